@@ -1,0 +1,14 @@
+"""The array types that cross the package's seams."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Vector = NDArray[np.float64]
+Matrix = NDArray[np.float64]
+Integers = NDArray[np.intp]
+Features = Any
+"""A dense float64 array or a scipy CSC matrix of encoded features."""

@@ -1,0 +1,365 @@
+"""The scikit-learn estimator: it validates, wires the parts together, and predicts."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from joblib import effective_n_jobs
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.model_selection import train_test_split
+from sklearn.utils import check_random_state
+from sklearn.utils.multiclass import check_classification_targets, type_of_target
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from ._typing import Features, Integers, Matrix, Vector
+from .calibration import calibrate
+from .column_generation import ColumnGeneration
+from .columns import Columns
+from .ensemble import Ensemble
+from .errors import DegenerateEnsembleWarning, InvalidDataError, InvalidParameterError
+from .features import FeatureEncoder, as_features
+from .formulations import Formulation, make_formulation
+from .history import Trace
+from .masters import Ladder, make_ladder
+from .parameters import as_sample_weight, require_choice, require_fraction, require_integer, require_positive
+from .pricing import PRICERS, Pricer
+from .progress import ProgressBar
+from .rows import TrainingRows, merge_rows
+from .stopping import NoImprovement, StoppingRule, TimeLimit
+from .validation import HeldOut, class_balance
+
+
+class DualBoostClassifier(ClassifierMixin, BaseEstimator):
+    """A small, accurate tree ensemble by totally corrective boosting.
+
+    Every tree is priced by the dual of a linear or convex programme, and every weight is re-optimised at every step,
+    so that most trees end with weight zero. Each solution carries a duality gap computed from the weights themselves.
+
+    Parameters
+    ----------
+    formulation : {"nm", "qrlp", "lp", "cg", "erlp", "md"} or Formulation, default="nm"
+        What is optimised; see ``dualboost.formulations``. An object brings its own parameters.
+    C : float, default=None
+        The formulation's one hyperparameter, with the paper's meaning. None picks the formulation's documented default
+        for the size of the data.
+    epsilon : float, default=0.01
+        The paper's stopping constant of "erlp" and "qrlp"; the larger, the stronger the pull to uniform sample weights.
+        Not used by the others, nor by a formulation given as an object.
+    learner : {"cart"}, default="cart"
+        The base learner.
+    max_depth : int, default=1
+        The greatest depth of a tree.
+    voting : {"hard"}, default="hard"
+        A leaf votes -1 or +1.
+    max_iter : int, default=100
+        The greatest number of trees generated.
+    tol : float, default=1e-6
+        The largest relative duality gap accepted of a master, and the smallest improvement of the (normalised) edge that
+        lets a tree enter.
+    master : {"auto", "ipm", "highs", "clarabel"}, default="auto"
+        The solver. "ipm" is our own for every formulation; "highs" (linear programmes: "lp" and "nm") and "clarabel"
+        (an extra) are independent references. Whichever is chosen, the others stand by in case it fails.
+    validation_fraction : float, default=None
+        The share of rows held out to record the validation accuracy, and to calibrate probabilities.
+    n_iter_no_change : int, default=None
+        Stop when the validation accuracy has not risen for that many iterations and keep the best one; needs
+        ``validation_fraction``.
+    time_limit : float, default=None
+        Seconds after which no further iteration begins.
+    n_jobs : int, default=None
+        Threads for growing trees; None means 1, -1 all. It does not change the model.
+    random_state : int, RandomState instance or None, default=None
+        Decides which rows are held out.
+    verbose : int, default=0
+        1 shows a progress bar on a terminal.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (2,)
+    n_features_in_ : int
+    feature_names_in_ : ndarray, only if X has string column names
+    estimators_ : list of every learner generated, in order
+    weights_ : ndarray of shape (n_generated_,)
+        One weight a learner, zeros included.
+    n_generated_, n_iter_ : int
+        The number of learners generated, one an iteration.
+    n_columns_ : int
+        The number of weights above 1e-6 of the largest one.
+    objective_ : float
+        In the paper's own direction: "nm" and "md" maximise, the others minimise.
+    gap_ : float
+        The relative duality gap of ``weights_``, computed from the weights and sample weights alone.
+    sample_weights_ : ndarray of shape (n_rows,)
+        The final u, one for each row passed to ``fit``; zero for rows that were held out.
+    stop_reason_ : {"converged", "max_iter", "time_limit", "no_improvement", "interrupted", "solver_failed"}
+        "converged" means that the pricer found no improving column; with CART, a heuristic, that is not a proof that
+        none exists.
+    history_ : dict of equal-length arrays
+        iteration, objective, gap, edge, threshold, train_accuracy, validation_accuracy, n_columns, pricing_seconds,
+        master_seconds.
+    feature_importances_ : ndarray of shape (n_features_in_,)
+        Each learner's gain shares, summed with the weights.
+    formulation_ : Formulation
+        The formulation with the value of C that was used.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from dualboost import DualBoostClassifier
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> clf = DualBoostClassifier("nm", max_depth=2, max_iter=30).fit(X, y)
+    >>> bool(clf.gap_ <= 1e-6), clf.n_columns_ < clf.n_generated_
+    (True, True)
+    """
+
+    def __init__(
+        self,
+        formulation: str | Formulation = "nm",
+        C: float | None = None,
+        epsilon: float = 0.01,
+        learner: str = "cart",
+        max_depth: int = 1,
+        voting: str = "hard",
+        max_iter: int = 100,
+        tol: float = 1e-6,
+        master: str = "auto",
+        validation_fraction: float | None = None,
+        n_iter_no_change: int | None = None,
+        time_limit: float | None = None,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.formulation = formulation
+        self.C = C
+        self.epsilon = epsilon
+        self.learner = learner
+        self.max_depth = max_depth
+        self.voting = voting
+        self.max_iter = max_iter
+        self.tol = tol
+        self.master = master
+        self.validation_fraction = validation_fraction
+        self.n_iter_no_change = n_iter_no_change
+        self.time_limit = time_limit
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> DualBoostClassifier:
+        """Train on X with two-class labels y; ``sample_weight`` are multiplicities, a weight of 2 being the row twice."""
+        self._check_parameters()
+        formulation = make_formulation(self.formulation, self.C, self.epsilon)
+        encoder = FeatureEncoder().fit(X)
+        features, y = validate_data(self, encoder.transform(X), y, **_CHECKS)
+        features = as_features(features)
+        classes, labels = _two_classes(y)
+        weights = as_sample_weight(sample_weight, len(labels))
+        train, test = self._split(labels, weights)
+        rows = merge_rows(features, labels, np.where(train, weights, 0.0))
+        _require_both_classes(rows.labels, classes)
+        formulation = formulation.resolve(float(rows.counts.sum()))
+        held_out = HeldOut(features[test], labels[test], weights[test]) if len(test) else None
+        columns = Columns(rows.labels, rows.counts, capacity=self.max_iter)
+        ladder = make_ladder(self.master, formulation.programme(rows.counts, 1), formulation.name, self.tol)
+        pricer = self._make_pricer(rows, sorted(encoder.categories))
+        trace = self._generate(formulation, pricer, ladder, columns, held_out)
+        self._encoder, self.classes_, self.formulation_ = encoder, classes, formulation
+        self._keep(trace, rows, columns, held_out)
+        return self
+
+    def _generate(
+        self, formulation: Formulation, pricer: Pricer, ladder: Ladder, columns: Columns, held_out: HeldOut | None
+    ) -> Trace:
+        stopping: list[StoppingRule] = []
+        if self.time_limit is not None:
+            stopping.append(TimeLimit(self.time_limit))
+        if self.n_iter_no_change is not None:
+            stopping.append(NoImprovement(self.n_iter_no_change))
+        with ProgressBar(self.max_iter, enabled=self.verbose > 0) as progress:
+            return ColumnGeneration(
+                formulation=formulation,
+                pricer=pricer,
+                master=ladder,
+                columns=columns,
+                max_iter=self.max_iter,
+                tol=self.tol,
+                held_out=held_out,
+                keep_best=self.n_iter_no_change is not None,
+                stopping=stopping,
+                observers=[progress],
+            ).run()
+
+    def _keep(self, trace: Trace, rows: TrainingRows, columns: Columns, held_out: HeldOut | None) -> None:
+        """Set the fitted attributes, all at once."""
+        result = trace.result
+        self.estimators_ = trace.learners
+        self.weights_ = trace.final_weights()
+        self._stages = trace.weights
+        self.n_generated_ = self.n_iter_ = len(trace.learners)
+        self.n_columns_ = result.n_columns
+        self.objective_ = result.objective
+        self.gap_ = result.gap
+        self.sample_weights_ = rows.spread(trace.sample_weights)
+        self.stop_reason_ = trace.stop_reason
+        self.history_ = trace.history()
+        self._balance = class_balance(rows.labels, rows.counts)
+        self.feature_importances_ = self._ensemble.feature_importances(self.n_features_in_)
+        if held_out is not None:
+            calibrating = (self._ensemble.decide(held_out.X), held_out.labels, held_out.counts)
+        else:
+            calibrating = (self._ensemble.decide(rows.X), rows.labels, rows.counts)
+        self._calibration = calibrate(*calibrating)
+        if not self.weights_.any():
+            self._warn_degenerate(columns)
+
+    def _warn_degenerate(self, columns: Columns) -> None:
+        smallest = self.formulation_.smallest_useful_C(float(columns.edges(columns.counts).max()))
+        hint = "" if smallest is None else f" The smallest C that uses a learner is about {smallest:.3g}."
+        warnings.warn(
+            f"The optimal ensemble of {self.formulation_.name!r} with C={self.formulation_.C:.3g} is empty, so the "
+            f"majority class is predicted.{hint}",
+            DegenerateEnsembleWarning,
+            stacklevel=4,
+        )
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The class of each row; a tie goes to the first class."""
+        return self._to_classes(self.decision_function(X))
+
+    def decision_function(self, X: Any) -> Vector:
+        """The normalised margin of the second class, in [-1, 1]."""
+        features = self._features(X)
+        return self._ensemble.decide(features)
+
+    def predict_proba(self, X: Any) -> Matrix:
+        """Class probabilities: a logistic curve of the margin, fitted on the held-out rows or else the training rows.
+
+        Trees deep enough to fit the training rows perfectly make the latter overconfident; hold rows out then.
+        """
+        positive = self._calibration.probability(self.decision_function(X))
+        return np.column_stack([1.0 - positive, positive])
+
+    def votes(self, X: Any) -> Matrix:
+        """Every generated learner's votes in [-1, 1]: ``votes(X) @ weights_`` is the unnormalised score."""
+        features = self._features(X)
+        return self._ensemble.votes(features)
+
+    def margins(self, X: Any, y: Any) -> Vector:
+        """The normalised margin of each row's own class y, in [-1, 1]; negative where the row is misclassified."""
+        decisions = self.decision_function(X)
+        y = np.asarray(y)
+        unknown = ~np.isin(y, self.classes_)
+        if y.shape != decisions.shape or unknown.any():
+            what = f"unknown label {y[unknown][0]!r}" if y.shape == decisions.shape else f"shape {y.shape}"
+            raise InvalidDataError(f"y has {what}; it must hold one of {list(self.classes_)} for each row of X.")
+        return np.where(y == self.classes_[1], decisions, -decisions)
+
+    def staged_decision_function(self, X: Any) -> Iterator[Vector]:
+        """The normalised margins of the ensemble as it was optimised after each iteration."""
+        features = self._features(X)
+        return self._ensemble.staged(features, self._stages)
+
+    def staged_predict(self, X: Any) -> Iterator[NDArray[Any]]:
+        """The classes predicted by the ensemble as it was optimised after each iteration."""
+        return (self._to_classes(decisions) for decisions in self.staged_decision_function(X))
+
+    @property
+    def _ensemble(self) -> Ensemble:
+        return Ensemble(self.estimators_, self.weights_, self._balance)
+
+    def _to_classes(self, decisions: Vector) -> NDArray[Any]:
+        classes: NDArray[Any] = self.classes_[(decisions > 0).astype(np.intp)]
+        return classes
+
+    def _features(self, X: Any) -> Features:
+        check_is_fitted(self, "weights_")
+        return as_features(validate_data(self, self._encoder.transform(X), reset=False, **_CHECKS))
+
+    def _split(self, labels: Vector, weights: Vector) -> tuple[NDArray[np.bool_], Integers]:
+        """A mask of the rows to train on, and the rows held out."""
+        present = np.flatnonzero(weights > 0)
+        train = np.ones(len(labels), dtype=bool)
+        if self.validation_fraction is None:
+            return train, np.zeros(0, dtype=np.intp)
+        try:
+            _, test = train_test_split(
+                present,
+                test_size=self.validation_fraction,
+                stratify=labels[present],
+                random_state=check_random_state(self.random_state),
+            )
+        except ValueError as error:
+            raise InvalidDataError(
+                f"validation_fraction={self.validation_fraction!r} cannot be held out of {len(present)} rows: {error}"
+            ) from error
+        train[test] = False
+        return train, test
+
+    def _make_pricer(self, rows: TrainingRows, categorical: list[int]) -> Pricer:
+        return PRICERS[self.learner](
+            X=rows.X,
+            labels=rows.labels,
+            categorical=categorical,
+            max_depth=self.max_depth,
+            n_jobs=effective_n_jobs(self.n_jobs),
+            seed=0,
+        )
+
+    def _check_parameters(self) -> None:
+        require_choice("learner", self.learner, sorted(PRICERS))
+        require_choice("voting", self.voting, ["hard"])
+        require_integer("max_depth", self.max_depth, least=1)
+        require_integer("max_iter", self.max_iter, least=1)
+        require_integer("verbose", self.verbose, least=0)
+        require_positive("tol", self.tol)
+        require_positive("epsilon", self.epsilon)
+        if self.time_limit is not None:
+            require_positive("time_limit", self.time_limit)
+        if self.validation_fraction is not None:
+            require_fraction("validation_fraction", self.validation_fraction)
+        if self.n_iter_no_change is not None:
+            require_integer("n_iter_no_change", self.n_iter_no_change, least=1)
+            if self.validation_fraction is None:
+                raise InvalidParameterError(
+                    f"n_iter_no_change={self.n_iter_no_change!r} needs rows to validate on: set validation_fraction, "
+                    "for example to 0.1."
+                )
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        tags.input_tags.sparse = True
+        tags.input_tags.allow_nan = True
+        tags.input_tags.categorical = True
+        return tags
+
+
+_CHECKS: dict[str, Any] = {"accept_sparse": "csr", "dtype": np.float64, "ensure_all_finite": "allow-nan"}
+
+
+def _two_classes(y: NDArray[Any]) -> tuple[NDArray[Any], Vector]:
+    """The classes, and labels in {-1, +1}."""
+    check_classification_targets(y)
+    kind = type_of_target(y, input_name="y", raise_unknown=True)
+    if kind != "binary":
+        raise InvalidDataError(
+            f"Only binary classification is supported. The type of the target is {kind}. "
+            "Wrap the classifier in sklearn.multiclass.OneVsRestClassifier for more than two classes."
+        )
+    classes, codes = np.unique(y, return_inverse=True)
+    if len(classes) < 2:
+        raise InvalidDataError(f"y holds one class only ({classes[0]!r}); training needs rows of two classes.")
+    return classes, np.where(codes == 1, 1.0, -1.0)
+
+
+def _require_both_classes(labels: Vector, classes: NDArray[Any]) -> None:
+    if labels.min() == labels.max():
+        only = classes[int(labels[0] > 0)]
+        raise InvalidDataError(
+            f"Only class {only!r} has rows with a positive sample_weight to train on; training needs two classes."
+        )

@@ -1,0 +1,67 @@
+"""The growing vote matrix A[i, j] = y_i h_j(x_i): the only place that touches rows times columns.
+
+Every product a master needs is one of three: ``margins(w) = A w``, ``edges(u) = A'u`` and ``gram(d) = A' diag(d) A``.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ._typing import Matrix, Vector
+
+ROWS_PER_BLOCK = 2048
+"""Rows multiplied at a time in ``gram``, so that a block stays in the processor's cache."""
+
+
+class Columns:
+    """Columns held by the master, over rows with multiplicities ``counts`` and labels in {-1, +1}."""
+
+    def __init__(self, labels: Vector, counts: Vector, capacity: int = 16) -> None:
+        self.labels = labels
+        self.counts = counts
+        self._signed = np.empty((max(capacity, 1), len(labels)))
+        self._keys: set[bytes] = set()
+        self.n_columns = 0
+
+    @property
+    def n_rows(self) -> int:
+        return len(self.labels)
+
+    @property
+    def signed(self) -> Matrix:
+        """A', one contiguous row for each column held."""
+        return self._signed[: self.n_columns]
+
+    def holds(self, votes: Vector) -> bool:
+        """Whether a column with exactly these votes is held already."""
+        return self._key(votes) in self._keys
+
+    def append(self, votes: Vector) -> None:
+        if self.n_columns == len(self._signed):
+            self._signed = np.concatenate([self._signed, np.empty_like(self._signed)])
+        np.multiply(self.labels, votes, out=self._signed[self.n_columns])
+        self._keys.add(self._key(votes))
+        self.n_columns += 1
+
+    def margins(self, w: Vector) -> Vector:
+        return w @ self._signed[: len(w)]
+
+    def edges(self, u: Vector) -> Vector:
+        return self.signed @ u
+
+    def gram(self, d: Vector) -> Matrix:
+        """A' diag(d) A, accumulated over blocks of rows."""
+        total = np.zeros((self.n_columns, self.n_columns))
+        for start in range(0, self.n_rows, ROWS_PER_BLOCK):
+            block = self._signed[: self.n_columns, start : start + ROWS_PER_BLOCK]
+            total += (block * d[start : start + ROWS_PER_BLOCK]) @ block.T
+        return total
+
+    def part(self, rows: NDArray[np.bool_]) -> Matrix:
+        """A' over the rows marked, for the small programmes of a crossover."""
+        return self.signed[:, rows]
+
+    @staticmethod
+    def _key(votes: Vector) -> bytes:
+        return np.ascontiguousarray(votes, dtype=np.float64).tobytes()

@@ -1,0 +1,49 @@
+"""Everything dualboost raises or warns about, in one place.
+
+Errors also derive from the built-in type that scikit-learn users expect (``ValueError`` for bad input,
+``ImportError`` for a missing extra), so existing ``except`` clauses keep working.
+"""
+
+
+class DualBoostError(Exception):
+    """Base class of every error raised by dualboost."""
+
+
+class InvalidParameterError(DualBoostError, ValueError):
+    """A constructor argument is out of its range, or two arguments contradict each other."""
+
+
+class InvalidDataError(DualBoostError, ValueError):
+    """The training or prediction data cannot be used as given."""
+
+
+class UnsupportedFormulationError(DualBoostError, ValueError):
+    """The requested master cannot solve the requested formulation."""
+
+
+class MissingDependencyError(DualBoostError, ImportError):
+    """An optional dependency is needed for what was asked and is not installed."""
+
+
+class PricingError(DualBoostError, RuntimeError):
+    """No base learner could be grown from the current sample weights."""
+
+
+class DualBoostWarning(UserWarning):
+    """Base class of every warning issued by dualboost."""
+
+
+class DegenerateEnsembleWarning(DualBoostWarning):
+    """The optimal ensemble is empty: the model predicts the majority class."""
+
+
+class SolverWarning(DualBoostWarning):
+    """No solver reached the requested accuracy; the best feasible ensemble is returned."""
+
+
+class InterruptedFitWarning(DualBoostWarning):
+    """``fit`` was interrupted; the best ensemble so far is returned."""
+
+
+class MissingDependencyWarning(DualBoostWarning):
+    """A convenience is off because its optional dependency is not installed."""

@@ -1,0 +1,62 @@
+"""From what users pass in (arrays, data frames, sparse matrices) to the encoded features that learners see."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from ._typing import Features
+from .errors import InvalidDataError
+
+
+@dataclass
+class FeatureEncoder:
+    """Turns pandas categorical columns into codes; everything else is numeric already.
+
+    A category that was not seen in training, like a missing one, becomes a missing value.
+    """
+
+    categories: dict[int, Any] = field(default_factory=dict)
+
+    def fit(self, X: Any) -> FeatureEncoder:
+        self.categories = {}
+        if _is_frame(X):
+            for position, (name, dtype) in enumerate(zip(X.columns, X.dtypes, strict=True)):
+                if hasattr(dtype, "categories"):
+                    self.categories[position] = dtype.categories
+                elif dtype.kind in "OSUMm":
+                    raise InvalidDataError(
+                        f"X has a column {name!r} of type {dtype}: convert it to a number or to pandas' 'category' type."
+                    )
+        return self
+
+    def transform(self, X: Any) -> Any:
+        """A frame without categorical columns, or X itself; still to be validated by scikit-learn."""
+        if not self.categories or not _is_frame(X):
+            return X
+        X = X.copy(deep=False)
+        for position, categories in self.categories.items():
+            if position >= X.shape[1]:
+                break
+            column = X.iloc[:, position]
+            values = np.asarray(column.astype(object))
+            codes = categories.get_indexer(values).astype(float)
+            X.isetitem(position, np.where(codes < 0, np.nan, codes))
+        return X
+
+
+def as_features(X: Any) -> Features:
+    """The form that learners index by column: a dense array, or CSC without duplicates and explicit zeros."""
+    if not sparse.issparse(X):
+        return np.ascontiguousarray(X)
+    X = sparse.csc_matrix(X, copy=True)
+    X.sum_duplicates()
+    X.eliminate_zeros()
+    return X
+
+
+def _is_frame(X: Any) -> bool:
+    return hasattr(X, "columns") and hasattr(X, "dtypes") and hasattr(X, "isetitem")

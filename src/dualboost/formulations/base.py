@@ -1,0 +1,84 @@
+"""What a formulation is: one hyperparameter C, a programme for given rows, and the paper's objective."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, fields, replace
+from typing import Any, ClassVar
+
+import numpy as np
+
+from .._typing import Vector
+from ..errors import InvalidParameterError
+from .programme import Programme
+
+
+@dataclass(frozen=True)
+class Formulation(ABC):
+    """A totally corrective boosting programme.
+
+    A subclass sets the class attributes and implements ``programme``, ``default_C`` and ``C_grid``; its docstring
+    states primal, dual, pricing rule, hyperparameter and paper. ``C=None`` means ``default_C`` for the rows at hand.
+    """
+
+    C: float | None = None
+
+    name: ClassVar[str]
+    title: ClassVar[str]
+    objective_sign: ClassVar[int]
+    """+1 if the paper's objective is the saddle value itself, -1 if it is its negative."""
+
+    @abstractmethod
+    def programme(self, counts: Vector, n_columns: int) -> Programme:
+        """The programme for rows with these multiplicities, once ``n_columns`` columns are held."""
+
+    @abstractmethod
+    def default_C(self, n_samples: float) -> float:
+        """A value of C that works across sizes; ``n_samples`` is the sum of the multiplicities."""
+
+    @abstractmethod
+    def C_grid(self, n_samples: float, k: int = 10) -> Vector:
+        """The paper's ``k`` values of C for that many samples, increasing."""
+
+    def C_bounds(self, n_samples: float) -> tuple[float, float]:
+        """The open lower and closed upper end of the values of C that the programme admits."""
+        return 0.0, np.inf
+
+    def smallest_useful_C(self, largest_edge: float) -> float | None:
+        """The C up to which the empty ensemble is optimal, given the largest edge of the multiplicities."""
+        return None
+
+    def pricing_weights(self, u: Vector) -> Vector:
+        """The sample weights that the pricer sees; a negative one counts for the opposite label."""
+        return u
+
+    def resolve(self, n_samples: float) -> Formulation:
+        """This formulation with a number for C, checked against its bounds."""
+        if self.C is None:
+            return replace(self, C=self.default_C(n_samples))
+        low, high = self.C_bounds(n_samples)
+        if not (isinstance(self.C, (int, float, np.number)) and low < self.C <= high and np.isfinite(self.C)):
+            limit = f"at most {high:g} (the total of the sample weights)" if np.isfinite(high) else "finite"
+            raise InvalidParameterError(
+                f"C={self.C!r} is outside the range of formulation {self.name!r}: it must be a number above {low:g} and "
+                f"{limit}; C=None picks {self.default_C(n_samples):.4g} for this data."
+            )
+        return replace(self, C=float(self.C))
+
+    @property
+    def strength(self) -> float:
+        """C as a number; only for a resolved formulation."""
+        if self.C is None:
+            raise InvalidParameterError(f"Formulation {self.name!r} has no C yet; call resolve(n_samples) first.")
+        return self.C
+
+    @classmethod
+    def from_parameters(cls, **parameters: Any) -> Formulation:
+        """Build from an estimator's parameters, taking the ones this formulation has."""
+        known = {field.name for field in fields(cls)}
+        return cls(**{name: value for name, value in parameters.items() if name in known})
+
+
+def regularisation_grid(k: int) -> Vector:
+    """The paper's range 10^-4 ... 10^-0.33, uniform in the exponent."""
+    return np.logspace(-4.0, -0.33, k)

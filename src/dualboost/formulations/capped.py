@@ -1,0 +1,47 @@
+"""What QRLP-Boost and ERLP-Boost share: a capped distribution on the rows, pulled towards the uniform one."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import dataclass
+
+import numpy as np
+
+from .._typing import Vector
+from ..errors import InvalidParameterError
+from .base import Formulation
+from .programme import Programme
+from .terms import RowTerm
+from .weight_sets import Simplex
+
+
+@dataclass(frozen=True)
+class CappedDistribution(Formulation):
+    """sum_i u_i = 1 with 0 <= u_i <= c_i/C, and a term of strength 1/eta, eta = max(1/2, ln M / (epsilon/2))."""
+
+    epsilon: float = 0.01
+
+    def __post_init__(self) -> None:
+        if not (isinstance(self.epsilon, (int, float, np.number)) and 0 < self.epsilon < np.inf):
+            raise InvalidParameterError(f"epsilon={self.epsilon!r} must be a number above 0; the paper uses 0.01.")
+
+    def eta(self, n_samples: float) -> float:
+        return max(0.5, np.log(n_samples) / (0.5 * self.epsilon))
+
+    @abstractmethod
+    def regulariser(self, counts: Vector, n_samples: float) -> RowTerm:
+        """The term g for rows with these multiplicities."""
+
+    def programme(self, counts: Vector, n_columns: int) -> Programme:
+        n_samples = float(counts.sum())
+        upper = counts / self.strength
+        return Programme(np.zeros_like(counts), upper, self.regulariser(counts, n_samples), Simplex(), total=1.0)
+
+    def C_bounds(self, n_samples: float) -> tuple[float, float]:
+        return 0.0, n_samples
+
+    def default_C(self, n_samples: float) -> float:
+        return 0.3 * n_samples
+
+    def C_grid(self, n_samples: float, k: int = 10) -> Vector:
+        return np.linspace(1.0, max(1.0, 0.06 * n_samples), k)

@@ -1,0 +1,42 @@
+"""ERLP-Boost."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from .._typing import Vector
+from .capped import CappedDistribution
+from .terms import EntropyTerm
+
+
+@dataclass(frozen=True)
+class ERLPBoost(CappedDistribution):
+    """ERLP-Boost: the worst soft margin, with a relative-entropy pull of the sample weights to uniform.
+
+    Programme in u (the paper's, with the true relative entropy in place of its repeated linearisation)::
+
+        min  max_j sum_i u_i y_i h_j(x_i) + 1/eta sum_i u_i log(u_i / u0_i)
+        s.t. sum_i u_i = 1,   0 <= u_i <= c_i/C
+
+    with u0_i = c_i/M and M the total of the multiplicities.
+
+    Dual, in w on the simplex (the weights) and rho (the soft margin)::
+
+        max  rho - sum_i max over 0 <= v <= c_i/C of (rho - m_i) v - v log(v/u0_i)/eta,   m = A w
+
+    Pricing: a column improves when its edge exceeds the largest edge held.
+
+    C: 1/C caps the share of a single row; above 0 and at most M. C/M is the fraction of rows that the margin may
+    give up. Default: 0.3 M. Paper's range: 1 to 0.06 M. ``epsilon``: the guarantee sought, through
+    eta = max(1/2, ln M / (epsilon/2)); the larger it is, the stronger the pull to uniform.
+
+    Paper: Warmuth, Glocer & Vishwanathan, "Entropy regularized LPBoost", ALT 2008.
+    """
+
+    name: ClassVar[str] = "erlp"
+    title: ClassVar[str] = "ERLP-Boost"
+    objective_sign: ClassVar[int] = -1
+
+    def regulariser(self, counts: Vector, n_samples: float) -> EntropyTerm:
+        return EntropyTerm(reference=counts / n_samples, eta=self.eta(n_samples))

@@ -1,0 +1,46 @@
+"""QRLP-Boost."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from .._typing import Vector
+from .capped import CappedDistribution
+from .terms import QuadraticTerm
+
+
+@dataclass(frozen=True)
+class QRLPBoost(CappedDistribution):
+    """QRLP-Boost: the worst soft margin, with a quadratic pull of the sample weights to uniform.
+
+    Programme in u (the paper's)::
+
+        min  max_j sum_i u_i y_i h_j(x_i) + 1/eta sum_i (u_i log u0 + u_i^2 / (2 u0_i))
+        s.t. sum_i u_i = 1,   0 <= u_i <= c_i/C
+
+    with u0_i = c_i/M and M the total of the multiplicities. The logarithm is that of a single row's share 1/M,
+    so that a row of multiplicity two equals the row twice; it is a constant, since the u_i sum to one.
+
+    Dual, in w on the simplex (the weights) and rho (the soft margin)::
+
+        max  rho - sum_i max over 0 <= v <= c_i/C of (rho - m_i) v - (v log u0 + v^2/(2 u0_i))/eta,   m = A w
+
+    Pricing: a column improves when its edge exceeds the largest edge held.
+
+    C: 1/C caps the share of a single row; above 0 and at most M. C/M is the fraction of rows that the margin may
+    give up. Default: 0.3 M. Paper's range: 1 to 0.06 M. ``epsilon``: the paper's stopping constant, through
+    eta = max(1/2, ln M / (epsilon/2)); the larger it is, the stronger the pull to uniform.
+
+    Paper: Akkerman, Ferry, Artigues, Hebrard & Vidal, "Boosting revisited", TMLR 2025.
+    """
+
+    name: ClassVar[str] = "qrlp"
+    title: ClassVar[str] = "QRLP-Boost"
+    objective_sign: ClassVar[int] = -1
+
+    def regulariser(self, counts: Vector, n_samples: float) -> QuadraticTerm:
+        eta = self.eta(n_samples)
+        return QuadraticTerm(-np.log(n_samples) / eta, n_samples / (eta * counts), np.zeros_like(counts))

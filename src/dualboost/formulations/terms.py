@@ -1,0 +1,110 @@
+"""The separable convex terms g_i(u_i) on the sample weights, and the row losses they induce.
+
+Maximising ``-u*m - g(u)`` over the box gives, for every row, a convex and decreasing loss of its margin m:
+the *loss*; the maximiser is the *response*, the sample weight that the row asks for at that margin.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from .._typing import Vector
+
+
+class RowTerm(ABC):
+    """g, one convex function a row."""
+
+    is_linear: ClassVar[bool] = False
+    is_quadratic: ClassVar[bool] = False
+
+    @abstractmethod
+    def value(self, u: Vector) -> Vector:
+        """g_i(u_i)."""
+
+    @abstractmethod
+    def slope(self, u: Vector) -> Vector:
+        """g_i'(u_i)."""
+
+    @abstractmethod
+    def curvature(self, u: Vector) -> Vector:
+        """g_i''(u_i)."""
+
+    @abstractmethod
+    def response(self, margins: Vector, lower: Vector, upper: Vector) -> Vector:
+        """The u_i in [lower_i, upper_i] that maximises -u_i m_i - g_i(u_i)."""
+
+    def loss(self, margins: Vector, lower: Vector, upper: Vector) -> Vector:
+        """The maximum of -u_i m_i - g_i(u_i) over the box."""
+        u = self.response(margins, lower, upper)
+        return -u * margins - self.value(u)
+
+
+@dataclass(frozen=True, eq=False)
+class LinearTerm(RowTerm):
+    """g(u) = -kink*(u - origin): a hinge loss that bends where the margin equals ``kink``."""
+
+    kink: float
+    origin: Vector
+
+    is_linear: ClassVar[bool] = True
+
+    def value(self, u: Vector) -> Vector:
+        return -self.kink * (u - self.origin)
+
+    def slope(self, u: Vector) -> Vector:
+        return np.full_like(u, -self.kink)
+
+    def curvature(self, u: Vector) -> Vector:
+        return np.zeros_like(u)
+
+    def response(self, margins: Vector, lower: Vector, upper: Vector) -> Vector:
+        return np.where(margins < self.kink, upper, lower)
+
+
+@dataclass(frozen=True, eq=False)
+class QuadraticTerm(RowTerm):
+    """g(u) = constant + linear*u + curvatures*u**2/2: a (truncated) squared loss."""
+
+    linear: float
+    curvatures: Vector
+    constant: Vector
+
+    is_quadratic: ClassVar[bool] = True
+
+    def value(self, u: Vector) -> Vector:
+        return self.constant + u * (self.linear + 0.5 * self.curvatures * u)
+
+    def slope(self, u: Vector) -> Vector:
+        return self.linear + self.curvatures * u
+
+    def curvature(self, u: Vector) -> Vector:
+        return self.curvatures
+
+    def response(self, margins: Vector, lower: Vector, upper: Vector) -> Vector:
+        return np.clip((-margins - self.linear) / self.curvatures, lower, upper)
+
+
+@dataclass(frozen=True, eq=False)
+class EntropyTerm(RowTerm):
+    """g(u) = u*log(u/reference)/eta: a capped exponential loss."""
+
+    reference: Vector
+    eta: float
+
+    def value(self, u: Vector) -> Vector:
+        ratio = np.divide(u, self.reference)
+        return u * np.log(np.where(ratio > 0, ratio, 1.0)) / self.eta
+
+    def slope(self, u: Vector) -> Vector:
+        return (np.log(np.maximum(u / self.reference, np.finfo(float).tiny)) + 1.0) / self.eta
+
+    def curvature(self, u: Vector) -> Vector:
+        return 1.0 / (self.eta * np.maximum(u, np.finfo(float).tiny))
+
+    def response(self, margins: Vector, lower: Vector, upper: Vector) -> Vector:
+        exponent = np.minimum(-self.eta * margins - 1.0, 700.0)
+        return np.clip(self.reference * np.exp(exponent), lower, upper)

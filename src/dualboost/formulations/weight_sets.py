@@ -1,0 +1,96 @@
+"""The sets W of admissible learner weights, each with its cost.
+
+A weight set contributes ``cost*sum(w) + ridge*|w|^2/2`` to the primal and, through its support function,
+one value of the edges to the dual. ``total`` is the prescribed sum of the weights, or None.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from .._typing import Vector
+
+
+class WeightSet(Protocol):
+    """What a master and a certificate need to know of W."""
+
+    @property
+    def cost(self) -> float: ...
+
+    @property
+    def ridge(self) -> float: ...
+
+    @property
+    def total(self) -> float | None: ...
+
+    def value(self, w: Vector) -> float:
+        """The cost of w in the primal."""
+
+    def support(self, edges: Vector) -> float:
+        """max over W of w.edges - value(w); infinite when unbounded."""
+
+    def threshold(self, edges: Vector) -> float:
+        """What the edge of a new column must exceed to improve the master."""
+
+    def nearest(self, w: Vector) -> Vector:
+        """An admissible vector close to w."""
+
+    def edge_scale(self, edges: Vector) -> float:
+        """The factor in (0, 1] by which u must shrink for ``support`` to be finite."""
+
+
+@dataclass(frozen=True)
+class Cone:
+    """w >= 0, with a linear cost, a ridge, or both."""
+
+    cost: float = 0.0
+    ridge: float = 0.0
+    total: None = None
+
+    def value(self, w: Vector) -> float:
+        return float(self.cost * w.sum() + 0.5 * self.ridge * (w @ w))
+
+    def support(self, edges: Vector) -> float:
+        excess = np.maximum(edges - self.cost, 0.0)
+        if self.ridge > 0:
+            return float(excess @ excess) / (2.0 * self.ridge)
+        return 0.0 if excess.max(initial=0.0) <= 1e-12 * self.cost else np.inf
+
+    def threshold(self, edges: Vector) -> float:
+        return self.cost
+
+    def nearest(self, w: Vector) -> Vector:
+        return np.maximum(w, 0.0)
+
+    def edge_scale(self, edges: Vector) -> float:
+        largest = edges.max(initial=0.0)
+        return 1.0 if self.ridge > 0 or largest <= self.cost else self.cost / largest
+
+
+@dataclass(frozen=True)
+class Simplex:
+    """w >= 0 with sum(w) = total; costs nothing."""
+
+    total: float = 1.0
+    cost: float = 0.0
+    ridge: float = 0.0
+
+    def value(self, w: Vector) -> float:
+        return 0.0
+
+    def support(self, edges: Vector) -> float:
+        return self.total * float(edges.max())
+
+    def threshold(self, edges: Vector) -> float:
+        return float(edges.max())
+
+    def nearest(self, w: Vector) -> Vector:
+        w = np.maximum(w, 0.0)
+        size = w.sum()
+        return w * (self.total / size) if size > 0 else np.full_like(w, self.total / len(w))
+
+    def edge_scale(self, edges: Vector) -> float:
+        return 1.0

@@ -1,0 +1,68 @@
+"""What happened during a fit: one record an iteration, and everything the loop found."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, fields
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ._typing import Vector
+from .pricing.base import Learner
+
+
+@dataclass(frozen=True)
+class Iteration:
+    """One row of ``history_``."""
+
+    iteration: int
+    objective: float
+    gap: float
+    edge: float
+    threshold: float
+    train_accuracy: float
+    validation_accuracy: float
+    n_columns: int
+    pricing_seconds: float
+    master_seconds: float
+
+
+@dataclass
+class Trace:
+    """The learners in order, and the ensemble as it was optimised after each of them."""
+
+    learners: list[Learner] = field(default_factory=list)
+    weights: list[Vector] = field(default_factory=list)
+    iterations: list[Iteration] = field(default_factory=list)
+    sample_weights: Vector = field(default_factory=lambda: np.zeros(0))
+    """The final sample weights of the iteration that is kept."""
+    kept: int = -1
+    """The iteration whose ensemble is the result."""
+    stop_reason: str = "max_iter"
+
+    def append(self, learner: Learner, w: Vector, u: Vector, iteration: Iteration, keep: bool) -> None:
+        """Add one whole iteration; ``keep`` makes its ensemble the result so far."""
+        self.learners.append(learner)
+        self.weights.append(w)
+        self.iterations.append(iteration)
+        if keep:
+            self.sample_weights, self.kept = u, len(self.iterations) - 1
+
+    def stopped(self, reason: str) -> Trace:
+        self.stop_reason = reason
+        return self
+
+    @property
+    def result(self) -> Iteration:
+        return self.iterations[self.kept]
+
+    def final_weights(self) -> Vector:
+        """The weights of the result, with zeros for learners that came later."""
+        w = self.weights[self.kept]
+        return np.concatenate([w, np.zeros(len(self.learners) - len(w))])
+
+    def history(self) -> dict[str, NDArray[Any]]:
+        """``history_``: arrays of equal length, one for each attribute of ``Iteration``."""
+        names = [attribute.name for attribute in fields(Iteration)]
+        return {name: np.array([getattr(row, name) for row in self.iterations]) for name in names}

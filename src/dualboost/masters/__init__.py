@@ -1,0 +1,51 @@
+"""How it is optimised: the masters, and the registry that a new one joins by one line."""
+
+from __future__ import annotations
+
+from ..errors import InvalidParameterError, UnsupportedFormulationError
+from ..formulations.programme import Programme
+from .base import Candidate, Master, MasterSolution, SolveFailure
+from .certificate import WEIGHT_TOLERANCE, certify, n_used
+from .clarabel import ClarabelMaster
+from .highs import HighsMaster
+from .interior_point import InteriorPointMaster
+from .ladder import Ladder, MasterFailed
+
+MASTERS: dict[str, type[Master]] = {
+    InteriorPointMaster.name: InteriorPointMaster,
+    HighsMaster.name: HighsMaster,
+    ClarabelMaster.name: ClarabelMaster,
+}
+"""In the order in which ``master="auto"`` tries them."""
+
+
+def make_ladder(master: str, programme: Programme, formulation_name: str, tolerance: float) -> Ladder:
+    """The ladder that begins with the master asked for and falls back on the others."""
+    if master != "auto" and master not in MASTERS:
+        raise InvalidParameterError(f"master={master!r} is not known; choose 'auto' or one of {sorted(MASTERS)}.")
+    order = list(MASTERS.values())
+    if master != "auto":
+        chosen = MASTERS[master]
+        if not chosen.supports(programme):
+            able = [name for name, other in MASTERS.items() if other.supports(programme)]
+            raise UnsupportedFormulationError(
+                f"master={master!r} cannot solve formulation {formulation_name!r}; use 'auto' or one of {able}."
+            )
+        chosen()  # a missing extra is reported before any work is done
+        order.sort(key=lambda other: other is not chosen)
+    return Ladder(order, tolerance)
+
+
+__all__ = [
+    "MASTERS",
+    "WEIGHT_TOLERANCE",
+    "Candidate",
+    "Ladder",
+    "Master",
+    "MasterFailed",
+    "MasterSolution",
+    "SolveFailure",
+    "certify",
+    "make_ladder",
+    "n_used",
+]

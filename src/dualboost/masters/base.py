@@ -1,0 +1,66 @@
+"""The seam between the loop and the solvers: what a master is given, and what it returns.
+
+Signs, once and for all
+-----------------------
+* ``w >= 0``: one weight a column, in the order of the columns.
+* ``u``: one sample weight a row, in the units of the formulation's box. For the formulations solved in w it is the
+  multiplier of ``margin_i >= ...``, positive where a larger margin would improve the objective; only a formulation
+  without a lower bound (``md``) has negative ones.
+* ``rho``: the multiplier of ``sum(u) = total``, the soft margin of the capped formulations; 0 without a total.
+* stationarity: ``g'(u_i) + margin_i - rho`` is 0 inside the box, >= 0 where u_i is at its lower and <= 0 at its upper
+  bound; ``edges = A'u``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple, Protocol
+
+from .._typing import Vector
+from ..columns import Columns
+from ..formulations.programme import Programme
+
+
+class Candidate(NamedTuple):
+    """What a solver claims to be optimal; ``certify`` decides what it is worth."""
+
+    w: Vector
+    u: Vector
+    rho: float = 0.0
+
+
+@dataclass(frozen=True, eq=False)
+class MasterSolution:
+    """Weights and sample weights that are feasible, with a certificate computed from them alone."""
+
+    w: Vector
+    u: Vector
+    rho: float
+    margins: Vector
+    edges: Vector
+    threshold: float
+    primal: float
+    dual: float
+    gap: float
+    """(primal - dual), relative to the larger of the two or to a thousandth of the terms they are summed from."""
+
+
+class SolveFailure(Exception):
+    """A solver stopped without an optimum; the ladder tries the next way."""
+
+
+class Master(Protocol):
+    """Solves the programme over the columns held. Stateful: it may keep a basis or an iterate between calls."""
+
+    name: ClassVar[str]
+    returns_vertex: ClassVar[bool]
+    """Whether a linear programme's solution is basic."""
+    strategies: ClassVar[tuple[str, ...]]
+    """Ways to solve the same programme, the usual one first; the others are for when it fails."""
+
+    @staticmethod
+    def supports(programme: Programme) -> bool:
+        """Whether this master can solve programmes of that shape."""
+
+    def solve(self, columns: Columns, programme: Programme, tolerance: float, strategy: str) -> Candidate:
+        """A candidate with a relative gap of about ``tolerance``, or ``SolveFailure``."""

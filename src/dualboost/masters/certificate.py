@@ -1,0 +1,62 @@
+"""Certificates: feasible weights, feasible sample weights, and the duality gap between them."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .._typing import Vector
+from ..columns import Columns
+from ..formulations.programme import Programme
+from .base import Candidate, MasterSolution
+
+WEIGHT_TOLERANCE = 1e-6
+"""A weight counts as used above this fraction of the largest one; what is below is set to zero."""
+
+CANCELLATION_FLOOR = 1e-3
+"""The gap is relative to at least this fraction of the absolute terms that the objective is summed from."""
+
+
+def relative_gap(primal: float, dual: float, size: float) -> float:
+    """(primal - dual) relative to the objective, or to its terms where they cancel."""
+    scale = max(abs(primal), abs(dual), CANCELLATION_FLOOR * size, np.finfo(float).tiny)
+    return max(primal - dual, 0.0) / scale if np.isfinite(dual) else np.inf
+
+
+def certify(columns: Columns, programme: Programme, candidate: Candidate) -> MasterSolution:
+    """Repair a candidate to feasibility and measure its gap; the solver's own word is not used."""
+    weight_set = programme.weight_set
+    w = weight_set.nearest(candidate.w)
+    u = programme.feasible(candidate.u)
+    edges = columns.edges(u)
+    shrink = weight_set.edge_scale(edges)
+    if shrink < 1.0:
+        u, edges = shrink * u, shrink * edges
+    margins = columns.margins(w)
+    primal, size = programme.primal_terms(w, margins, candidate.rho)
+    dual = programme.dual_value(u, edges)
+    return MasterSolution(
+        w=w,
+        u=u,
+        rho=candidate.rho,
+        margins=margins,
+        edges=edges,
+        threshold=weight_set.threshold(edges),
+        primal=primal,
+        dual=dual,
+        gap=relative_gap(primal, dual, size),
+    )
+
+
+def drop_negligible(columns: Columns, programme: Programme, solution: MasterSolution, tolerance: float) -> MasterSolution:
+    """The same solution with weights below the tolerance set to zero, unless the certificate would suffer."""
+    negligible = (solution.w > 0) & (solution.w <= WEIGHT_TOLERANCE * solution.w.max(initial=0.0))
+    if not negligible.any():
+        return solution
+    w = np.where(negligible, 0.0, solution.w)
+    sparse = certify(columns, programme, Candidate(w, solution.u, solution.rho))
+    return sparse if sparse.gap <= max(solution.gap, tolerance) else solution
+
+
+def n_used(w: Vector) -> int:
+    """How many weights count as used."""
+    return int(np.count_nonzero(w > WEIGHT_TOLERANCE * w.max(initial=0.0)))

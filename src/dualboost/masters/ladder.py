@@ -1,0 +1,70 @@
+"""The ladder: one certified solution from several solvers, each with several ways to try.
+
+The first candidate whose own certificate holds is taken; a solver's status alone is never believed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+from ..columns import Columns
+from ..errors import MissingDependencyError
+from ..formulations.programme import Programme
+from .base import Candidate, Master, MasterSolution, SolveFailure
+from .certificate import certify, drop_negligible
+from .crossover import to_vertex
+
+AIM = 1e-2
+"""Solvers aim at this fraction of the accepted gap, so that rounding and the vertex stay within it."""
+
+
+class MasterFailed(Exception):
+    """No rung reached the tolerance; ``best`` is the best certified solution found, if any."""
+
+    def __init__(self, best: MasterSolution | None, attempts: list[str]) -> None:
+        super().__init__("; ".join(attempts))
+        self.best = best
+
+
+class Ladder:
+    """Tries the given masters in order until one returns a solution with a gap of at most ``tolerance``."""
+
+    def __init__(self, factories: Sequence[Callable[[], Master]], tolerance: float) -> None:
+        self._factories = factories
+        self._masters: dict[int, Master] = {}
+        self.tolerance = tolerance
+
+    def solve(self, columns: Columns, programme: Programme) -> MasterSolution:
+        best: MasterSolution | None = None
+        attempts: list[str] = []
+        for master in self._able(programme):
+            for strategy in master.strategies:
+                try:
+                    candidate = master.solve(columns, programme, AIM * self.tolerance, strategy)
+                except SolveFailure as failure:
+                    attempts.append(f"{master.name} ({strategy}): {failure}")
+                    continue
+                solution = self._finish(columns, programme, candidate, master.returns_vertex)
+                if solution.gap <= self.tolerance:
+                    return solution
+                attempts.append(f"{master.name} ({strategy}): gap {solution.gap:.1e}")
+                if best is None or solution.gap < best.gap:
+                    best = solution
+        raise MasterFailed(best, attempts)
+
+    def _able(self, programme: Programme) -> Iterator[Master]:
+        for rung, factory in enumerate(self._factories):
+            if rung not in self._masters:
+                try:
+                    self._masters[rung] = factory()
+                except MissingDependencyError:
+                    continue
+            if self._masters[rung].supports(programme):
+                yield self._masters[rung]
+
+    def _finish(self, columns: Columns, programme: Programme, candidate: Candidate, is_vertex: bool) -> MasterSolution:
+        solution = certify(columns, programme, candidate)
+        if programme.is_linear_programme and not is_vertex:
+            vertex = to_vertex(columns, programme, solution, self.tolerance)
+            solution = vertex if vertex.gap <= max(solution.gap, self.tolerance) else solution
+        return drop_negligible(columns, programme, solution, self.tolerance)

@@ -1,0 +1,52 @@
+"""Checks of the estimator's arguments: every message names the argument, its value and what to do."""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+
+from ._typing import Vector
+from .errors import InvalidDataError, InvalidParameterError
+
+
+def require_integer(name: str, value: Any, least: int) -> int:
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, Integral) or value < least:
+        raise InvalidParameterError(f"{name}={value!r} must be an integer of at least {least}.")
+    return int(value)
+
+
+def require_positive(name: str, value: Any) -> float:
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, Real) or not 0 < float(value) < np.inf:
+        raise InvalidParameterError(f"{name}={value!r} must be a finite number above 0.")
+    return float(value)
+
+
+def require_choice(name: str, value: Any, choices: list[str]) -> str:
+    if not isinstance(value, str) or value not in choices:
+        raise InvalidParameterError(f"{name}={value!r} is not known; choose one of {choices}.")
+    return value
+
+
+def require_fraction(name: str, value: Any) -> float:
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, Real) or not 0 < float(value) < 1:
+        raise InvalidParameterError(f"{name}={value!r} must be a number between 0 and 1 (for example 0.1), or None.")
+    return float(value)
+
+
+def as_sample_weight(sample_weight: Any, n_rows: int) -> Vector:
+    """Multiplicities as floats; ones if none are given."""
+    if sample_weight is None:
+        return np.ones(n_rows)
+    weights = np.asarray(sample_weight, dtype=np.float64)
+    if weights.ndim == 0:
+        weights = np.full(n_rows, float(weights))
+    if weights.shape != (n_rows,):
+        raise InvalidDataError(f"sample_weight has shape {weights.shape}; it must be one number for each of {n_rows} rows.")
+    if not np.isfinite(weights).all() or (weights < 0).any():
+        worst = weights[~np.isfinite(weights) | (weights < 0)][0]
+        raise InvalidDataError(f"sample_weight contains {worst}; every weight must be finite and non-negative.")
+    if not weights.any():
+        raise InvalidDataError("sample_weight is zero for every row; at least one row of each class needs a weight.")
+    return weights

@@ -1,0 +1,98 @@
+"""CART by LightGBM: the weighted Gini tree is the tree of gradients -u*y and Hessians |u|.
+
+For a leaf with G = sum(u*y) and H = sum(|u|), LightGBM maximises the sum of G^2/H, and the weighted Gini impurity is
+half of H - G^2/H. The sum of H being fixed, both choose the same split.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import lightgbm
+import numpy as np
+
+from .._typing import Features, Vector
+from ..errors import PricingError
+from ..trees import Tree, constant_tree
+from .base import PricedColumn
+from .lightgbm_text import parse_trees
+
+SMALLEST_LEAVES = (1e-6, 1e-3, 1e-1)
+"""Smallest total weight of a leaf, for weights of mean one; LightGBM refuses some splits below it, so it is retried."""
+
+
+class CartPricer:
+    """Grows one tree a call on binned training rows; the leaves vote the sign of their weighted class balance."""
+
+    is_exact = False
+
+    def __init__(
+        self, X: Features, labels: Vector, categorical: list[int], max_depth: int, n_jobs: int, seed: int
+    ) -> None:
+        self._X = X
+        self._labels = labels
+        self._gradients = np.empty(len(labels), dtype=np.float32)
+        self._hessians = np.empty(len(labels), dtype=np.float32)
+        parameters = _parameters(max_depth, n_jobs, seed)
+        rows = lightgbm.Dataset(
+            X, feature_name=[f"f{i}" for i in range(X.shape[1])], categorical_feature=categorical, params=parameters
+        )
+        self._booster = lightgbm.Booster(parameters, rows)
+        self._smallest_leaf = SMALLEST_LEAVES[0]
+
+    def price(self, u: Vector) -> PricedColumn:
+        tree = self._grow(u)
+        leaves = tree.leaves(self._X)
+        balance = np.bincount(leaves, weights=u * self._labels, minlength=tree.n_leaves)
+        learner = tree.with_votes(np.where(balance > 0, 1.0, -1.0))
+        return PricedColumn(learner, learner.votes[leaves])
+
+    def _grow(self, u: Vector) -> Tree:
+        size = np.abs(u)
+        if not size.any():
+            return constant_tree(-1.0)
+        scale = np.count_nonzero(size) / size.sum()
+        np.multiply(u, -scale * self._labels, out=self._gradients, casting="same_kind")
+        np.multiply(size, scale, out=self._hessians, casting="same_kind")
+        for smallest in SMALLEST_LEAVES:
+            try:
+                return self._grow_once(smallest)
+            except lightgbm.basic.LightGBMError as error:
+                failure = error
+        raise PricingError(f"LightGBM could not grow a tree for the current sample weights: {failure}") from failure
+
+    def _grow_once(self, smallest_leaf: float) -> Tree:
+        if smallest_leaf != self._smallest_leaf:
+            self._booster.reset_parameter({"min_sum_hessian_in_leaf": smallest_leaf})
+            self._smallest_leaf = smallest_leaf
+        held = self._booster.num_trees()
+        self._booster.update(fobj=self._derivatives)
+        if self._booster.num_trees() == held:
+            return constant_tree(0.0)
+        return parse_trees(self._booster.model_to_string(start_iteration=held, num_iteration=1))[0]
+
+    def _derivatives(self, predictions: Vector, rows: lightgbm.Dataset) -> tuple[Any, Any]:
+        return self._gradients, self._hessians
+
+
+def _parameters(max_depth: int, n_jobs: int, seed: int) -> dict[str, Any]:
+    """Plain CART: no shrinkage, no penalties, every split allowed, the same tree on any number of threads."""
+    return {
+        "objective": "none",
+        "learning_rate": 1.0,
+        "max_depth": max_depth,
+        "num_leaves": min(2**max_depth, 131072),
+        "min_data_in_leaf": 1,
+        "min_sum_hessian_in_leaf": SMALLEST_LEAVES[0],
+        "min_data_in_bin": 1,
+        "lambda_l2": 0.0,
+        "cat_l2": 0.0,
+        "cat_smooth": 1.0,
+        "min_data_per_group": 1,
+        "feature_pre_filter": False,
+        "deterministic": True,
+        "force_col_wise": True,
+        "num_threads": n_jobs,
+        "seed": seed,
+        "verbosity": -1,
+    }

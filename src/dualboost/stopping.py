@@ -1,0 +1,40 @@
+"""Reasons to stop before the dual criterion: one small rule each, asked after every iteration."""
+
+from __future__ import annotations
+
+import time
+from typing import Protocol
+
+from .history import Iteration
+
+
+class StoppingRule(Protocol):
+    """Answers with a stop reason, or None to go on."""
+
+    def reason(self, iteration: Iteration) -> str | None: ...
+
+
+class TimeLimit:
+    """Stops after the first iteration that ends later than ``seconds`` from now."""
+
+    def __init__(self, seconds: float) -> None:
+        self._deadline = time.monotonic() + seconds
+
+    def reason(self, iteration: Iteration) -> str | None:
+        return "time_limit" if time.monotonic() >= self._deadline else None
+
+
+class NoImprovement:
+    """Stops when the validation accuracy has not risen for ``patience`` iterations."""
+
+    def __init__(self, patience: int) -> None:
+        self._patience = patience
+        self._best = -1.0
+        self._waited = 0
+
+    def reason(self, iteration: Iteration) -> str | None:
+        if iteration.validation_accuracy > self._best:
+            self._best, self._waited = iteration.validation_accuracy, 0
+        else:
+            self._waited += 1
+        return "no_improvement" if self._waited >= self._patience else None
