@@ -1,0 +1,122 @@
+"""What every formulation in the registry promises; a new one is tested on arrival."""
+
+import numpy as np
+import pytest
+
+from dualboost.errors import InvalidParameterError
+from dualboost.formulations import FORMULATIONS, Formulation, make_formulation
+
+COUNTS = np.array([1.0, 2.0, 1.0, 3.0, 1.0, 1.0, 2.0, 1.0])
+
+
+@pytest.fixture
+def formulation(formulation_name):
+    return FORMULATIONS[formulation_name]().resolve(COUNTS.sum())
+
+
+def test_docstring_states_the_mathematics(formulation):
+    text = type(formulation).__doc__
+    for word in ("Dual", "Pricing:", "C:", "Default:", "Paper's range:", "Paper:"):
+        assert word in text, word
+
+
+def test_name_is_the_registry_key(formulation, formulation_name):
+    assert formulation.name == formulation_name
+    assert formulation.objective_sign in (-1, 1)
+    assert formulation.title
+
+
+def test_programme_is_consistent(formulation):
+    programme = formulation.programme(COUNTS, n_columns=3)
+    assert programme.lower.shape == programme.upper.shape == COUNTS.shape
+    assert (programme.lower < programme.upper).all()
+    if programme.total is not None:
+        assert programme.lower.sum() <= programme.total <= programme.upper.sum()
+
+
+def test_box_is_proportional_to_multiplicity(formulation):
+    programme = formulation.programme(COUNTS, n_columns=3)
+    bounds = programme.upper[np.isfinite(programme.upper)] / COUNTS[np.isfinite(programme.upper)]
+    assert np.ptp(bounds) <= 1e-12 if len(bounds) else True
+
+
+def test_merged_rows_equal_repeated_rows(formulation):
+    """The loss of a row of multiplicity c is c times that of a single row, in the same problem size."""
+    copies = COUNTS.astype(int)
+    margins = np.linspace(-0.8, 0.9, len(COUNTS))
+    merged = formulation.programme(COUNTS, 4).row_losses(margins, 0.1)
+    single = formulation.programme(np.ones(copies.sum()), 4).row_losses(np.repeat(margins, copies), 0.1)
+    np.testing.assert_allclose(merged.sum(), single.sum(), rtol=1e-12)
+
+
+def test_loss_is_the_conjugate_of_the_term(formulation):
+    """No u in the box beats the response."""
+    programme = formulation.programme(COUNTS, 4)
+    margins = np.linspace(-1.0, 1.0, len(COUNTS))
+    losses = programme.row_losses(margins)
+    low = np.where(np.isfinite(programme.lower), programme.lower, -10.0)
+    high = np.where(np.isfinite(programme.upper), programme.upper, 10.0)
+    for part in np.linspace(0.0, 1.0, 41):
+        u = low + part * (high - low)
+        assert (losses >= -u * margins - programme.term.value(u) - 1e-12).all()
+
+
+def test_grid_is_increasing_and_admissible(formulation_name):
+    for n_samples in (20, 300, 50_000):
+        formulation = FORMULATIONS[formulation_name]()
+        grid = formulation.C_grid(n_samples, k=10)
+        assert len(grid) == 10
+        assert (np.diff(grid) >= 0).all()
+        low, high = formulation.C_bounds(n_samples)
+        assert ((grid > low) & (grid <= high)).all()
+        assert low < formulation.default_C(n_samples) <= high
+
+
+@pytest.mark.parametrize("C", [0.0, -1.0, np.nan, np.inf, "much"])
+def test_impossible_C_is_refused(formulation_name, C):
+    with pytest.raises(InvalidParameterError, match="C="):
+        FORMULATIONS[formulation_name](C=C).resolve(100.0)
+
+
+def test_given_C_is_kept(formulation_name):
+    assert FORMULATIONS[formulation_name](C=1.5).resolve(100.0).C == 1.5
+
+
+def test_capped_formulations_refuse_a_cap_below_uniform():
+    with pytest.raises(InvalidParameterError, match="total of the sample weights"):
+        make_formulation("erlp", 101.0, 0.01).resolve(100.0)
+
+
+def test_paper_ranges():
+    np.testing.assert_allclose(make_formulation("nm", None, 0.01).C_grid(500)[[0, -1]], [1e-4, 10**-0.33])
+    np.testing.assert_allclose(make_formulation("erlp", None, 0.01).C_grid(500)[[0, -1]], [1.0, 30.0])
+    np.testing.assert_allclose(make_formulation("md", None, 0.01).C_grid(500)[[0, -1]], [1.0, 120.0])
+
+
+def test_unknown_names_are_refused():
+    with pytest.raises(InvalidParameterError, match="choose one of"):
+        make_formulation("lpboost", None, 0.01)
+
+
+def test_an_object_keeps_its_parameters_unless_C_is_given():
+    given = FORMULATIONS["erlp"](C=3.0, epsilon=0.5)
+    assert make_formulation(given, None, 0.01) is given
+    changed = make_formulation(given, 7.0, 0.01)
+    assert isinstance(changed, Formulation)
+    assert (changed.C, changed.epsilon) == (7.0, 0.5)
+
+
+def test_epsilon_sets_eta():
+    formulation = FORMULATIONS["qrlp"](epsilon=0.01)
+    assert formulation.eta(1000) == pytest.approx(np.log(1000) / 0.005)
+    assert FORMULATIONS["qrlp"](epsilon=1e6).eta(1000) == 0.5
+    with pytest.raises(InvalidParameterError, match="epsilon"):
+        FORMULATIONS["erlp"](epsilon=0.0)
+
+
+def test_md_can_clip_negative_sample_weights():
+    u = np.array([-1.0, 2.0])
+    np.testing.assert_array_equal(FORMULATIONS["md"]().pricing_weights(u), u)
+    np.testing.assert_array_equal(FORMULATIONS["md"](negative_weights="clip").pricing_weights(u), [0.0, 2.0])
+    with pytest.raises(InvalidParameterError, match="negative_weights"):
+        FORMULATIONS["md"](negative_weights="ignore")

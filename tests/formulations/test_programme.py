@@ -1,0 +1,62 @@
+"""Weak duality holds for any feasible pair, and ``feasible`` repairs any vector."""
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dualboost.formulations import FORMULATIONS
+from dualboost.formulations.weight_sets import Cone, Simplex
+
+from ..conftest import ALL_FORMULATIONS, stump_columns
+
+COLUMNS = stump_columns(n_rows=60, n_columns=8)
+
+
+@given(name=st.sampled_from(ALL_FORMULATIONS), seed=st.integers(0, 10_000), rho=st.floats(-1, 1))
+def test_weak_duality(name, seed, rho):
+    rng = np.random.default_rng(seed)
+    programme = FORMULATIONS[name]().resolve(COLUMNS.counts.sum()).programme(COLUMNS.counts, COLUMNS.n_columns)
+    rho = rho if programme.total is not None else 0.0
+    w = programme.weight_set.nearest(rng.normal(size=COLUMNS.n_columns))
+    u = programme.feasible(rng.normal(size=COLUMNS.n_rows) * COLUMNS.counts)
+    u = u * programme.weight_set.edge_scale(COLUMNS.edges(u))
+    primal, size = programme.primal_terms(w, COLUMNS.margins(w), rho)
+    assert programme.dual_value(u, COLUMNS.edges(u)) <= primal + 1e-9 * size
+
+
+@given(name=st.sampled_from(ALL_FORMULATIONS), seed=st.integers(0, 10_000), scale=st.sampled_from([1e-9, 1.0, 1e6]))
+def test_feasible_restores_box_and_total(name, seed, scale):
+    rng = np.random.default_rng(seed)
+    programme = FORMULATIONS[name]().resolve(COLUMNS.counts.sum()).programme(COLUMNS.counts, 4)
+    u = programme.feasible(scale * rng.normal(size=COLUMNS.n_rows))
+    assert (u >= programme.lower).all()
+    assert (u <= programme.upper).all()
+    if programme.total is not None:
+        np.testing.assert_allclose(u.sum(), programme.total, rtol=1e-13)
+
+
+@given(seed=st.integers(0, 10_000), ridge=st.sampled_from([0.0, 0.5, 2.0]))
+def test_support_of_a_cone_bounds_every_weight(seed, ridge):
+    rng = np.random.default_rng(seed)
+    cone = Cone(cost=1.0, ridge=ridge)
+    edges = rng.normal(size=5)
+    edges = edges * cone.edge_scale(edges)
+    w = np.abs(rng.normal(size=5))
+    assert w @ edges - cone.value(w) <= cone.support(edges) + 1e-12
+
+
+def test_support_of_a_cone_is_infinite_beyond_its_cost():
+    assert Cone(cost=1.0).support(np.array([0.2, 1.1])) == np.inf
+
+
+@given(seed=st.integers(0, 10_000), total=st.sampled_from([1.0, 20.0]))
+def test_support_of_a_simplex_is_attained(seed, total):
+    rng = np.random.default_rng(seed)
+    simplex = Simplex(total)
+    edges = rng.normal(size=5)
+    w = simplex.nearest(rng.normal(size=5))
+    np.testing.assert_allclose(w.sum(), total)
+    assert w @ edges <= simplex.support(edges) + 1e-12
+    best = np.eye(5)[np.argmax(edges)] * total
+    np.testing.assert_allclose(best @ edges, simplex.support(edges))
+    assert simplex.threshold(edges) == edges.max()

@@ -1,0 +1,114 @@
+"""What every master in the registry promises, for every formulation it supports."""
+
+import numpy as np
+import pytest
+
+from dualboost.errors import InvalidParameterError, UnsupportedFormulationError
+from dualboost.formulations import FORMULATIONS
+from dualboost.masters import MASTERS, Ladder, make_ladder, n_used
+
+from ..conftest import ALL_FORMULATIONS, expanded, stump_columns, three_values_of_C
+from ..paper_programmes import PAPER
+
+TOLERANCE = 1e-6
+
+
+def cases():
+    """Every (master, formulation) that goes together."""
+    columns = stump_columns(n_rows=10, n_columns=2)
+    for name in ALL_FORMULATIONS:
+        programme = FORMULATIONS[name]().resolve(columns.counts.sum()).programme(columns.counts, 2)
+        yield from ((master, name) for master in MASTERS if MASTERS[master].supports(programme))
+
+
+CASES = list(cases())
+
+
+def solved(master, name, columns, C):
+    formulation = FORMULATIONS[name](C=C).resolve(columns.counts.sum())
+    programme = formulation.programme(columns.counts, columns.n_columns)
+    return formulation, programme, Ladder([MASTERS[master]], TOLERANCE).solve(columns, programme)
+
+
+@pytest.mark.parametrize("which_C", [0, 1, 2])
+@pytest.mark.parametrize(("master", "name"), CASES)
+def test_objective_is_the_papers(master, name, which_C):
+    columns = stump_columns()
+    C = three_values_of_C(name, columns.counts.sum())[which_C]
+    formulation, _, solution = solved(master, name, columns, C)
+    expected = PAPER[name](expanded(columns), C)
+    assert formulation.objective_sign * solution.primal == pytest.approx(expected, rel=1e-6, abs=1e-9)
+    assert 0 <= solution.gap <= TOLERANCE
+
+
+@pytest.mark.parametrize(("master", "name"), CASES)
+def test_signs_of_the_duals(master, name):
+    """g'(u) + margin - rho is 0 inside the box, >= 0 at the lower and <= 0 at the upper bound; w*slack = 0."""
+    columns = stump_columns()
+    C = three_values_of_C(name, columns.counts.sum())[1]
+    _, programme, solution = solved(master, name, columns, C)
+    boxed = np.isfinite(programme.upper)
+    lower, upper = np.where(boxed, programme.lower, -1e6), np.where(boxed, programme.upper, 1e6)
+    sliver = 1e-9 * (upper - lower)
+    u = np.clip(solution.u, lower + sliver, upper - sliver)  # the slope of an entropy is infinite at 0
+    residual = programme.term.slope(u) + solution.margins - solution.rho
+    inside = (u > lower + 1e6 * sliver) & (u < upper - 1e6 * sliver) | ~boxed
+    assert np.abs(residual[inside]).max(initial=0.0) < 1e-3
+    assert residual[solution.u <= lower + sliver].min(initial=0.0) > -1e-3
+    assert residual[solution.u >= upper - sliver].max(initial=0.0) < 1e-3
+    slack = solution.threshold + programme.weight_set.ridge * solution.w - solution.edges
+    assert slack.min() > -1e-4 * np.abs(solution.u).sum()
+    assert (solution.w * slack).max() < 1e-4 * solution.w.sum() * np.abs(solution.u).sum()
+
+
+@pytest.mark.parametrize("name", ["lp", "nm"])
+@pytest.mark.parametrize("master", MASTERS)
+def test_linear_programmes_end_in_a_vertex(master, name):
+    """At a vertex the rows on the kink determine the used weights: their columns are independent there."""
+    columns = stump_columns(n_rows=150, n_columns=40, multiplicities=False)
+    C = 0.1
+    _, programme, solution = solved(master, name, columns, C)
+    used = solution.w > 0
+    on_kink = np.abs(solution.margins - programme.term.kink) < 1e-7
+    active = columns.signed[used][:, on_kink].T
+    if programme.weight_set.total is not None:
+        active = np.vstack([active, np.ones(used.sum())])
+    assert np.linalg.matrix_rank(active, tol=1e-8) == used.sum()
+    assert 0 < n_used(solution.w) < columns.n_columns
+
+
+@pytest.mark.parametrize(("master", "name"), CASES)
+def test_one_column_and_two_rows(master, name):
+    columns = stump_columns(n_rows=2, n_columns=1, seed=4, multiplicities=False)
+    _, _, solution = solved(master, name, columns, None)
+    assert solution.gap <= TOLERANCE
+    assert solution.w.shape == (1,)
+
+
+@pytest.mark.parametrize(("master", "name"), CASES)
+def test_columns_may_be_added_between_solves(master, name):
+    """A master that keeps a basis or an iterate agrees with one that starts anew."""
+    whole = stump_columns(n_columns=12)
+    growing = stump_columns(n_columns=4)
+    formulation = FORMULATIONS[name]().resolve(whole.counts.sum())
+    kept = Ladder([MASTERS[master]], TOLERANCE)
+    for signed in whole.signed[4:]:
+        kept.solve(growing, formulation.programme(growing.counts, growing.n_columns))
+        growing.append(signed * whole.labels)
+    programme = formulation.programme(whole.counts, whole.n_columns)
+    fresh = Ladder([MASTERS[master]], TOLERANCE).solve(whole, programme)
+    assert kept.solve(growing, programme).primal == pytest.approx(fresh.primal, rel=2e-6)
+
+
+def test_highs_refuses_what_is_not_linear():
+    columns = stump_columns(n_rows=10, n_columns=1)
+    programme = FORMULATIONS["erlp"]().resolve(columns.counts.sum()).programme(columns.counts, 1)
+    with pytest.raises(UnsupportedFormulationError, match=r"'highs' cannot solve formulation 'erlp'.*clarabel"):
+        make_ladder("highs", programme, "erlp", 1e-6)
+
+
+def test_unknown_masters_are_refused():
+    columns = stump_columns(n_rows=10, n_columns=1)
+    programme = FORMULATIONS["lp"]().resolve(columns.counts.sum()).programme(columns.counts, 1)
+    with pytest.raises(InvalidParameterError, match="choose 'auto' or one of"):
+        make_ladder("gurobi", programme, "lp", 1e-6)

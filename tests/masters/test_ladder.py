@@ -1,0 +1,75 @@
+"""When a solver fails, the next way is tried; when all fail, the best feasible solution is handed on.
+
+The failures are real: HiGHS is allowed no simplex iteration, the interior-point method no step.
+"""
+
+import pytest
+
+from dualboost.formulations import FORMULATIONS
+from dualboost.masters import Ladder, MasterFailed, interior_point
+from dualboost.masters.highs import HighsMaster
+from dualboost.masters.interior_point import InteriorPointMaster
+
+from ..conftest import stump_columns
+
+
+class LimitedHighs(HighsMaster):
+    """HiGHS that gives up at once, by its own iteration limits."""
+
+    def solve(self, columns, programme, tolerance, strategy):
+        if self._model is None:
+            super().solve(columns, programme, tolerance, strategy)
+        for option in ("simplex_iteration_limit", "ipm_iteration_limit"):
+            self._model.solver.setOptionValue(option, 0)
+        self._model.solver.clearSolver()
+        return super().solve(columns, programme, tolerance, "cold simplex")
+
+
+def problem(name="nm"):
+    columns = stump_columns()
+    formulation = FORMULATIONS[name]().resolve(columns.counts.sum())
+    return columns, formulation.programme(columns.counts, columns.n_columns)
+
+
+def test_the_next_solver_takes_over():
+    columns, programme = problem()
+    expected = Ladder([HighsMaster], 1e-6).solve(columns, programme).primal
+    solution = Ladder([LimitedHighs, InteriorPointMaster], 1e-6).solve(columns, programme)
+    assert solution.primal == pytest.approx(expected, rel=1e-6)
+
+
+def test_every_attempt_is_named_when_all_fail():
+    with pytest.raises(MasterFailed, match=r"highs \(warm simplex\).*highs \(cold simplex\)") as caught:
+        Ladder([LimitedHighs], 1e-6).solve(*problem())
+    assert caught.value.best is None
+
+
+def test_the_best_feasible_solution_is_handed_on(monkeypatch):
+    monkeypatch.setattr(interior_point, "MAX_STEPS", 6)
+    columns, programme = problem("erlp")
+    with pytest.raises(MasterFailed, match="ipm") as caught:
+        Ladder([InteriorPointMaster], 1e-9).solve(columns, programme)
+    best = caught.value.best
+    assert best.gap > 1e-9
+    assert best.w.sum() == pytest.approx(1.0)
+    assert best.u.sum() == pytest.approx(1.0)
+
+
+def test_a_solver_that_cannot_is_passed_over():
+    columns, programme = problem("md")
+    assert Ladder([HighsMaster, InteriorPointMaster], 1e-6).solve(columns, programme).gap <= 1e-6
+    with pytest.raises(MasterFailed):
+        Ladder([HighsMaster], 1e-6).solve(columns, programme)
+
+
+def test_without_clarabel_the_message_names_the_extra(monkeypatch):
+    import sys
+
+    from dualboost.errors import MissingDependencyError
+    from dualboost.masters.clarabel import ClarabelMaster
+
+    monkeypatch.setitem(sys.modules, "clarabel", None)
+    with pytest.raises(MissingDependencyError, match=r"dualboost\[clarabel\]"):
+        ClarabelMaster()
+    columns, programme = problem("cg")
+    assert Ladder([ClarabelMaster, InteriorPointMaster], 1e-6).solve(columns, programme).gap <= 1e-6

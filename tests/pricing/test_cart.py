@@ -1,0 +1,94 @@
+"""LightGBM's trees are CART's: the same votes as scikit-learn's weighted Gini trees."""
+
+import numpy as np
+import pytest
+from sklearn.tree import DecisionTreeClassifier
+
+from dualboost.datasets import make_twonorm
+from dualboost.pricing import PRICERS
+
+
+def pricer_for(X, labels, depth, **options):
+    options = {"categorical": [], "n_jobs": 1, "seed": 0, **options}
+    return PRICERS["cart"](X=X, labels=labels, max_depth=depth, **options)
+
+
+def binary_data(n_rows=4440):
+    """twonorm's features cut into quartiles, one indicator each: 80 binary features."""
+    X, y = make_twonorm(n_rows, random_state=0)
+    cuts = np.quantile(X, [0.25, 0.5, 0.75], axis=0)
+    bins = (X[:, :, None] > cuts.T).sum(axis=2)
+    return (bins[:, :, None] == np.arange(4)).reshape(n_rows, -1).astype(float), y.astype(float)
+
+
+@pytest.mark.parametrize(("depth", "share"), [(1, 1.0), (2, 1.0), (3, 1.0), (5, 0.999)])
+def test_equal_to_scikit_learn_on_binary_data(depth, share):
+    X, y = binary_data()
+    pricer = pricer_for(X, y, depth)
+    rng = np.random.default_rng(depth)
+    equal = []
+    for _ in range(10):
+        u = rng.exponential(size=len(y)) * (rng.random(len(y)) < 0.7)
+        expected = DecisionTreeClassifier(max_depth=depth, random_state=0).fit(X, y, sample_weight=u).predict(X)
+        equal.append(np.mean(pricer.price(u).votes == expected))
+    assert np.mean(equal) >= share
+
+
+def test_a_negative_weight_is_a_positive_one_on_the_flipped_label():
+    X, y = binary_data(500)
+    rng = np.random.default_rng(0)
+    u = rng.normal(size=500)
+    signed = pricer_for(X, y, 3).price(u)
+    flipped = pricer_for(X, y * np.sign(u), 3).price(np.abs(u))
+    np.testing.assert_array_equal(signed.votes, flipped.votes)
+
+
+@pytest.mark.parametrize("scale", [1e-12, 1.0, 1e12])
+def test_the_scale_of_the_weights_does_not_matter(scale):
+    X, y = binary_data(500)
+    u = np.random.default_rng(0).random(500)
+    np.testing.assert_array_equal(pricer_for(X, y, 3).price(scale * u).votes, pricer_for(X, y, 3).price(u).votes)
+
+
+def test_votes_are_what_the_learner_says():
+    rng = np.random.default_rng(0)
+    X = np.column_stack([rng.normal(size=(200, 3)), rng.integers(0, 9, 200)])
+    X[rng.random(X.shape) < 0.1] = np.nan
+    y = rng.choice([-1.0, 1.0], 200)
+    pricer = pricer_for(X, y, 4, categorical=[3])
+    for _ in range(20):
+        column = pricer.price(rng.exponential(size=200) * (rng.random(200) < 0.5))
+        np.testing.assert_array_equal(column.learner.vote(X), column.votes)
+        assert set(np.unique(column.votes)) <= {-1.0, 1.0}
+
+
+def test_the_number_of_threads_does_not_change_the_tree():
+    X, y = make_twonorm(3000, random_state=0)
+    u = np.random.default_rng(0).random(3000)
+    one, two = (pricer_for(X, y.astype(float), 4, n_jobs=n).price(u) for n in (1, 2))
+    np.testing.assert_array_equal(one.learner.threshold, two.learner.threshold)
+    np.testing.assert_array_equal(one.votes, two.votes)
+
+
+@pytest.mark.parametrize("constant", [True, False])
+def test_nothing_to_split_gives_a_constant_learner(constant):
+    X = np.ones((6, 2)) if constant else np.arange(12.0).reshape(6, 2)
+    y = np.array([1.0, 1.0, 1.0, 1.0, -1.0, -1.0])
+    u = np.ones(6) if constant else np.zeros(6)
+    pricer = pricer_for(X, y, 2)
+    for _ in range(2):
+        column = pricer.price(u)
+        assert column.learner.n_leaves == 1
+        assert (column.votes == (1.0 if constant else -1.0)).all()
+
+
+def test_missing_values_may_decide():
+    X = np.array([[np.nan], [np.nan], [1.0], [2.0]] * 5)
+    y = np.array([1.0, 1.0, -1.0, -1.0] * 5)
+    np.testing.assert_array_equal(pricer_for(X, y, 1).price(np.ones(20)).votes, y)
+
+
+def test_categories_are_split_as_sets():
+    X = np.tile(np.arange(6.0), 10)[:, None]
+    y = np.where(np.isin(X.ravel(), [0.0, 3.0, 4.0]), 1.0, -1.0)
+    np.testing.assert_array_equal(pricer_for(X, y, 1, categorical=[0]).price(np.ones(60)).votes, y)
