@@ -35,7 +35,10 @@ def test_holds_only_identical_votes():
     assert not columns.holds(0.5 * votes)
 
 
-def test_part_is_a_selection_of_rows():
-    columns = stump_columns(n_columns=4)
+def test_distinct_rows_are_those_that_a_column_tells_apart():
+    columns = stump_columns(n_rows=200, n_columns=4)
     marked = columns.labels > 0
-    np.testing.assert_array_equal(columns.part(marked), columns.signed[:, marked])
+    first, group = columns.distinct(marked)
+    patterns = np.unique(columns.signed[:, marked], axis=1)
+    assert len(first) == patterns.shape[1] < marked.sum()
+    np.testing.assert_array_equal(columns.signed[:, first[group]], columns.signed[:, marked])

@@ -241,7 +241,8 @@ class DualBoostClassifier(ClassifierMixin, BaseEstimator):
 
         Trees deep enough to fit the training rows perfectly make the latter overconfident; hold rows out then.
         """
-        positive = self._calibration.probability(self.decision_function(X))
+        decisions = self.decision_function(X)
+        positive = self._calibration.probability(decisions)
         return np.column_stack([1.0 - positive, positive])
 
     def votes(self, X: Any) -> Matrix:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from ._typing import Matrix, Vector
+from ._typing import Integers, Matrix, Vector
 
 ROWS_PER_BLOCK = 2048
 """Rows multiplied at a time in ``gram``, so that a block stays in the processor's cache."""
@@ -22,6 +22,8 @@ class Columns:
         self.counts = counts
         self._signed = np.empty((max(capacity, 1), len(labels)))
         self._keys: set[bytes] = set()
+        self._row_keys = np.zeros(len(labels), dtype=np.uint64)
+        self._multipliers = np.random.default_rng(0)
         self.n_columns = 0
 
     @property
@@ -42,6 +44,8 @@ class Columns:
             self._signed = np.concatenate([self._signed, np.empty_like(self._signed)])
         np.multiply(self.labels, votes, out=self._signed[self.n_columns])
         self._keys.add(self._key(votes))
+        bits = self._signed[self.n_columns].view(np.uint64)
+        self._row_keys += (bits ^ (bits >> np.uint64(29))) * self._multipliers.integers(2**63, dtype=np.uint64)
         self.n_columns += 1
 
     def margins(self, w: Vector) -> Vector:
@@ -58,9 +62,11 @@ class Columns:
             total += (block * d[start : start + ROWS_PER_BLOCK]) @ block.T
         return total
 
-    def part(self, rows: NDArray[np.bool_]) -> Matrix:
-        """A' over the rows marked, for the small programmes of a crossover."""
-        return self.signed[:, rows]
+    def distinct(self, rows: NDArray[np.bool_]) -> tuple[Integers, Integers]:
+        """Among the rows marked: one of each kind that some column tells apart, and the kind of every one."""
+        marked = np.flatnonzero(rows)
+        _, first, group = np.unique(self._row_keys[marked], return_index=True, return_inverse=True)
+        return marked[first], group
 
     @staticmethod
     def _key(votes: Vector) -> bytes:

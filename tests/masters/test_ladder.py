@@ -16,13 +16,11 @@ from ..conftest import stump_columns
 class LimitedHighs(HighsMaster):
     """HiGHS that gives up at once, by its own iteration limits."""
 
-    def solve(self, columns, programme, tolerance, strategy):
-        if self._model is None:
-            super().solve(columns, programme, tolerance, strategy)
+    def __init__(self):
+        super().__init__()
         for option in ("simplex_iteration_limit", "ipm_iteration_limit"):
-            self._model.solver.setOptionValue(option, 0)
-        self._model.solver.clearSolver()
-        return super().solve(columns, programme, tolerance, "cold simplex")
+            self.solver.setOptionValue(option, 0)
+        self.solver.setOptionValue("presolve", "off")
 
 
 def problem(name="nm"):

@@ -1,11 +1,17 @@
 """From an interior optimum of a linear programme to a vertex: the few weights that carry it.
 
-Rows far from the hinge's kink keep their sample weight at its bound; the rest, with all columns, are a small linear
-programme for the simplex method. Rows that end on the other side of the kink join it, and it is solved again.
+Rows far from the hinge's kink keep their sample weight at its bound; the rest, merged where no column tells them
+apart, are a small linear programme in u for the simplex method::
+
+    min  weight total * r - kink * sum(u)
+    s.t. sum_i A_ij u_i - r <= cost - settled_j for every column j,   sum(u) = what is left of the total
+
+whose multipliers are the weights w. Rows that end on the other side of the kink join it, and it is solved again.
 """
 
 from __future__ import annotations
 
+import highspy
 import numpy as np
 from numpy.typing import NDArray
 
@@ -15,7 +21,7 @@ from ..formulations.programme import Programme
 from ..formulations.terms import LinearTerm
 from .base import Candidate, MasterSolution, SolveFailure
 from .certificate import certify
-from .hinge_lp import HingeLP
+from .highs import INFINITY, NO_INDEX, NO_VALUES, quiet_solver, run
 
 MAX_ROUNDS = 20
 
@@ -25,13 +31,12 @@ def to_vertex(columns: Columns, programme: Programme, interior: MasterSolution, 
     assert isinstance(programme.term, LinearTerm)
     distance = np.abs(interior.margins - interior.rho - programme.term.kink)
     n_near = min(columns.n_rows, 3 * columns.n_columns + 50)
-    near = np.zeros(columns.n_rows, dtype=bool)
-    near[np.argpartition(distance, n_near - 1)[:n_near]] = True
-    settled_u = programme.term.response(interior.margins - interior.rho, programme.lower, programme.upper)
+    near = distance <= np.partition(distance, n_near - 1)[n_near - 1] + 1e-9
+    settled = programme.term.response(interior.margins - interior.rho, programme.lower, programme.upper)
     best = interior
     for _ in range(MAX_ROUNDS):
         try:
-            candidate = _solve_near(columns, programme, near, settled_u)
+            candidate = _solve_near(columns, programme, near, settled)
         except SolveFailure:
             if near.all():
                 break
@@ -41,21 +46,47 @@ def to_vertex(columns: Columns, programme: Programme, interior: MasterSolution, 
         if best is interior or vertex.gap < best.gap:
             best = vertex
         asked = programme.term.response(vertex.margins - vertex.rho, programme.lower, programme.upper)
-        crossed = ~near & (asked != settled_u)
+        crossed = ~near & (asked != settled)
         if vertex.gap <= tolerance or not crossed.any():
             break
         near |= crossed
     return best
 
 
-def _solve_near(columns: Columns, programme: Programme, near: NDArray[np.bool_], settled_u: Vector) -> Candidate:
+def _solve_near(columns: Columns, programme: Programme, near: NDArray[np.bool_], settled: Vector) -> Candidate:
     """The programme over the near rows, the others settled."""
+    first, group = columns.distinct(near)
+    lower, upper = (np.bincount(group, weights=bound[near]) for bound in (programme.lower, programme.upper))
+    fixed = np.where(near, 0.0, settled)
+    solver = _edge_programme(columns, programme, first, (lower, upper), fixed)
+    solution = run(solver)
+    u = settled.copy()
+    part = (np.asarray(solution.col_value)[: len(first)] - lower) / (upper - lower)
+    u[near] = programme.lower[near] + part[group] * (programme.upper - programme.lower)[near]
+    multipliers = np.asarray(solution.row_dual)
+    rho = 0.0 if programme.total is None else float(multipliers[columns.n_columns])
+    return Candidate(-multipliers[: columns.n_columns], u, rho)
+
+
+def _edge_programme(
+    columns: Columns, programme: Programme, rows: NDArray[np.intp], box: tuple[Vector, Vector], fixed: Vector
+) -> highspy.Highs:
+    """The small linear programme in u, with one row a column of A."""
     assert isinstance(programme.term, LinearTerm)
-    settled = np.where(near, 0.0, settled_u)
-    total = None if programme.total is None else programme.total - float(settled.sum())
-    model = HingeLP(programme.lower[near], programme.upper[near], total, programme.weight_set.total)
-    model.add_columns(columns.part(near), columns.edges(settled), programme.weight_set.cost)
-    small = model.solve(programme.term)
-    u = settled_u.copy()
-    u[near] = small.u
-    return Candidate(small.w, u, small.rho)
+    block = columns.signed[:, rows]
+    n_columns, n_rows = block.shape
+    weight_total = programme.weight_set.total
+    solver = quiet_solver()
+    solver.addCols(n_rows, np.full(n_rows, -programme.term.kink), *box, 0, NO_INDEX, NO_INDEX, NO_VALUES)
+    if weight_total is not None:
+        solver.addCol(weight_total, -INFINITY, INFINITY, 0, NO_INDEX, NO_VALUES)
+        block = np.hstack([block, np.full((n_columns, 1), -1.0)])
+    width = block.shape[1]
+    starts = np.arange(n_columns, dtype=np.int32) * width
+    index = np.tile(np.arange(width, dtype=np.int32), n_columns)
+    limits = programme.weight_set.cost - columns.edges(fixed)
+    solver.addRows(n_columns, np.full(n_columns, -INFINITY), limits, block.size, starts, index, block.ravel())
+    if programme.total is not None:
+        left = programme.total - float(fixed.sum())
+        solver.addRow(left, left, n_rows, np.arange(n_rows, dtype=np.int32), np.ones(n_rows))
+    return solver

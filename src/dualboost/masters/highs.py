@@ -1,16 +1,31 @@
-"""HiGHS as a reference master for the linear programmes: the paper's primal, columns added, basis kept."""
+"""HiGHS as a reference master for the linear programmes: the paper's primal, columns added, basis kept.
+
+::
+
+    min  sum_j (cost - (A'lower)_j) w_j - total*rho + sum_i (upper_i - lower_i) xi_i
+    s.t. sum_j A_ij w_j - rho + xi_i >= kink,   sum_j w_j = weight total,   w, xi >= 0
+
+rho and the last constraint exist only where the programme has a total and a weight total. The multiplier of row i, added
+to lower_i, is its sample weight.
+"""
 
 from __future__ import annotations
 
 from typing import ClassVar
 
+import highspy
 import numpy as np
+from numpy.typing import NDArray
 
+from .._typing import Vector
 from ..columns import Columns
 from ..formulations.programme import Programme
 from ..formulations.terms import LinearTerm
-from .base import Candidate
-from .hinge_lp import HingeLP
+from .base import Candidate, SolveFailure
+
+INFINITY = highspy.kHighsInf
+NO_INDEX: NDArray[np.int32] = np.array([], dtype=np.int32)
+NO_VALUES: Vector = np.array([])
 
 
 class HighsMaster:
@@ -21,7 +36,8 @@ class HighsMaster:
     strategies: ClassVar[tuple[str, ...]] = ("warm simplex", "cold simplex", "interior point and crossover")
 
     def __init__(self) -> None:
-        self._model: HingeLP | None = None
+        self.solver = quiet_solver()
+        self._n_held = 0
 
     @staticmethod
     def supports(programme: Programme) -> bool:
@@ -29,11 +45,56 @@ class HighsMaster:
 
     def solve(self, columns: Columns, programme: Programme, tolerance: float, strategy: str) -> Candidate:
         assert isinstance(programme.term, LinearTerm)
-        if self._model is None:
-            self._model = HingeLP(
-                programme.lower, programme.upper, programme.total, programme.weight_set.total
-            )
-        new = columns.signed[self._model.n_columns :]
-        self._model.add_columns(new, np.zeros(len(new)), programme.weight_set.cost)
-        algorithm = "ipm" if strategy.startswith("interior") else "simplex"
-        return self._model.solve(programme.term, algorithm, keep_basis=strategy == "warm simplex")
+        n_rows, n_columns = columns.n_rows, columns.n_columns
+        if self._n_held == 0:
+            self._add_rows(programme)
+        self._add_columns(columns, programme)
+        kinks = np.full(n_rows, programme.term.kink)
+        self.solver.changeRowsBounds(n_rows, np.arange(n_rows, dtype=np.int32), kinks, np.full(n_rows, INFINITY))
+        if strategy != "warm simplex":
+            self.solver.clearSolver()
+        self.solver.setOptionValue("solver", "ipm" if strategy.startswith("interior") else "simplex")
+        solution = run(self.solver)
+        values = np.asarray(solution.col_value)
+        u = programme.lower + np.asarray(solution.row_dual)[:n_rows]
+        return Candidate(values[-n_columns:], u, 0.0 if programme.total is None else float(values[n_rows]))
+
+    def _add_rows(self, programme: Programme) -> None:
+        """Rows, slacks, rho and the total of the weights: everything but the columns."""
+        n = len(programme.lower)
+        rows = np.arange(n, dtype=np.int32)
+        self.solver.addRows(n, np.zeros(n), np.full(n, INFINITY), 0, NO_INDEX, NO_INDEX, NO_VALUES)
+        prices = programme.upper - programme.lower
+        self.solver.addCols(n, prices, np.zeros(n), np.full(n, INFINITY), n, rows, rows, np.ones(n))
+        if programme.total is not None:
+            self.solver.addCol(-programme.total, -INFINITY, INFINITY, n, rows, -np.ones(n))
+        weight_total = programme.weight_set.total
+        if weight_total is not None:
+            self.solver.addRow(weight_total, weight_total, 0, NO_INDEX, NO_VALUES)
+
+    def _add_columns(self, columns: Columns, programme: Programme) -> None:
+        for signed in columns.signed[self._n_held :]:
+            cost = programme.weight_set.cost - float(signed @ programme.lower)
+            values = signed if programme.weight_set.total is None else np.append(signed, 1.0)
+            index = np.arange(len(values), dtype=np.int32)
+            self.solver.addCol(cost, 0.0, INFINITY, len(values), index, values)
+        self._n_held = columns.n_columns
+
+
+def quiet_solver() -> highspy.Highs:
+    """HiGHS, silent, on one thread, with tight tolerances."""
+    solver = highspy.Highs()
+    solver.silent()
+    solver.setOptionValue("threads", 1)
+    solver.setOptionValue("primal_feasibility_tolerance", 1e-9)
+    solver.setOptionValue("dual_feasibility_tolerance", 1e-9)
+    return solver
+
+
+def run(solver: highspy.Highs) -> highspy.HighsSolution:
+    """Solve, or raise ``SolveFailure`` with HiGHS's own word for what happened."""
+    solver.run()
+    status = solver.getModelStatus()
+    if status != highspy.HighsModelStatus.kOptimal:
+        raise SolveFailure(f"HiGHS: {solver.modelStatusToString(status)}")
+    return solver.getSolution()

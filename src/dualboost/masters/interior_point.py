@@ -69,8 +69,9 @@ class InteriorPointMaster:
             if gap <= tolerance or (stalled > MAX_STALLED and best_gap < 1e-2):
                 break
             try:
-                system.advance(point, step_back)
-            except LinAlgError:
+                with np.errstate(all="ignore"):
+                    system.advance(point, step_back)
+            except (LinAlgError, ValueError):  # no longer definite, or no longer finite: rounding has the last word
                 break
         if best is None:
             raise SolveFailure("the interior-point method found no finite point")

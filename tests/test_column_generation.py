@@ -1,0 +1,122 @@
+"""The loop, with collaborators small enough to see through."""
+
+import numpy as np
+import pytest
+
+from dualboost.column_generation import ColumnGeneration
+from dualboost.columns import Columns
+from dualboost.formulations import FORMULATIONS
+from dualboost.masters import Ladder
+from dualboost.masters.interior_point import InteriorPointMaster
+from dualboost.pricing.base import PricedColumn
+from dualboost.validation import HeldOut
+
+from .conftest import stump_columns
+
+
+class FixedVotes:
+    """A learner that knows its votes by row number."""
+
+    def __init__(self, votes):
+        self.votes = votes
+
+    def vote(self, X):
+        return self.votes[X]
+
+
+class BestOfPool:
+    """An exact pricer over a finite pool of columns."""
+
+    is_exact = True
+
+    def __init__(self, pool, labels):
+        self.pool = pool
+        self.labels = labels
+
+    def price(self, u):
+        best = self.pool[np.argmax(self.pool @ (u * self.labels))]
+        return PricedColumn(FixedVotes(best), best)
+
+
+def loop(name, C=None, max_iter=200, **options):
+    source = stump_columns(n_rows=80, n_columns=60)
+    pool = source.signed * source.labels
+    columns = Columns(source.labels, source.counts)
+    formulation = FORMULATIONS[name](C=C).resolve(source.counts.sum())
+    generation = ColumnGeneration(
+        formulation=formulation,
+        pricer=BestOfPool(pool, source.labels),
+        master=Ladder([InteriorPointMaster], 1e-6),
+        columns=columns,
+        max_iter=max_iter,
+        tol=1e-6,
+        **options,
+    )
+    return source, formulation, generation
+
+
+@pytest.mark.parametrize("name", ["lp", "md", "qrlp", "erlp"])
+def test_an_exact_pricer_reaches_the_optimum_over_the_whole_pool(name):
+    source, formulation, generation = loop(name, C=0.3 if name == "lp" else None)
+    trace = generation.run()
+    programme = formulation.programme(source.counts, source.n_columns)
+    whole = Ladder([InteriorPointMaster], 1e-6).solve(source, programme)
+    assert trace.stop_reason == "converged"
+    assert trace.result.objective == pytest.approx(formulation.objective_sign * whole.primal, rel=1e-4)
+    assert len(trace.learners) < source.n_columns
+
+
+@pytest.mark.parametrize("name", ["lp", "cg", "md", "qrlp", "erlp"])
+def test_objectives_improve_monotonically(name):
+    """Not for nm, whose offset 1/T changes the programme with every column."""
+    _, formulation, generation = loop(name, max_iter=25)
+    objectives = [row.objective * formulation.objective_sign for row in generation.run().iterations]
+    assert (np.diff(objectives) <= 1e-6 * np.abs(objectives[:-1]) + 1e-9).all()
+
+
+def test_no_column_enters_twice(formulation_name):
+    _, _, generation = loop(formulation_name)
+    trace = generation.run()
+    assert len({learner.votes.tobytes() for learner in trace.learners}) == len(trace.learners)
+
+
+def test_observers_and_rules_see_every_iteration():
+    seen = []
+
+    class AfterThree:
+        def reason(self, iteration):
+            return "time_limit" if iteration.iteration == 3 else None
+
+    _, _, generation = loop("cg", observers=[seen.append], stopping=[AfterThree()])
+    trace = generation.run()
+    assert trace.stop_reason == "time_limit"
+    assert [row.iteration for row in seen] == [1, 2, 3]
+    assert [len(w) for w in trace.weights] == [1, 2, 3]
+
+
+def test_max_iter():
+    _, _, generation = loop("cg", max_iter=4)
+    trace = generation.run()
+    assert trace.stop_reason == "max_iter"
+    assert len(trace.learners) == 4
+
+
+def test_an_interrupt_before_the_first_ensemble_is_passed_on():
+    class Interrupted:
+        def price(self, u):
+            raise KeyboardInterrupt
+
+    _, _, generation = loop("cg")
+    generation.pricer = Interrupted()
+    with pytest.raises(KeyboardInterrupt):
+        generation.run()
+
+
+def test_keep_best_keeps_the_first_best_iteration():
+    source, _, generation = loop("cg", max_iter=10, keep_best=True)
+    generation.held_out = HeldOut(np.arange(40), source.labels[:40], source.counts[:40])
+    trace = generation.run()
+    accuracies = [row.validation_accuracy for row in trace.iterations]
+    assert trace.kept == int(np.argmax(accuracies))
+    assert len(trace.final_weights()) == len(trace.learners)
+    assert (trace.final_weights()[trace.kept + 1 :] == 0).all()

@@ -1,0 +1,19 @@
+"""The paper's own experiment on twonorm: 0.961 with 60 stumps; ours must come as close with as few."""
+
+import numpy as np
+from sklearn.model_selection import train_test_split
+from sklearn.preprocessing import KBinsDiscretizer
+
+from dualboost import DualBoostClassifier
+from dualboost.datasets import make_twonorm
+
+
+def test_nm_on_twonorm_matches_the_paper():
+    X, y = make_twonorm(7400, random_state=0)
+    X_train, X_rest, y_train, y_rest = train_test_split(X, y, train_size=0.6, random_state=0)
+    X_test, y_test = X_rest[: len(X_rest) // 2], y_rest[: len(y_rest) // 2]
+    bins = KBinsDiscretizer(4, encode="onehot-dense", strategy="quantile", quantile_method="averaged_inverted_cdf")
+    clf = DualBoostClassifier("nm", max_depth=1).fit(bins.fit_transform(X_train), y_train)
+    assert np.mean(clf.predict(bins.transform(X_test)) == y_test) >= 0.955
+    assert clf.n_columns_ <= 65
+    assert clf.gap_ <= 1e-6
