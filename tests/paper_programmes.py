@@ -1,6 +1,6 @@
 """The six programmes as the paper prints them, in CVXPY: nothing here is shared with the package.
 
-Each function takes the matrix A = y_i h_j(x_i), one row for every sample (no multiplicities), and returns the optimal value.
+Each function takes A = y_i h_j(x_i), one row for every sample (no multiplicities), and returns the optimal value.
 """
 
 import cvxpy as cp

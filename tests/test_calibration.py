@@ -28,7 +28,7 @@ def test_always_monotone_and_finite(seed, n, scale):
     assert (np.diff(probabilities) >= 0).all()
     assert ((probabilities >= 0) & (probabilities <= 1)).all()
     assert curve.probability(np.zeros(1)) == 0.5
-    assert SMALLEST_SLOPE <= min(curve.negative_slope, curve.positive_slope)
+    assert min(curve.negative_slope, curve.positive_slope) >= SMALLEST_SLOPE
     assert max(curve.negative_slope, curve.positive_slope) <= LARGEST_SLOPE
 
 

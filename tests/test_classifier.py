@@ -32,7 +32,7 @@ def fitted(formulation_name, twonorm):
 
 
 def test_attributes_agree(fitted, twonorm):
-    X, y = twonorm
+    _, y = twonorm
     assert len(fitted.estimators_) == len(fitted.weights_) == fitted.n_generated_ == len(fitted.history_["iteration"])
     assert fitted.n_columns_ == (fitted.weights_ > 0).sum() > 0
     assert (fitted.weights_ >= 0).all()
@@ -97,7 +97,9 @@ def test_probabilities_are_calibrated_on_new_rows(formulation_name):
     clf.fit(X[:1500], y[:1500])
     positive = clf.predict_proba(X[1500:])[:, 1]
     bins = np.digitize(positive, np.linspace(0, 1, 6)[1:-1])
-    errors = [abs(positive[bins == b].mean() - (y[1500:][bins == b] > 0).mean()) for b in range(5) if (bins == b).sum() > 20]
+    errors = [
+        abs(positive[bins == b].mean() - (y[1500:][bins == b] > 0).mean()) for b in range(5) if (bins == b).sum() > 20
+    ]
     sizes = [(bins == b).sum() for b in range(5) if (bins == b).sum() > 20]
     assert np.average(errors, weights=sizes) < 0.06
 
@@ -181,7 +183,9 @@ def test_a_failing_solver_leaves_the_best_ensemble(monkeypatch, twonorm):
 def test_masters_agree(master, twonorm):
     X, y = twonorm
     clf = DualBoostClassifier("lp", C=0.05, master=master, max_iter=15).fit(X, y)
-    assert clf.objective_ == pytest.approx(DualBoostClassifier("lp", C=0.05, max_iter=15).fit(X, y).objective_, rel=0.02)
+    assert clf.objective_ == pytest.approx(
+        DualBoostClassifier("lp", C=0.05, max_iter=15).fit(X, y).objective_, rel=0.02
+    )
     assert clf.gap_ <= 1e-6
 
 
@@ -221,7 +225,12 @@ def test_bad_parameters_are_named_and_nothing_is_fitted(parameters, named, twono
 
 @pytest.mark.parametrize(
     ("weights", "named"),
-    [(np.ones(3), "shape"), (np.full(600, -1.0), "-1.0"), (np.full(600, np.nan), "nan"), (np.zeros(600), "zero for every")],
+    [
+        (np.ones(3), "shape"),
+        (np.full(600, -1.0), "-1.0"),
+        (np.full(600, np.nan), "nan"),
+        (np.zeros(600), "zero for every"),
+    ],
 )
 def test_bad_sample_weights_are_named(weights, named, twonorm):
     with pytest.raises(InvalidDataError, match=named):

@@ -33,7 +33,7 @@ def test_the_frame_passed_in_is_left_alone():
 
 
 def test_text_columns_are_refused_by_name():
-    with pytest.raises(InvalidDataError, match="'name'.*category"):
+    with pytest.raises(InvalidDataError, match=r"'name'.*category"):
         FeatureEncoder().fit(pd.DataFrame({"name": ["a", "b"]}))
 
 

@@ -14,6 +14,7 @@ from sklearn.model_selection import train_test_split
 from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import check_is_fitted, validate_data
+from threadpoolctl import threadpool_limits
 
 from ._typing import Features, Integers, Matrix, Vector
 from .calibration import calibrate
@@ -58,8 +59,8 @@ class DualBoostClassifier(ClassifierMixin, BaseEstimator):
     max_iter : int, default=100
         The greatest number of trees generated.
     tol : float, default=1e-6
-        The largest relative duality gap accepted of a master, and the smallest improvement of the (normalised) edge that
-        lets a tree enter.
+        The largest relative duality gap accepted of a master, and the smallest improvement of the (normalised) edge
+        that lets a tree enter.
     master : {"auto", "ipm", "highs", "clarabel"}, default="auto"
         The solver. "ipm" is our own for every formulation; "highs" (linear programmes: "lp" and "nm") and "clarabel"
         (an extra) are independent references. Whichever is chosen, the others stand by in case it fails.
@@ -151,7 +152,7 @@ class DualBoostClassifier(ClassifierMixin, BaseEstimator):
         self.verbose = verbose
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> DualBoostClassifier:
-        """Train on X with two-class labels y; ``sample_weight`` are multiplicities, a weight of 2 being the row twice."""
+        """Train on X with labels y of two classes; ``sample_weight`` are multiplicities: 2 is the row twice."""
         self._check_parameters()
         formulation = make_formulation(self.formulation, self.C, self.epsilon)
         encoder = FeatureEncoder().fit(X)
@@ -180,7 +181,8 @@ class DualBoostClassifier(ClassifierMixin, BaseEstimator):
             stopping.append(TimeLimit(self.time_limit))
         if self.n_iter_no_change is not None:
             stopping.append(NoImprovement(self.n_iter_no_change))
-        with ProgressBar(self.max_iter, enabled=self.verbose > 0) as progress:
+        # One BLAS thread: the products are small, and the same sums come out whatever the machine.
+        with threadpool_limits(1, "blas"), ProgressBar(self.max_iter, enabled=self.verbose > 0) as progress:
             return ColumnGeneration(
                 formulation=formulation,
                 pricer=pricer,

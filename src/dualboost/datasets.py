@@ -25,7 +25,7 @@ def make_twonorm(n_samples: int = 7400, random_state: Any = None) -> tuple[Matri
 
 
 def make_ringnorm(n_samples: int = 7400, random_state: Any = None) -> tuple[Matrix, Labels]:
-    """Class +1 is normal with mean 0 and covariance 4I, class -1 with mean (a, ..., a), a = 1/sqrt(20), covariance I."""
+    """Class +1 is N(0, 4I), class -1 is N(m, I) with m = (a, ..., a), a = 1/sqrt(20)."""
     rng = check_random_state(random_state)
     y = rng.choice([-1, 1], size=n_samples)
     noise = rng.normal(size=(n_samples, 20))
@@ -33,7 +33,7 @@ def make_ringnorm(n_samples: int = 7400, random_state: Any = None) -> tuple[Matr
 
 
 def make_waveform(n_samples: int = 5000, random_state: Any = None) -> tuple[Matrix, Labels]:
-    """21 points of a random mix of two of three triangular waves, plus unit noise; one of the three pairs against the rest."""
+    """21 points of a random mix of two out of three triangular waves, plus unit noise; one pair against the others."""
     rng = check_random_state(random_state)
     points = np.arange(1, 22)
     waves = np.array([np.maximum(6.0 - np.abs(points - centre), 0.0) for centre in (11, 15, 7)])

@@ -35,7 +35,7 @@ class Ensemble:
         """The normalised margins under each of several weight vectors, asking each learner at most once."""
         known: dict[int, Vector] = {}
         for weights in stages:
-            used = np.flatnonzero(weights)
+            used = np.flatnonzero(weights).tolist()
             for j in used:
                 if j not in known:
                     known[j] = self.learners[j].vote(X)
@@ -53,6 +53,6 @@ class Ensemble:
     def feature_importances(self, n_features: int) -> Vector:
         """The learners' shares of each feature, summed with their weights and scaled to one."""
         total = np.zeros(n_features)
-        for j in np.flatnonzero(self.weights):
+        for j in np.flatnonzero(self.weights).tolist():
             total += self.weights[j] * self.learners[j].feature_gains(n_features)
         return total / total.sum() if total.sum() > 0 else total

@@ -29,7 +29,7 @@ class FeatureEncoder:
                     self.categories[position] = dtype.categories
                 elif dtype.kind in "OSUMm":
                     raise InvalidDataError(
-                        f"X has a column {name!r} of type {dtype}: convert it to a number or to pandas' 'category' type."
+                        f"X has a column {name!r} of type {dtype}: convert it to numbers or to the type 'category'."
                     )
         return self
 

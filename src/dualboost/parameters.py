@@ -43,7 +43,9 @@ def as_sample_weight(sample_weight: Any, n_rows: int) -> Vector:
     if weights.ndim == 0:
         weights = np.full(n_rows, float(weights))
     if weights.shape != (n_rows,):
-        raise InvalidDataError(f"sample_weight has shape {weights.shape}; it must be one number for each of {n_rows} rows.")
+        raise InvalidDataError(
+            f"sample_weight has shape {weights.shape}; it must be one number for each of {n_rows} rows."
+        )
     if not np.isfinite(weights).all() or (weights < 0).any():
         worst = weights[~np.isfinite(weights) | (weights < 0)][0]
         raise InvalidDataError(f"sample_weight contains {worst}; every weight must be finite and non-negative.")

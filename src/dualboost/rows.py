@@ -49,7 +49,7 @@ def _merge_indexed(X: Features, labels: Vector, weights: Vector) -> TrainingRows
     if not _identical(X, labels, kept[first[group]], kept):
         first = np.argsort(keys, kind="stable")
         group = np.argsort(first)
-    counts = np.bincount(group, weights=weights[kept])
+    counts = np.bincount(group, weights=weights[kept]).astype(float)
     all_groups = np.full(len(weights), -1, dtype=np.intp)
     all_groups[kept] = group
     share = np.zeros(len(weights))

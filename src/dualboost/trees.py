@@ -56,15 +56,13 @@ class Tree:
 
     def feature_gains(self, n_features: int) -> Vector:
         """Each feature's share of the tree's total gain; zeros for a tree without a split."""
-        gains = np.bincount(self.feature, weights=self.gain, minlength=n_features)
+        gains = np.bincount(self.feature, weights=self.gain, minlength=n_features).astype(float)
         total = gains.sum()
         return gains / total if total > 0 else gains
 
     def _goes_left(self, node: int, values: Vector) -> NDArray[np.bool_]:
-        if node in self.categories:
-            inside = np.isin(values, self.categories[node])
-        else:
-            inside = values <= self.threshold[node]
+        codes = self.categories.get(node)
+        inside = values <= self.threshold[node] if codes is None else np.isin(values, codes)
         return np.where(np.isnan(values), self.missing_left[node], inside)
 
 

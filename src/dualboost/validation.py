@@ -7,7 +7,6 @@ import numpy as np
 from ._typing import Features, Vector
 from .pricing.base import Learner
 
-
 TIE = 1e-12
 """A score below this fraction of the largest one is a tie, whatever the order of summation made of it."""
 

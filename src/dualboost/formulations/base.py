@@ -60,8 +60,8 @@ class Formulation(ABC):
         if not (isinstance(self.C, (int, float, np.number)) and low < self.C <= high and np.isfinite(self.C)):
             limit = f"at most {high:g} (the total of the sample weights)" if np.isfinite(high) else "finite"
             raise InvalidParameterError(
-                f"C={self.C!r} is outside the range of formulation {self.name!r}: it must be a number above {low:g} and "
-                f"{limit}; C=None picks {self.default_C(n_samples):.4g} for this data."
+                f"C={self.C!r} is outside the range of formulation {self.name!r}: it must be a number above {low:g} "
+                f"and {limit}; C=None picks {self.default_C(n_samples):.4g} for this data."
             )
         return replace(self, C=float(self.C))
 

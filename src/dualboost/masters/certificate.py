@@ -47,7 +47,9 @@ def certify(columns: Columns, programme: Programme, candidate: Candidate) -> Mas
     )
 
 
-def drop_negligible(columns: Columns, programme: Programme, solution: MasterSolution, tolerance: float) -> MasterSolution:
+def drop_negligible(
+    columns: Columns, programme: Programme, solution: MasterSolution, tolerance: float
+) -> MasterSolution:
     """The same solution with weights below the tolerance set to zero, unless the certificate would suffer."""
     negligible = (solution.w > 0) & (solution.w <= WEIGHT_TOLERANCE * solution.w.max(initial=0.0))
     if not negligible.any():

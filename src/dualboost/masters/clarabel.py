@@ -43,7 +43,9 @@ class ClarabelMaster:
             return self._solve_primal(columns, programme, tolerance, strategy)
         return self._solve_dual(columns, programme, tolerance, strategy)
 
-    def _run(self, quadratic: Any, cost: Any, rows: list[Any], cones: list[Any], tolerance: float, strategy: str) -> Any:
+    def _run(
+        self, quadratic: Any, cost: Any, rows: list[Any], cones: list[Any], tolerance: float, strategy: str
+    ) -> Any:
         """min x'Px/2 + cost'x subject to the stacked (matrix, right side) pairs, one for each cone."""
         settings = self._clarabel.DefaultSettings()
         settings.verbose = False
@@ -53,7 +55,9 @@ class ClarabelMaster:
             settings.iterative_refinement_max_iter = 50
         matrix = sparse.vstack([matrix for matrix, _ in rows], format="csc")
         right = np.concatenate([side for _, side in rows])
-        solver = self._clarabel.DefaultSolver(sparse.triu(quadratic, format="csc"), cost, matrix, right, cones, settings)
+        solver = self._clarabel.DefaultSolver(
+            sparse.triu(quadratic, format="csc"), cost, matrix, right, cones, settings
+        )
         solution = solver.solve()
         if str(solution.status) not in ("Solved", "AlmostSolved"):
             raise SolveFailure(f"Clarabel: {solution.status}")
@@ -66,7 +70,11 @@ class ClarabelMaster:
         n_rho = 0 if programme.total is None else 1
         clarabel = self._clarabel
         cost = np.concatenate(
-            [weight_set.cost - columns.edges(programme.lower), programme.upper - programme.lower, np.full(n_rho, -(programme.total or 0.0))]
+            [
+                weight_set.cost - columns.edges(programme.lower),
+                programme.upper - programme.lower,
+                np.full(n_rho, -(programme.total or 0.0)),
+            ]
         )
         hinge = sparse.hstack([-columns.signed.T, -sparse.eye(m), np.ones((m, n_rho))], format="csc")
         sign = sparse.hstack([-sparse.eye(n + m), sparse.csc_matrix((n + m, n_rho))], format="csc")

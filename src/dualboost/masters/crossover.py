@@ -56,7 +56,9 @@ def to_vertex(columns: Columns, programme: Programme, interior: MasterSolution, 
 def _solve_near(columns: Columns, programme: Programme, near: NDArray[np.bool_], settled: Vector) -> Candidate:
     """The programme over the near rows, the others settled."""
     first, group = columns.distinct(near)
-    lower, upper = (np.bincount(group, weights=bound[near]) for bound in (programme.lower, programme.upper))
+    lower, upper = (
+        np.bincount(group, weights=bound[near]).astype(float) for bound in (programme.lower, programme.upper)
+    )
     fixed = np.where(near, 0.0, settled)
     solver = _edge_programme(columns, programme, first, (lower, upper), fixed)
     solution = run(solver)

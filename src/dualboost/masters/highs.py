@@ -5,8 +5,8 @@
     min  sum_j (cost - (A'lower)_j) w_j - total*rho + sum_i (upper_i - lower_i) xi_i
     s.t. sum_j A_ij w_j - rho + xi_i >= kink,   sum_j w_j = weight total,   w, xi >= 0
 
-rho and the last constraint exist only where the programme has a total and a weight total. The multiplier of row i, added
-to lower_i, is its sample weight.
+rho and the last constraint exist only where the programme has a total and a weight total. The multiplier of row i,
+added to lower_i, is its sample weight.
 """
 
 from __future__ import annotations

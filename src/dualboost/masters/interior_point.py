@@ -154,7 +154,8 @@ class NewtonSystem:
         """The Newton direction towards products equal to ``centring``, corrected by the predictor's second order."""
         programme, columns, weight_set = self.programme, self.columns, self.programme.weight_set
         n = columns.n_columns
-        target_w, target_p, target_q = centring, centring * self.bounded_below, centring * self.bounded_above
+        target_w = np.full(n, centring)
+        target_p, target_q = centring * self.bounded_below, centring * self.bounded_above
         if affine is not None:
             target_w = target_w - affine.w * affine.s
             target_p = target_p - affine.u * affine.p
