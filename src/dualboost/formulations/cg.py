@@ -33,7 +33,7 @@ class CGBoost(Formulation):
     Pricing: a column improves when its edge is positive. A column that is held already must not enter again: two
     halves of a weight have a smaller l2 norm than the whole.
 
-    C: the price of a unit of slack, above 0. Default: 10/M, where M is the total of the multiplicities.
+    C: the price of a unit of slack, above 0. Default: 50/M, where M is the total of the multiplicities.
     Paper's range: 10^-4 to 10^-0.33.
 
     Paper: Bi, Zhang & Bennett, "Column-generation boosting methods for mixture of kernels", KDD 2004.
@@ -48,7 +48,7 @@ class CGBoost(Formulation):
         return Programme(lower, self.strength * counts, LinearTerm(1.0, lower), Cone(ridge=1.0))
 
     def default_C(self, n_samples: float) -> float:
-        return 10.0 / n_samples
+        return 50.0 / n_samples
 
     def C_grid(self, n_samples: float, k: int = 10) -> Vector:
         return regularisation_grid(k)

@@ -32,7 +32,7 @@ class LPBoost(Formulation):
 
     C: the price of a unit of slack, above 0. Not scale-free: the empty ensemble is optimal while C times the
     largest edge of the multiplicities is at most 1 (so below about 1/M nothing is learnt).
-    Default: 10/M, where M is the total of the multiplicities. Paper's range: 10^-4 to 10^-0.33.
+    Default: 50/M, where M is the total of the multiplicities. Paper's range: 10^-4 to 10^-0.33.
 
     Paper: Demiriz, Bennett & Shawe-Taylor, "Linear programming boosting via column generation",
     Machine Learning 46 (2002), eq. 2.
@@ -47,7 +47,7 @@ class LPBoost(Formulation):
         return Programme(lower, self.strength * counts, LinearTerm(1.0, lower), Cone(cost=1.0))
 
     def default_C(self, n_samples: float) -> float:
-        return 10.0 / n_samples
+        return 50.0 / n_samples
 
     def C_grid(self, n_samples: float, k: int = 10) -> Vector:
         return regularisation_grid(k)

@@ -33,7 +33,7 @@ class MDBoost(Formulation):
     Pricing: a column improves when its edge exceeds the largest edge held. A negative u_i is a positive weight on
     the flipped label; ``negative_weights="clip"`` hides such rows from the pricer instead, as the authors' code does.
 
-    C: the sum of the weights, above 0 and scale-free. Default: 10. Paper's range: 1 to 120.
+    C: the sum of the weights, above 0 and scale-free. Default: 3. Paper's range: 1 to 120.
 
     Paper: Shen & Li, "Boosting through optimization of margin distributions", IEEE Trans. Neural Networks 21 (2010).
     """
@@ -54,7 +54,7 @@ class MDBoost(Formulation):
         return Programme(-free, free, term, Simplex(total=self.strength))
 
     def default_C(self, n_samples: float) -> float:
-        return 10.0
+        return 3.0
 
     def C_grid(self, n_samples: float, k: int = 10) -> Vector:
         return np.linspace(1.0, 120.0, k)

@@ -31,7 +31,7 @@ class NMBoost(Formulation):
     Pricing: a column improves when its edge exceeds the largest edge held.
 
     C: the weight of a margin beyond the offset, relative to one below it; above 0 and scale-free. A small C attends to
-    the mistakes only, a large one to the sum of all margins. Default: 0.01. Paper's range: 10^-4 to 10^-0.33.
+    the mistakes only, a large one to the sum of all margins. Default: 0.1. Paper's range: 10^-4 to 10^-0.33.
 
     Paper: Akkerman, Ferry, Artigues, Hebrard & Vidal, "Boosting revisited", TMLR 2025.
     """
@@ -45,7 +45,7 @@ class NMBoost(Formulation):
         return Programme(lower, lower + counts, LinearTerm(1.0 / n_columns, lower), Simplex())
 
     def default_C(self, n_samples: float) -> float:
-        return 0.01
+        return 0.1
 
     def C_grid(self, n_samples: float, k: int = 10) -> Vector:
         return regularisation_grid(k)
