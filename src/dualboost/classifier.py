@@ -10,13 +10,11 @@ import numpy as np
 from joblib import effective_n_jobs
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.model_selection import train_test_split
 from sklearn.utils import check_random_state
-from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import check_is_fitted, validate_data
 from threadpoolctl import threadpool_limits
 
-from ._typing import Features, Integers, Matrix, Vector
+from ._typing import Features, Matrix, Vector
 from .calibration import calibrate
 from .column_generation import ColumnGeneration
 from .columns import Columns
@@ -31,6 +29,7 @@ from .pricing import PRICERS, Pricer
 from .progress import ProgressBar
 from .rows import TrainingRows, merge_rows
 from .stopping import NoImprovement, StoppingRule, TimeLimit
+from .targets import hold_out, require_both_classes, two_classes
 from .validation import HeldOut, class_balance
 
 
@@ -158,13 +157,12 @@ class DualBoostClassifier(ClassifierMixin, BaseEstimator):
         encoder = FeatureEncoder().fit(X)
         features, y = validate_data(self, encoder.transform(X), y, **_CHECKS)
         features = as_features(features)
-        classes, labels = _two_classes(y)
+        classes, labels = two_classes(y)
         weights = as_sample_weight(sample_weight, len(labels))
-        train, test = self._split(labels, weights)
-        rows = merge_rows(features, labels, np.where(train, weights, 0.0))
-        _require_both_classes(rows.labels, classes)
+        held_out, training_weights = self._hold_out(features, labels, weights)
+        rows = merge_rows(features, labels, training_weights)
+        require_both_classes(rows.labels, classes)
         formulation = formulation.resolve(float(rows.counts.sum()))
-        held_out = HeldOut(features[test], labels[test], weights[test]) if len(test) else None
         columns = Columns(rows.labels, rows.counts, capacity=self.max_iter)
         ladder = make_ladder(self.master, formulation.programme(rows.counts, 1), formulation.name, self.tol)
         pricer = self._make_pricer(rows, sorted(encoder.categories))
@@ -172,6 +170,15 @@ class DualBoostClassifier(ClassifierMixin, BaseEstimator):
         self._encoder, self.classes_, self.formulation_ = encoder, classes, formulation
         self._keep(trace, rows, columns, held_out)
         return self
+
+    def _hold_out(self, features: Features, labels: Vector, weights: Vector) -> tuple[HeldOut | None, Vector]:
+        """The rows to validate on, if any, and the weights of the rows to train on."""
+        if self.validation_fraction is None:
+            return None, weights
+        held = hold_out(labels, weights, self.validation_fraction, check_random_state(self.random_state))
+        training_weights = weights.copy()
+        training_weights[held] = 0.0
+        return HeldOut(features[held], labels[held], weights[held]), training_weights
 
     def _generate(
         self, formulation: Formulation, pricer: Pricer, ladder: Ladder, columns: Columns, held_out: HeldOut | None
@@ -258,8 +265,8 @@ class DualBoostClassifier(ClassifierMixin, BaseEstimator):
         y = np.asarray(y)
         unknown = ~np.isin(y, self.classes_)
         if y.shape != decisions.shape or unknown.any():
-            what = f"unknown label {y[unknown][0]!r}" if y.shape == decisions.shape else f"shape {y.shape}"
-            raise InvalidDataError(f"y has {what}; it must hold one of {list(self.classes_)} for each row of X.")
+            what = f"unknown label {y[unknown].tolist()[0]!r}" if y.shape == decisions.shape else f"shape {y.shape}"
+            raise InvalidDataError(f"y has {what}; it must hold one of {self.classes_.tolist()} for each row of X.")
         return np.where(y == self.classes_[1], decisions, -decisions)
 
     def staged_decision_function(self, X: Any) -> Iterator[Vector]:
@@ -282,26 +289,6 @@ class DualBoostClassifier(ClassifierMixin, BaseEstimator):
     def _features(self, X: Any) -> Features:
         check_is_fitted(self, "weights_")
         return as_features(validate_data(self, self._encoder.transform(X), reset=False, **_CHECKS))
-
-    def _split(self, labels: Vector, weights: Vector) -> tuple[NDArray[np.bool_], Integers]:
-        """A mask of the rows to train on, and the rows held out."""
-        present = np.flatnonzero(weights > 0)
-        train = np.ones(len(labels), dtype=bool)
-        if self.validation_fraction is None:
-            return train, np.zeros(0, dtype=np.intp)
-        try:
-            _, test = train_test_split(
-                present,
-                test_size=self.validation_fraction,
-                stratify=labels[present],
-                random_state=check_random_state(self.random_state),
-            )
-        except ValueError as error:
-            raise InvalidDataError(
-                f"validation_fraction={self.validation_fraction!r} cannot be held out of {len(present)} rows: {error}"
-            ) from error
-        train[test] = False
-        return train, test
 
     def _make_pricer(self, rows: TrainingRows, categorical: list[int]) -> Pricer:
         return PRICERS[self.learner](
@@ -343,26 +330,3 @@ class DualBoostClassifier(ClassifierMixin, BaseEstimator):
 
 
 _CHECKS: dict[str, Any] = {"accept_sparse": "csr", "dtype": np.float64, "ensure_all_finite": "allow-nan"}
-
-
-def _two_classes(y: NDArray[Any]) -> tuple[NDArray[Any], Vector]:
-    """The classes, and labels in {-1, +1}."""
-    check_classification_targets(y)
-    kind = type_of_target(y, input_name="y", raise_unknown=True)
-    if kind != "binary":
-        raise InvalidDataError(
-            f"Only binary classification is supported. The type of the target is {kind}. "
-            "Wrap the classifier in sklearn.multiclass.OneVsRestClassifier for more than two classes."
-        )
-    classes, codes = np.unique(y, return_inverse=True)
-    if len(classes) < 2:
-        raise InvalidDataError(f"y holds one class only ({classes[0]!r}); training needs rows of two classes.")
-    return classes, np.where(codes == 1, 1.0, -1.0)
-
-
-def _require_both_classes(labels: Vector, classes: NDArray[Any]) -> None:
-    if labels.min() == labels.max():
-        only = classes[int(labels[0] > 0)]
-        raise InvalidDataError(
-            f"Only class {only!r} has rows with a positive sample_weight to train on; training needs two classes."
-        )

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg.blas import dsyrk
 
 from ._typing import Integers, Matrix, Vector
 
@@ -55,11 +56,14 @@ class Columns:
         return self.signed @ u
 
     def gram(self, d: Vector) -> Matrix:
-        """A' diag(d) A, accumulated over blocks of rows."""
-        total = np.zeros((self.n_columns, self.n_columns))
+        """A' diag(d) A for d > 0, accumulated over blocks of rows; only its upper triangle is filled."""
+        n = self.n_columns
+        total = np.zeros((n, n), order="F")
+        root = np.sqrt(d)
         for start in range(0, self.n_rows, ROWS_PER_BLOCK):
-            block = self._signed[: self.n_columns, start : start + ROWS_PER_BLOCK]
-            total += (block * d[start : start + ROWS_PER_BLOCK]) @ block.T
+            stop = start + ROWS_PER_BLOCK
+            block = self._signed[:n, start:stop] * root[start:stop]
+            total = dsyrk(1.0, block.T, trans=1, beta=1.0, c=total, overwrite_c=1)
         return total
 
     def distinct(self, rows: NDArray[np.bool_]) -> tuple[Integers, Integers]:

@@ -54,6 +54,13 @@ class Programme:
     def dual_value(self, u: Vector, edges: Vector) -> float:
         return -float(self.term.value(u).sum()) - self.weight_set.support(edges)
 
+    def is_feasible(self, w: Vector, u: Vector) -> bool:
+        """Whether w is in W and u in U to the last digits."""
+        for vector, total in ((w, self.weight_set.total), (u, self.total)):
+            if total is not None and abs(float(vector.sum()) - total) > 1e-13 * total:
+                return False
+        return bool(w.min() >= 0 and (u >= self.lower).all() and (u <= self.upper).all())
+
     def feasible(self, u: Vector) -> Vector:
         """The vector of U nearest to u in spirit: clipped to the box, with its total restored inside the box."""
         u = np.clip(u, self.lower, self.upper)

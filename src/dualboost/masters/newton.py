@@ -1,0 +1,152 @@
+"""Newton's equations of the interior-point method: one predictor-corrector step."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy.linalg.lapack import dpotrf, dpotrs
+
+from .._typing import Matrix, Vector
+from ..columns import Columns
+from ..formulations.programme import Programme
+from .base import Candidate
+
+PROXIMAL = 1e-10
+"""Keeps D finite on rows that tie with the kink of a hinge; relative to the width of the box."""
+
+
+class Iterate(NamedTuple):
+    """A strictly interior point (u inside its box; w, s, p, q positive), or a step from one."""
+
+    u: Vector
+    w: Vector
+    s: Vector
+    p: Vector
+    q: Vector
+    rho: float
+    r: float
+    margins: Vector
+    edges: Vector
+
+    @property
+    def candidate(self) -> Candidate:
+        return Candidate(self.w, self.u, self.rho)
+
+
+class Newton:
+    """Newton's equations for one programme over the columns held."""
+
+    def __init__(self, columns: Columns, programme: Programme, step_back: float) -> None:
+        self.columns = columns
+        self.programme = programme
+        self.step_back = step_back
+        self.bounded = bool(np.isfinite(programme.upper).all())
+        self.proximal = PROXIMAL / (programme.upper - programme.lower) if self.bounded else 0.0
+        self.n_products = columns.n_columns + (2 * columns.n_rows if self.bounded else 0)
+
+    def advance(self, point: Iterate) -> Iterate:
+        """The point after one predictor-corrector step."""
+        self._linearise(point)
+        mu = self._complementarity(point, None, 0.0)
+        affine = self._direction(point, 0.0, None)
+        reached = self._complementarity(point, affine, self._longest(point, affine))
+        step = self._direction(point, mu * (reached / mu) ** 3, affine)
+        length = min(1.0, self.step_back * self._longest(point, step))
+        u = point.u + length * step.u
+        return Iterate(
+            u=u,
+            w=point.w + length * step.w,
+            s=point.s + length * step.s,
+            p=point.p + length * step.p,
+            q=point.q + length * step.q,
+            rho=point.rho + length * step.rho,
+            r=point.r + length * step.r,
+            margins=point.margins + length * step.margins,
+            edges=self.columns.edges(u),
+        )
+
+    def _linearise(self, point: Iterate) -> None:
+        """Factorise the reduced system: the columns, then the free multiplier rho."""
+        programme, columns, n = self.programme, self.columns, self.columns.n_columns
+        curvature = programme.term.curvature(point.u) + self.proximal
+        if self.bounded:
+            self.below, self.above = point.u - programme.lower, programme.upper - point.u
+            curvature = curvature + point.p / self.below + point.q / self.above
+        self.d = 1.0 / curvature
+        size = n + (programme.total is not None)
+        matrix = np.zeros((size, size), order="F")
+        matrix[:n, :n] = columns.gram(self.d)
+        diagonal = np.arange(n)
+        matrix[diagonal, diagonal] += programme.weight_set.ridge + point.s / point.w
+        if programme.total is not None:
+            matrix[:n, n] = -columns.edges(self.d)
+            matrix[n, n] = self.d.sum()
+        self.scaling = 1.0 / np.sqrt(matrix.diagonal())
+        matrix *= self.scaling[:, None] * self.scaling
+        matrix[np.arange(size), np.arange(size)] += 1e-14
+        self.factor: Matrix
+        self.factor, failed = dpotrf(matrix, lower=0, overwrite_a=1)
+        if failed or not np.isfinite(self.factor[-1, -1]):
+            raise np.linalg.LinAlgError("the normal equations are no longer definite")
+        if programme.weight_set.total is not None:
+            ones = np.zeros(size)
+            ones[:n] = 1.0
+            self.response = self._solve(ones)
+
+    def _solve(self, rhs: Vector) -> Vector:
+        solution, _ = dpotrs(self.factor, self.scaling * rhs, lower=0)
+        return self.scaling * solution
+
+    def _direction(self, point: Iterate, centring: float, affine: Iterate | None) -> Iterate:
+        """Towards products equal to ``centring``, corrected by the predictor's second order."""
+        programme, columns, weight_set = self.programme, self.columns, self.programme.weight_set
+        n = columns.n_columns
+        target_w = np.full(n, centring) if affine is None else centring - affine.w * affine.s
+        stationarity = programme.term.slope(point.u) + point.margins - point.rho
+        if self.bounded:
+            target_p = centring if affine is None else centring - affine.u * affine.p
+            target_q = centring if affine is None else centring + affine.u * affine.q
+            stationarity += target_q / self.above - target_p / self.below
+        excess = point.edges - (point.r + weight_set.cost + weight_set.ridge * point.w)
+        scaled = self.d * stationarity
+        rhs = np.empty(len(self.scaling))
+        rhs[:n] = excess + target_w / point.w - columns.edges(scaled)
+        if programme.total is not None:
+            rhs[n] = programme.total - point.u.sum() + scaled.sum()
+        change, dr = self._solve(rhs), 0.0
+        if weight_set.total is not None:
+            missing = weight_set.total - point.w.sum()
+            dr = float((change[:n].sum() - missing) / self.response[:n].sum())
+            change = change - dr * self.response
+        dw = change[:n]
+        drho = float(change[n]) if programme.total is not None else 0.0
+        dm = columns.margins(dw)
+        du = self.d * (drho - dm) - scaled
+        ds = (target_w - point.s * dw) / point.w - point.s
+        dp, dq = point.p, point.q
+        if self.bounded:
+            dp = (target_p - point.p * du) / self.below - point.p
+            dq = (target_q + point.q * du) / self.above - point.q
+        return Iterate(du, dw, ds, dp, dq, drho, dr, dm, np.zeros(n))
+
+    def _longest(self, point: Iterate, step: Iterate) -> float:
+        """The longest step, at most 1, that keeps every positive quantity non-negative."""
+        shrinking = [1.0, float((-step.w / point.w).max()), float((-step.s / point.s).max())]
+        if self.bounded:
+            shrinking += [float((-step.p / point.p).max()), float((-step.q / point.q).max())]
+            shrinking += [float((-step.u / self.below).max()), float((step.u / self.above).max())]
+        return 1.0 / max(shrinking)
+
+    def _complementarity(self, point: Iterate, step: Iterate | None, length: float) -> float:
+        """The mean product, now or after a step."""
+        if step is None or length == 0.0:
+            total = point.w @ point.s
+            if self.bounded:
+                total += point.p @ self.below + point.q @ self.above
+            return float(total) / self.n_products
+        total = (point.w + length * step.w) @ (point.s + length * step.s)
+        if self.bounded:
+            total += (point.p + length * step.p) @ (self.below + length * step.u)
+            total += (point.q + length * step.q) @ (self.above - length * step.u)
+        return max(float(total) / self.n_products, 0.0)
