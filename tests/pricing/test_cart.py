@@ -92,3 +92,11 @@ def test_categories_are_split_as_sets():
     X = np.tile(np.arange(6.0), 10)[:, None]
     y = np.where(np.isin(X.ravel(), [0.0, 3.0, 4.0]), 1.0, -1.0)
     np.testing.assert_array_equal(pricer_for(X, y, 1, categorical=[0]).price(np.ones(60)).votes, y)
+
+
+def test_deep_trees_need_no_more_memory_than_rows():
+    """LightGBM keeps a histogram a leaf: 2**30 leaves would not fit in any machine."""
+    X, y = make_twonorm(400, random_state=0)
+    column = pricer_for(X, y.astype(float), 30).price(np.ones(400))
+    np.testing.assert_array_equal(column.votes, y)
+    assert column.learner.n_leaves <= 400

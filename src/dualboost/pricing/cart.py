@@ -33,7 +33,7 @@ class CartPricer:
         self._labels = labels
         self._gradients = np.empty(len(labels), dtype=np.float32)
         self._hessians = np.empty(len(labels), dtype=np.float32)
-        parameters = _parameters(max_depth, n_jobs, seed)
+        parameters = _parameters(len(labels), max_depth, n_jobs, seed)
         rows = lightgbm.Dataset(
             X, feature_name=[f"f{i}" for i in range(X.shape[1])], categorical_feature=categorical, params=parameters
         )
@@ -75,13 +75,14 @@ class CartPricer:
         return self._gradients, self._hessians
 
 
-def _parameters(max_depth: int, n_jobs: int, seed: int) -> dict[str, Any]:
+def _parameters(n_rows: int, max_depth: int, n_jobs: int, seed: int) -> dict[str, Any]:
     """Plain CART: no shrinkage, no penalties, every split allowed, the same tree on any number of threads."""
     return {
         "objective": "none",
         "learning_rate": 1.0,
         "max_depth": max_depth,
-        "num_leaves": min(2**max_depth, 131072),
+        "num_leaves": max(min(2 ** min(max_depth, 17), n_rows), 2),
+        "histogram_pool_size": 256.0,
         "min_data_in_leaf": 1,
         "min_sum_hessian_in_leaf": SMALLEST_LEAVES[0],
         "min_data_in_bin": 1,
