@@ -77,8 +77,8 @@ def test_stages_are_the_ensembles_as_they_were(fitted, twonorm):
 
 def test_a_stage_equals_a_shorter_fit(formulation_name, twonorm):
     X, y = twonorm
-    long = DualBoostClassifier(formulation_name, max_iter=12).fit(X, y)
-    short = DualBoostClassifier(formulation_name, max_iter=7).fit(X, y)
+    long = DualBoostClassifier(formulation_name, max_iter=12, reoptimize="every").fit(X, y)
+    short = DualBoostClassifier(formulation_name, max_iter=7, reoptimize="every").fit(X, y)
     np.testing.assert_array_equal(list(long.staged_decision_function(X))[6], short.decision_function(X))
 
 
@@ -137,7 +137,9 @@ def test_column_names_are_checked(twonorm):
 
 def test_validation_is_recorded_and_stops(twonorm):
     X, y = twonorm
-    clf = DualBoostClassifier("cg", max_depth=3, validation_fraction=0.25, n_iter_no_change=5, random_state=0).fit(X, y)
+    clf = DualBoostClassifier(
+        "cg", max_depth=3, validation_fraction=0.25, n_iter_no_change=5, random_state=0, reoptimize="every"
+    ).fit(X, y)
     validated = clf.history_["validation_accuracy"]
     assert clf.stop_reason_ == "no_improvement"
     best = int(np.argmax(validated))
@@ -146,6 +148,18 @@ def test_validation_is_recorded_and_stops(twonorm):
     assert clf.objective_ == clf.history_["objective"][best]
     np.testing.assert_array_equal(list(clf.staged_decision_function(X))[best], clf.decision_function(X))
     assert (clf.sample_weights_ == 0).sum() >= 150
+
+
+def test_early_stopping_without_full_masters_polishes_what_it_keeps(formulation_name, twonorm):
+    X, y = twonorm
+    clf = DualBoostClassifier(
+        formulation_name, max_depth=3, validation_fraction=0.25, n_iter_no_change=3, random_state=0
+    ).fit(X, y)
+    assert clf.gap_ <= 1e-6
+    assert len(clf.weights_) == clf.n_generated_
+    kept = np.flatnonzero(clf.weights_)[-1] + 1
+    assert (clf.weights_[kept:] == 0).all()
+    assert clf.score(X, y) > 0.8
 
 
 def test_time_limit_is_kept_within_one_iteration(twonorm):
@@ -214,6 +228,7 @@ def test_verbose_is_silent_when_piped(capsys, twonorm):
         ({"n_iter_no_change": 0, "validation_fraction": 0.1}, "n_iter_no_change=0"),
         ({"time_limit": -1}, "time_limit=-1"),
         ({"verbose": -1}, "verbose=-1"),
+        ({"reoptimize": "never"}, "reoptimize='never'"),
     ],
 )
 def test_bad_parameters_are_named_and_nothing_is_fitted(parameters, named, twonorm):

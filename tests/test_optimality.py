@@ -16,7 +16,7 @@ from .paper_programmes import PAPER
 def test_every_iteration_solves_the_papers_programme(formulation, dataset, which_C):
     X, y = small_dataset(dataset)
     C = three_values_of_C(formulation, len(y))[which_C]
-    clf = DualBoostClassifier(formulation, C=C, max_depth=2, max_iter=30).fit(X, y)
+    clf = DualBoostClassifier(formulation, C=C, max_depth=2, max_iter=30, reoptimize="every").fit(X, y)
     signs = np.where(y == clf.classes_[1], 1.0, -1.0)
     A = signs[:, None] * clf.votes(X)
     for t in range(1, clf.n_generated_ + 1):
@@ -25,6 +25,20 @@ def test_every_iteration_solves_the_papers_programme(formulation, dataset, which
     assert clf.history_["gap"].max() <= 1e-6
     assert clf.objective_ == clf.history_["objective"][-1]
     assert clf.gap_ == clf.history_["gap"][-1]
+
+
+@pytest.mark.parametrize("depth", [1, 3])
+@pytest.mark.parametrize("dataset", SMALL_DATASETS)
+@pytest.mark.parametrize("formulation", ALL_FORMULATIONS)
+def test_the_result_is_polished_when_masters_were_not(formulation, dataset, depth):
+    """Interleaved steps end at the same kind of optimum: that of the paper's programme on the columns found."""
+    X, y = small_dataset(dataset)
+    C = three_values_of_C(formulation, len(y))[1]
+    clf = DualBoostClassifier(formulation, C=C, max_depth=depth, max_iter=30, reoptimize="as_needed").fit(X, y)
+    signs = np.where(y == clf.classes_[1], 1.0, -1.0)
+    expected = PAPER[formulation](signs[:, None] * clf.votes(X), C)
+    assert clf.objective_ == pytest.approx(expected, rel=1e-6, abs=1e-9)
+    assert clf.gap_ <= 1e-6
 
 
 @pytest.mark.parametrize("formulation", ["erlp", "qrlp"])

@@ -16,14 +16,14 @@ from threadpoolctl import threadpool_limits
 
 from ._typing import Features, Matrix, Vector
 from .calibration import calibrate
-from .column_generation import ColumnGeneration
+from .column_generation import ColumnGeneration, Reoptimiser
 from .columns import Columns
 from .ensemble import Ensemble
 from .errors import DegenerateEnsembleWarning, InvalidDataError, InvalidParameterError
 from .features import FeatureEncoder, as_features
 from .formulations import Formulation, make_formulation
 from .history import Trace
-from .masters import Ladder, make_ladder
+from .masters import make_reoptimiser
 from .parameters import as_sample_weight, require_choice, require_fraction, require_integer, require_positive
 from .pricing import PRICERS, Pricer
 from .progress import ProgressBar
@@ -76,6 +76,10 @@ class DualBoostClassifier(ClassifierMixin, BaseEstimator):
         Decides which rows are held out.
     verbose : int, default=0
         1 shows a progress bar on a terminal.
+    reoptimize : {"as_needed", "every"}, default="as_needed"
+        "as_needed" solves the master only as far as the next pricing needs, and to the end for the result: fast.
+        "every" solves it to the end after every tree, so that each row of ``history_`` and each stage of
+        ``staged_predict`` is an optimum: for anytime curves. Both return a solution with the same certificate.
 
     Attributes
     ----------
@@ -133,6 +137,7 @@ class DualBoostClassifier(ClassifierMixin, BaseEstimator):
         n_jobs: int | None = None,
         random_state: Any = None,
         verbose: int = 0,
+        reoptimize: str = "as_needed",
     ) -> None:
         self.formulation = formulation
         self.C = C
@@ -149,6 +154,7 @@ class DualBoostClassifier(ClassifierMixin, BaseEstimator):
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
+        self.reoptimize = reoptimize
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> DualBoostClassifier:
         """Train on X with labels y of two classes; ``sample_weight`` are multiplicities: 2 is the row twice."""
@@ -164,9 +170,10 @@ class DualBoostClassifier(ClassifierMixin, BaseEstimator):
         require_both_classes(rows.labels, classes)
         formulation = formulation.resolve(float(rows.counts.sum()))
         columns = Columns(rows.labels, rows.counts, capacity=self.max_iter)
-        ladder = make_ladder(self.master, formulation.programme(rows.counts, 1), formulation.name, self.tol)
+        programme = formulation.programme(rows.counts, 1)
+        master = make_reoptimiser(self.master, self.reoptimize, programme, formulation.name, self.tol)
         pricer = self._make_pricer(rows, sorted(encoder.categories))
-        trace = self._generate(formulation, pricer, ladder, columns, held_out)
+        trace = self._generate(formulation, pricer, master, columns, held_out)
         self._encoder, self.classes_, self.formulation_ = encoder, classes, formulation
         self._keep(trace, rows, columns, held_out)
         return self
@@ -181,7 +188,7 @@ class DualBoostClassifier(ClassifierMixin, BaseEstimator):
         return HeldOut(features[held], labels[held], weights[held]), training_weights
 
     def _generate(
-        self, formulation: Formulation, pricer: Pricer, ladder: Ladder, columns: Columns, held_out: HeldOut | None
+        self, formulation: Formulation, pricer: Pricer, master: Reoptimiser, columns: Columns, held_out: HeldOut | None
     ) -> Trace:
         stopping: list[StoppingRule] = []
         if self.time_limit is not None:
@@ -193,7 +200,7 @@ class DualBoostClassifier(ClassifierMixin, BaseEstimator):
             return ColumnGeneration(
                 formulation=formulation,
                 pricer=pricer,
-                master=ladder,
+                master=master,
                 columns=columns,
                 max_iter=self.max_iter,
                 tol=self.tol,
@@ -303,6 +310,7 @@ class DualBoostClassifier(ClassifierMixin, BaseEstimator):
     def _check_parameters(self) -> None:
         require_choice("learner", self.learner, sorted(PRICERS))
         require_choice("voting", self.voting, ["hard"])
+        require_choice("reoptimize", self.reoptimize, ["as_needed", "every"])
         require_integer("max_depth", self.max_depth, least=1)
         require_integer("max_iter", self.max_iter, least=1)
         require_integer("verbose", self.verbose, least=0)

@@ -1,7 +1,7 @@
 """The totally corrective loop: price a column, re-optimise every weight, repeat until nothing improves.
 
-It knows its collaborators only by their protocols: a ``Pricer`` finds columns, a ladder of masters re-optimises,
-stopping rules and observers look on.
+It knows its collaborators only by their protocols: a ``Pricer`` finds columns, a ``Reoptimiser`` re-optimises the
+weights (to the end, or only as far as the next pricing needs), stopping rules and observers look on.
 """
 
 from __future__ import annotations
@@ -9,7 +9,8 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
@@ -17,13 +18,27 @@ from ._typing import Vector
 from .columns import Columns
 from .errors import InterruptedFitWarning, SolverWarning
 from .formulations.base import Formulation
+from .formulations.programme import Programme
 from .history import Iteration, Trace
-from .masters import Ladder, MasterFailed, MasterSolution, n_used
-from .pricing.base import PricedColumn, Pricer
+from .masters import MasterFailed, MasterSolution, n_used
+from .pricing.base import Pricer
 from .stopping import StoppingRule
 from .validation import HeldOut, accuracy, class_balance
 
 Observer = Callable[[Iteration], None]
+
+
+class Reoptimiser(Protocol):
+    """Turns the columns held into weights and sample weights."""
+
+    is_exact: ClassVar[bool]
+    """Whether ``solve`` goes all the way, so that nothing is left to polish."""
+
+    def solve(self, columns: Columns, programme: Programme) -> MasterSolution:
+        """A certified solution; called again without a new column, a better one."""
+
+    def polish(self, columns: Columns, programme: Programme) -> MasterSolution:
+        """The optimum, to the tolerance."""
 
 
 @dataclass
@@ -32,7 +47,7 @@ class ColumnGeneration:
 
     formulation: Formulation
     pricer: Pricer
-    master: Ladder
+    master: Reoptimiser
     columns: Columns
     max_iter: int
     tol: float
@@ -45,63 +60,76 @@ class ColumnGeneration:
 
     def run(self) -> Trace:
         try:
-            return self._generate()
-        except KeyboardInterrupt:
-            if not self.trace.iterations:
-                raise
-            warnings.warn(
-                f"fit was interrupted; the ensemble of iteration {len(self.trace.iterations)} is returned.",
-                InterruptedFitWarning,
-                stacklevel=4,
-            )
-            return self.trace.stopped("interrupted")
+            try:
+                reason = self._generate()
+            except KeyboardInterrupt:
+                if not self.trace.iterations:
+                    raise
+                reason = "interrupted"
+                warnings.warn(
+                    f"fit was interrupted; the ensemble of {len(self.trace.iterations)} iterations is returned.",
+                    InterruptedFitWarning,
+                    stacklevel=4,
+                )
+            self._polish()
+        except MasterFailed as failure:
+            reason = "solver_failed"
+            self._accept_best(failure)
+        return self.trace.stopped(reason)
 
-    def _generate(self) -> Trace:
-        u, threshold = self.columns.counts, -np.inf
-        for _ in range(self.max_iter):
+    def _generate(self) -> str:
+        """Add columns until there is a reason to stop."""
+        u, threshold, gap = self.columns.counts, -np.inf, np.inf
+        while self.columns.n_columns < self.max_iter:
             started = time.perf_counter()
             priced = self.pricer.price(self.formulation.pricing_weights(u))
             edge = float(u @ (self.columns.labels * priced.votes))
             priced_at = time.perf_counter()
-            if self.columns.holds(priced.votes) or edge - threshold <= self.tol * np.abs(u).sum():
-                return self.trace.stopped("converged")
-            self.columns.append(priced.votes)
-            programme = self.formulation.programme(self.columns.counts, self.columns.n_columns)
-            try:
-                solution = self.master.solve(self.columns, programme)
-            except MasterFailed as failure:
-                return self._give_up(failure, priced, edge)
-            record = self._record(priced, solution, edge, priced_at - started, time.perf_counter() - priced_at)
-            u, threshold = solution.u, solution.threshold
-            for rule in self.stopping:
-                reason = rule.reason(record)
-                if reason is not None:
-                    return self.trace.stopped(reason)
-        return self.trace.stopped("max_iter")
+            improves = edge - threshold > self.tol * np.abs(u).sum() and not self.columns.holds(priced.votes)
+            if not improves and gap <= self.tol:
+                return "converged"
+            if improves:
+                self.columns.append(priced.votes)
+                self.trace.learners.append(priced.learner)
+            solution = self.master.solve(self.columns, self._programme())
+            u, threshold, gap = solution.u, solution.threshold, solution.gap
+            if improves:
+                record = self._record(solution, edge, priced_at - started, time.perf_counter() - priced_at)
+                for reason in filter(None, (rule.reason(record) for rule in self.stopping)):
+                    return reason
+        return "max_iter"
 
-    def _record(
-        self, priced: PricedColumn, solution: MasterSolution, edge: float, pricing: float, solving: float
-    ) -> Iteration:
+    def _programme(self) -> Programme:
+        return self.formulation.programme(self.columns.counts, self.columns.n_columns)
+
+    def _record(self, solution: MasterSolution, edge: float, pricing: float, solving: float) -> Iteration:
+        """Note the ensemble after a new column."""
         if self.held_out is not None:
-            self.held_out.add(priced.learner)
-        validated = np.nan if self.held_out is None else self._accuracy(self.held_out, self.held_out.scores(solution.w))
+            self.held_out.add(self.trace.learners[-1])
         record = Iteration(
             iteration=len(self.trace.iterations) + 1,
-            objective=self.formulation.objective_sign * solution.primal,
-            gap=solution.gap,
             edge=edge,
-            threshold=solution.threshold,
-            train_accuracy=self._accuracy(self.columns, solution.margins * self.columns.labels),
-            validation_accuracy=validated,
-            n_columns=n_used(solution.w),
             pricing_seconds=pricing,
             master_seconds=solving,
+            **self._figures(solution),
         )
-        keep = not self.keep_best or self._improves(validated)
-        self.trace.append(priced.learner, solution.w, solution.u, record, keep)
+        keep = not self.keep_best or self._improves(record.validation_accuracy)
+        self.trace.append(solution.w, solution.u, record, keep)
         for observer in self.observers:
             observer(record)
         return record
+
+    def _figures(self, solution: MasterSolution) -> dict[str, Any]:
+        """What a solution says of itself and of the rows."""
+        held = self.held_out
+        return {
+            "objective": self.formulation.objective_sign * solution.primal,
+            "gap": solution.gap,
+            "threshold": solution.threshold,
+            "train_accuracy": self._accuracy(self.columns, solution.margins * self.columns.labels),
+            "validation_accuracy": np.nan if held is None else self._accuracy(held, held.scores(solution.w)),
+            "n_columns": n_used(solution.w),
+        }
 
     def _accuracy(self, rows: Columns | HeldOut, scores: Vector) -> float:
         if not scores.any():
@@ -111,17 +139,30 @@ class ColumnGeneration:
     def _improves(self, validated: float) -> bool:
         return not self.trace.iterations or validated > self.trace.result.validation_accuracy
 
-    def _give_up(self, failure: MasterFailed, priced: PricedColumn, edge: float) -> Trace:
+    def _polish(self) -> None:
+        """Solve the master of the iteration that is kept to the end, if it was not."""
+        if not self.master.is_exact:
+            self.columns.keep_first(self.trace.kept + 1)
+            self._replace_result(self.master.polish(self.columns, self._programme()))
+
+    def _replace_result(self, solution: MasterSolution) -> None:
+        record = replace(self.trace.result, **self._figures(solution))
+        self.trace.replace_result(solution.w, solution.u, record)
+
+    def _accept_best(self, failure: MasterFailed) -> None:
         """No solver reached the tolerance: keep the best feasible ensemble and say so."""
-        if failure.best is not None:
-            self._record(priced, failure.best, edge, np.nan, np.nan)
-        elif not self.trace.iterations:
+        recorded = len(self.trace.iterations)
+        if failure.best is not None and self.columns.n_columns > recorded:
+            self._record(failure.best, np.nan, np.nan, np.nan)
+        elif failure.best is not None:
+            self._replace_result(failure.best)
+        elif not recorded:
             raise failure
+        del self.trace.learners[len(self.trace.iterations) :]
         warnings.warn(
-            f"No solver reached a relative gap of {self.master.tolerance:g} with {self.columns.n_columns} columns "
+            f"No solver reached a relative gap of {self.tol:g} with {self.columns.n_columns} columns "
             f"({failure}); the best feasible ensemble, with gap {self.trace.result.gap:.1e}, is returned. "
             "A larger tol or another C may help.",
             SolverWarning,
             stacklevel=5,
         )
-        return self.trace.stopped("solver_failed")

@@ -49,6 +49,10 @@ class Columns:
         self._row_keys += (bits ^ (bits >> np.uint64(29))) * self._multipliers.integers(2**63, dtype=np.uint64)
         self.n_columns += 1
 
+    def keep_first(self, n_columns: int) -> None:
+        """Forget the columns that came after the first ``n_columns``."""
+        self.n_columns = min(n_columns, self.n_columns)
+
     def margins(self, w: Vector) -> Vector:
         return w @ self._signed[: len(w)]
 

@@ -41,13 +41,17 @@ class Trace:
     """The iteration whose ensemble is the result."""
     stop_reason: str = "max_iter"
 
-    def append(self, learner: Learner, w: Vector, u: Vector, iteration: Iteration, keep: bool) -> None:
-        """Add one whole iteration; ``keep`` makes its ensemble the result so far."""
-        self.learners.append(learner)
+    def append(self, w: Vector, u: Vector, iteration: Iteration, keep: bool) -> None:
+        """Add the ensemble of one iteration; ``keep`` makes it the result so far."""
         self.weights.append(w)
         self.iterations.append(iteration)
         if keep:
             self.sample_weights, self.kept = u, len(self.iterations) - 1
+
+    def replace_result(self, w: Vector, u: Vector, iteration: Iteration) -> None:
+        """Put the polished ensemble in the place of the one that was kept."""
+        self.weights[self.kept], self.sample_weights = w, u
+        self.iterations[self.kept] = iteration
 
     def stopped(self, reason: str) -> Trace:
         self.stop_reason = reason

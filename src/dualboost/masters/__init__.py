@@ -9,6 +9,7 @@ from .certificate import WEIGHT_TOLERANCE, certify, n_used
 from .clarabel import ClarabelMaster
 from .highs import HighsMaster
 from .interior_point import InteriorPointMaster
+from .interleaved import Interleaved
 from .ladder import Ladder, MasterFailed
 
 MASTERS: dict[str, type[Master]] = {
@@ -17,6 +18,15 @@ MASTERS: dict[str, type[Master]] = {
     ClarabelMaster.name: ClarabelMaster,
 }
 """In the order in which ``master="auto"`` tries them."""
+
+
+def make_reoptimiser(
+    master: str, reoptimize: str, programme: Programme, formulation_name: str, tolerance: float
+) -> Ladder | Interleaved:
+    """The master asked for, falling back on the others, interleaved with pricing if it may be."""
+    ladder = make_ladder(master, programme, formulation_name, tolerance)
+    interleaves = master == "auto" or MASTERS[master].interleaves
+    return Interleaved(ladder) if reoptimize == "as_needed" and interleaves else ladder
 
 
 def make_ladder(master: str, programme: Programme, formulation_name: str, tolerance: float) -> Ladder:
@@ -40,6 +50,7 @@ __all__ = [
     "MASTERS",
     "WEIGHT_TOLERANCE",
     "Candidate",
+    "Interleaved",
     "Ladder",
     "Master",
     "MasterFailed",
@@ -47,5 +58,6 @@ __all__ = [
     "SolveFailure",
     "certify",
     "make_ladder",
+    "make_reoptimiser",
     "n_used",
 ]

@@ -55,6 +55,8 @@ class Master(Protocol):
     name: ClassVar[str]
     returns_vertex: ClassVar[bool]
     """Whether a linear programme's solution is basic."""
+    interleaves: ClassVar[bool]
+    """Whether its steps may be interleaved with pricing; a reference master solves every programme to the end."""
     strategies: ClassVar[tuple[str, ...]]
     """Ways to solve the same programme, the usual one first; the others are for when it fails."""
 

@@ -23,6 +23,7 @@ class ClarabelMaster:
 
     name: ClassVar[str] = "clarabel"
     returns_vertex: ClassVar[bool] = False
+    interleaves: ClassVar[bool] = False
     strategies: ClassVar[tuple[str, ...]] = ("default", "regularised")
 
     def __init__(self) -> None:

@@ -33,6 +33,7 @@ class HighsMaster:
 
     name: ClassVar[str] = "highs"
     returns_vertex: ClassVar[bool] = True
+    interleaves: ClassVar[bool] = False
     strategies: ClassVar[tuple[str, ...]] = ("warm simplex", "cold simplex", "interior point and crossover")
 
     def __init__(self) -> None:
@@ -46,6 +47,8 @@ class HighsMaster:
     def solve(self, columns: Columns, programme: Programme, tolerance: float, strategy: str) -> Candidate:
         assert isinstance(programme.term, LinearTerm)
         n_rows, n_columns = columns.n_rows, columns.n_columns
+        if self._n_held > n_columns:
+            self.solver, self._n_held = quiet_solver(), 0
         if self._n_held == 0:
             self._add_rows(programme)
         self._add_columns(columns, programme)

@@ -32,6 +32,7 @@ class InteriorPointMaster:
 
     name: ClassVar[str] = "ipm"
     returns_vertex: ClassVar[bool] = False
+    interleaves: ClassVar[bool] = True
     strategies: ClassVar[tuple[str, ...]] = ("direct", "cautious")
 
     @staticmethod

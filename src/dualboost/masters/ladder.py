@@ -6,11 +6,12 @@ The first candidate whose own certificate holds is taken; a solver's status alon
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from typing import ClassVar
 
 from ..columns import Columns
 from ..errors import MissingDependencyError
 from ..formulations.programme import Programme
-from .base import Candidate, Master, MasterSolution, SolveFailure
+from .base import Master, MasterSolution, SolveFailure
 from .certificate import certify, drop_negligible
 from .crossover import to_vertex
 
@@ -29,6 +30,8 @@ class MasterFailed(Exception):
 class Ladder:
     """Tries the given masters in order until one returns a solution with a gap of at most ``tolerance``."""
 
+    is_exact: ClassVar[bool] = True
+
     def __init__(self, factories: Sequence[Callable[[], Master]], tolerance: float) -> None:
         self._factories = factories
         self._masters: dict[int, Master] = {}
@@ -44,13 +47,18 @@ class Ladder:
                 except SolveFailure as failure:
                     attempts.append(f"{master.name} ({strategy}): {failure}")
                     continue
-                solution = self._finish(columns, programme, candidate, master.returns_vertex)
+                solution = certify(columns, programme, candidate)
+                solution = self.tidy(columns, programme, solution, master.returns_vertex)
                 if solution.gap <= self.tolerance:
                     return solution
                 attempts.append(f"{master.name} ({strategy}): gap {solution.gap:.1e}")
                 if best is None or solution.gap < best.gap:
                     best = solution
         raise MasterFailed(best, attempts)
+
+    def polish(self, columns: Columns, programme: Programme) -> MasterSolution:
+        """The same as ``solve``, which leaves nothing to polish."""
+        return self.solve(columns, programme)
 
     def _able(self, programme: Programme) -> Iterator[Master]:
         for rung, factory in enumerate(self._factories):
@@ -62,8 +70,8 @@ class Ladder:
             if self._masters[rung].supports(programme):
                 yield self._masters[rung]
 
-    def _finish(self, columns: Columns, programme: Programme, candidate: Candidate, is_vertex: bool) -> MasterSolution:
-        solution = certify(columns, programme, candidate)
+    def tidy(self, columns: Columns, programme: Programme, solution: MasterSolution, is_vertex: bool) -> MasterSolution:
+        """A vertex of a linear programme, and no negligible weights, as far as the tolerance allows."""
         if programme.is_linear_programme and not is_vertex:
             vertex = to_vertex(columns, programme, solution, self.tolerance)
             solution = vertex if vertex.gap <= max(solution.gap, self.tolerance) else solution

@@ -45,13 +45,13 @@ class Newton:
         self.proximal = PROXIMAL / (programme.upper - programme.lower) if self.bounded else 0.0
         self.n_products = columns.n_columns + (2 * columns.n_rows if self.bounded else 0)
 
-    def advance(self, point: Iterate) -> Iterate:
-        """The point after one predictor-corrector step."""
+    def advance(self, point: Iterate, least_centring: float = 0.0) -> Iterate:
+        """The point after one predictor-corrector step; ``least_centring`` of 1 would keep the mean product."""
         self._linearise(point)
-        mu = self._complementarity(point, None, 0.0)
+        mu = self.mean_product(point)
         affine = self._direction(point, 0.0, None)
-        reached = self._complementarity(point, affine, self._longest(point, affine))
-        step = self._direction(point, mu * (reached / mu) ** 3, affine)
+        reached = self._mean_product_after(point, affine, self._longest(point, affine))
+        step = self._direction(point, mu * max((reached / mu) ** 3, least_centring), affine)
         length = min(1.0, self.step_back * self._longest(point, step))
         u = point.u + length * step.u
         return Iterate(
@@ -138,13 +138,14 @@ class Newton:
             shrinking += [float((-step.u / self.below).max()), float((step.u / self.above).max())]
         return 1.0 / max(shrinking)
 
-    def _complementarity(self, point: Iterate, step: Iterate | None, length: float) -> float:
-        """The mean product, now or after a step."""
-        if step is None or length == 0.0:
-            total = point.w @ point.s
-            if self.bounded:
-                total += point.p @ self.below + point.q @ self.above
-            return float(total) / self.n_products
+    def mean_product(self, point: Iterate) -> float:
+        """The mean complementarity product at a point."""
+        total = point.w @ point.s
+        if self.bounded:
+            total += point.p @ (point.u - self.programme.lower) + point.q @ (self.programme.upper - point.u)
+        return float(total) / self.n_products
+
+    def _mean_product_after(self, point: Iterate, step: Iterate, length: float) -> float:
         total = (point.w + length * step.w) @ (point.s + length * step.s)
         if self.bounded:
             total += (point.p + length * step.p) @ (self.below + length * step.u)
