@@ -14,6 +14,7 @@ from dualboost.errors import InterruptedFitWarning, InvalidDataError, InvalidPar
 from dualboost.masters import interior_point
 
 from .conftest import small_dataset
+from .paper_programmes import PAPER
 
 HISTORY = {
     "iteration", "objective", "gap", "edge", "threshold", "train_accuracy", "validation_accuracy", "n_columns",
@@ -92,7 +93,7 @@ def test_probabilities_are_monotone_and_agree_with_predictions(fitted, twonorm):
 
 
 def test_probabilities_are_calibrated_on_new_rows(formulation_name):
-    X, y = make_ringnorm(3000, random_state=0)
+    X, y = make_twonorm(3000, random_state=0)
     clf = DualBoostClassifier(formulation_name, max_iter=50, validation_fraction=0.2, random_state=0)
     clf.fit(X[:1500], y[:1500])
     positive = clf.predict_proba(X[1500:])[:, 1]
@@ -101,7 +102,7 @@ def test_probabilities_are_calibrated_on_new_rows(formulation_name):
         abs(positive[bins == b].mean() - (y[1500:][bins == b] > 0).mean()) for b in range(5) if (bins == b).sum() > 20
     ]
     sizes = [(bins == b).sum() for b in range(5) if (bins == b).sum() > 20]
-    assert np.average(errors, weights=sizes) < 0.06
+    assert np.average(errors, weights=sizes) < 0.04
 
 
 @pytest.mark.parametrize("labels", [("no", "yes"), (False, True), (0, 1), (-1, 1), (3, 7)])
@@ -194,12 +195,10 @@ def test_a_failing_solver_leaves_the_best_ensemble(monkeypatch, twonorm):
 
 
 @pytest.mark.parametrize("master", ["ipm", "highs", "clarabel"])
-def test_masters_agree(master, twonorm):
+def test_every_master_solves_the_papers_programme(master, twonorm):
     X, y = twonorm
     clf = DualBoostClassifier("lp", C=0.05, master=master, max_iter=15).fit(X, y)
-    assert clf.objective_ == pytest.approx(
-        DualBoostClassifier("lp", C=0.05, max_iter=15).fit(X, y).objective_, rel=0.02
-    )
+    assert clf.objective_ == pytest.approx(PAPER["lp"](y[:, None] * clf.votes(X), 0.05), rel=1e-6)
     assert clf.gap_ <= 1e-6
 
 
@@ -228,6 +227,11 @@ def test_verbose_is_silent_when_piped(capsys, twonorm):
         ({"n_iter_no_change": 0, "validation_fraction": 0.1}, "n_iter_no_change=0"),
         ({"time_limit": -1}, "time_limit=-1"),
         ({"verbose": -1}, "verbose=-1"),
+        ({"C": True}, "C=True"),
+        ({"n_jobs": 0}, "n_jobs=0"),
+        ({"n_jobs": 1.5}, r"n_jobs=1\.5"),
+        ({"random_state": "a"}, "random_state='a'"),
+        ({"random_state": -1, "validation_fraction": 0.2}, "random_state=-1"),
         ({"reoptimize": "never"}, "reoptimize='never'"),
     ],
 )

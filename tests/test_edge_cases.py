@@ -90,6 +90,29 @@ def test_perfectly_separable(formulation_name):
     assert clf.predict_proba(X).min() > 0
 
 
+def test_a_rare_pattern_is_found_when_equal_rows_are_merged(formulation_name):
+    X = np.zeros((1000, 1))
+    X[:20] = 1.0
+    clf = fit(formulation_name, X, X.ravel(), C={"lp": 1.0, "cg": 1.0}.get(formulation_name))
+    assert clf.score(X, X.ravel()) == 1.0
+
+
+def test_cg_has_no_use_for_a_learner_without_an_edge():
+    with pytest.warns(DegenerateEnsembleWarning):
+        clf = fit("cg", np.ones((20, 2)), [0] * 10 + [1] * 10)
+    assert clf.n_columns_ == 0
+
+
+@pytest.mark.parametrize("name", ["erlp", "qrlp"])
+def test_an_optimum_of_zero_is_certified(name):
+    """Noise has no soft margin: the gap cannot be relative to an objective of zero."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(40, 3)), rng.integers(0, 2, 40)
+    clf = fit(name, X, y, epsilon=1e-9)
+    assert clf.gap_ <= 1e-6
+    assert clf.stop_reason_ != "solver_failed"
+
+
 def test_a_column_of_missing_values_only(formulation_name):
     X = np.column_stack([np.full(20, np.nan), np.arange(20.0)])
     y = np.arange(20) > 9

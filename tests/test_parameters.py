@@ -46,5 +46,7 @@ def test_sample_weights():
     np.testing.assert_array_equal(as_sample_weight(None, 2), [1.0, 1.0])
     np.testing.assert_array_equal(as_sample_weight(3, 2), [3.0, 3.0])
     np.testing.assert_array_equal(as_sample_weight([1, 0], 2), [1.0, 0.0])
+    with pytest.raises(InvalidDataError, match="sample_weight='balanced'"):
+        as_sample_weight("balanced", 2)
     with pytest.raises(InvalidDataError, match=r"contains -2\.0"):
         as_sample_weight([1.0, -2.0], 2)

@@ -14,6 +14,7 @@ from scipy.special import expit
 from ._typing import Vector
 
 SMALLEST_SLOPE, LARGEST_SLOPE = 1e-3, 1e4
+DIGITS = 5
 
 
 @dataclass(frozen=True)
@@ -31,10 +32,18 @@ class MarginCalibration:
 
 def calibrate(margins: Vector, labels: Vector, counts: Vector) -> MarginCalibration:
     """The slopes of least log loss, with Platt's smoothed targets so that separable rows keep them finite."""
+    margins, labels, counts = _binned(margins, labels, counts)
     totals = {sign: counts[labels == sign].sum() for sign in (-1.0, 1.0)}
     targets = np.where(labels > 0, (totals[1.0] + 1) / (totals[1.0] + 2), 1 / (totals[-1.0] + 2))
     sides = (margins < 0, margins > 0)
     return MarginCalibration(*(_slope(margins[side], targets[side], counts[side]) for side in sides))
+
+
+def _binned(margins: Vector, labels: Vector, counts: Vector) -> tuple[Vector, Vector, Vector]:
+    """Rows of nearly equal margin and the same label as one."""
+    values, group = np.unique(np.round(margins, DIGITS), return_inverse=True)
+    by_label = [np.bincount(group, weights=np.where(labels == sign, counts, 0.0)) for sign in (-1.0, 1.0)]
+    return np.tile(values, 2), np.repeat([-1.0, 1.0], len(values)), np.concatenate(by_label)
 
 
 def _slope(margins: Vector, targets: Vector, counts: Vector) -> float:

@@ -24,7 +24,15 @@ from .features import FeatureEncoder, as_features
 from .formulations import Formulation, make_formulation
 from .history import Trace
 from .masters import make_reoptimiser
-from .parameters import as_sample_weight, require_choice, require_fraction, require_integer, require_positive
+from .parameters import (
+    as_sample_weight,
+    require_choice,
+    require_fraction,
+    require_integer,
+    require_jobs,
+    require_positive,
+    require_seed,
+)
 from .pricing import PRICERS, Pricer
 from .progress import ProgressBar
 from .rows import TrainingRows, merge_rows
@@ -50,7 +58,7 @@ class DualBoostClassifier(ClassifierMixin, BaseEstimator):
         The paper's stopping constant of "erlp" and "qrlp"; the larger, the stronger the pull to uniform sample weights.
         Not used by the others, nor by a formulation given as an object.
     learner : {"cart"}, default="cart"
-        The base learner.
+        The base learner: a tree by weighted Gini impurity, with at most 255 candidate thresholds for each feature.
     max_depth : int, default=1
         The greatest depth of a tree.
     voting : {"hard"}, default="hard"
@@ -66,8 +74,8 @@ class DualBoostClassifier(ClassifierMixin, BaseEstimator):
     validation_fraction : float, default=None
         The share of rows held out to record the validation accuracy, and to calibrate probabilities.
     n_iter_no_change : int, default=None
-        Stop when the validation accuracy has not risen for that many iterations and keep the best one; needs
-        ``validation_fraction``.
+        Stop when the validation accuracy has not risen for that many iterations, and keep the best one: later learners
+        get weight zero, and ``objective_`` and ``gap_`` are those of its master. Needs ``validation_fraction``.
     time_limit : float, default=None
         Seconds after which no further iteration begins.
     n_jobs : int, default=None
@@ -262,7 +270,10 @@ class DualBoostClassifier(ClassifierMixin, BaseEstimator):
         return np.column_stack([1.0 - positive, positive])
 
     def votes(self, X: Any) -> Matrix:
-        """Every generated learner's votes in [-1, 1]: ``votes(X) @ weights_`` is the unnormalised score."""
+        """Every generated learner's votes in [-1, 1]: ``votes(X) @ weights_`` is the unnormalised score.
+
+        An ensemble without a single weight scores zero and answers with the class balance instead.
+        """
         features = self._features(X)
         return self._ensemble.votes(features)
 
@@ -313,7 +324,9 @@ class DualBoostClassifier(ClassifierMixin, BaseEstimator):
         require_choice("reoptimize", self.reoptimize, ["as_needed", "every"])
         require_integer("max_depth", self.max_depth, least=1)
         require_integer("max_iter", self.max_iter, least=1)
-        require_integer("verbose", self.verbose, least=0)
+        require_integer("verbose", int(self.verbose) if isinstance(self.verbose, bool) else self.verbose, least=0)
+        require_jobs(self.n_jobs)
+        require_seed(self.random_state)
         require_positive("tol", self.tol)
         require_positive("epsilon", self.epsilon)
         if self.time_limit is not None:

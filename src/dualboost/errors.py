@@ -25,10 +25,6 @@ class MissingDependencyError(DualBoostError, ImportError):
     """An optional dependency is needed for what was asked and is not installed."""
 
 
-class PricingError(DualBoostError, RuntimeError):
-    """No base learner could be grown from the current sample weights."""
-
-
 class DualBoostWarning(UserWarning):
     """Base class of every warning issued by dualboost."""
 

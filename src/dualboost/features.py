@@ -49,9 +49,9 @@ class FeatureEncoder:
 
 
 def as_features(X: Any) -> Features:
-    """The form that learners index by column: a dense array, or CSC without duplicates and explicit zeros."""
+    """The form that learners index by column: a dense array by columns, or CSC without duplicates and zeros."""
     if not sparse.issparse(X):
-        return np.ascontiguousarray(X)
+        return np.asfortranarray(X)
     X = sparse.csc_matrix(X, copy=True)
     X.sum_duplicates()
     X.eliminate_zeros()

@@ -6,6 +6,7 @@ from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
+from sklearn.utils import check_random_state
 
 from ._typing import Vector
 from .errors import InvalidDataError, InvalidParameterError
@@ -29,6 +30,18 @@ def require_choice(name: str, value: Any, choices: list[str]) -> str:
     return value
 
 
+def require_jobs(value: Any) -> None:
+    if value is not None and (isinstance(value, (bool, np.bool_)) or not isinstance(value, Integral) or value == 0):
+        raise InvalidParameterError(f"n_jobs={value!r} must be None (one thread), a number of threads, or -1 (all).")
+
+
+def require_seed(value: Any) -> None:
+    try:
+        check_random_state(value)
+    except ValueError as error:
+        raise InvalidParameterError(f"random_state={value!r} cannot seed a generator: {error}") from error
+
+
 def require_fraction(name: str, value: Any) -> float:
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, Real) or not 0 < float(value) < 1:
         raise InvalidParameterError(f"{name}={value!r} must be a number between 0 and 1 (for example 0.1), or None.")
@@ -39,7 +52,10 @@ def as_sample_weight(sample_weight: Any, n_rows: int) -> Vector:
     """Multiplicities as floats; ones if none are given."""
     if sample_weight is None:
         return np.ones(n_rows)
-    weights = np.asarray(sample_weight, dtype=np.float64)
+    try:
+        weights = np.asarray(sample_weight, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InvalidDataError(f"sample_weight={sample_weight!r} must be one number for each row, or None.") from error
     if weights.ndim == 0:
         weights = np.full(n_rows, float(weights))
     if weights.shape != (n_rows,):

@@ -55,7 +55,8 @@ def _merge_indexed(X: Features, labels: Vector, weights: Vector) -> TrainingRows
     share = np.zeros(len(weights))
     share[kept] = weights[kept] / counts[group]
     chosen = kept[first]
-    return TrainingRows(X[chosen], labels[chosen], counts, all_groups, share)
+    X = X[chosen] if sparse.issparse(X) else np.asfortranarray(X[chosen])
+    return TrainingRows(X, labels[chosen], counts, all_groups, share)
 
 
 def _hashes(X: Features, labels: Vector) -> NDArray[np.uint64]:

@@ -37,17 +37,21 @@ class Tree:
 
     def leaves(self, X: Features) -> Integers:
         """The leaf that each row falls into."""
-        n_rows = X.shape[0]
-        leaf = np.zeros(n_rows, dtype=np.intp)
-        pending = [(0, np.arange(n_rows))] if len(self.feature) else []
+        leaf = np.zeros(X.shape[0], dtype=np.intp)
+        pending: list[tuple[int, Integers | slice]] = [(0, slice(None))] if len(self.feature) else []
         while pending:
             node, rows = pending.pop()
             goes_left = self._goes_left(node, _values(X, self.feature[node], rows))
-            for child, part in ((self.left[node], rows[goes_left]), (self.right[node], rows[~goes_left])):
+            left, right = int(self.left[node]), int(self.right[node])
+            if left < 0 and right < 0:
+                leaf[rows] = np.where(goes_left, ~left, ~right)
+                continue
+            for child, chosen in ((left, goes_left), (right, ~goes_left)):
+                part = np.flatnonzero(chosen) if isinstance(rows, slice) else rows[chosen]
                 if child < 0:
                     leaf[part] = ~child
                 elif len(part):
-                    pending.append((int(child), part))
+                    pending.append((child, part))
         return leaf
 
     def vote(self, X: Features) -> Vector:
@@ -62,8 +66,10 @@ class Tree:
 
     def _goes_left(self, node: int, values: Vector) -> NDArray[np.bool_]:
         codes = self.categories.get(node)
-        inside = values <= self.threshold[node] if codes is None else np.isin(values, codes)
-        return np.where(np.isnan(values), self.missing_left[node], inside)
+        inside: NDArray[np.bool_] = values <= self.threshold[node] if codes is None else np.isin(values, codes)
+        if self.missing_left[node]:
+            inside |= np.isnan(values)
+        return inside
 
 
 def constant_tree(vote: float) -> Tree:
@@ -72,8 +78,7 @@ def constant_tree(vote: float) -> Tree:
     return Tree(none, np.zeros(0), none, none, np.zeros(0, dtype=bool), {}, np.zeros(0), np.array([vote]))
 
 
-def _values(X: Features, feature: int, rows: Integers) -> Vector:
+def _values(X: Features, feature: int, rows: Integers | slice) -> Vector:
     if sparse.issparse(X):
         return X[:, [feature]].toarray().ravel()[rows]
-    values: Vector = X[rows, feature]
-    return values
+    return X[rows, feature]

@@ -1,10 +1,13 @@
 """Weak duality holds for any feasible pair, and ``feasible`` repairs any vector."""
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dualboost.formulations import FORMULATIONS
+from dualboost.errors import InvalidParameterError
+from dualboost.formulations import FORMULATIONS, Programme
+from dualboost.formulations.terms import LinearTerm
 from dualboost.formulations.weight_sets import Cone, Simplex
 
 from ..conftest import ALL_FORMULATIONS, stump_columns
@@ -33,6 +36,12 @@ def test_feasible_restores_box_and_total(name, seed, scale):
     assert (u <= programme.upper).all()
     if programme.total is not None:
         np.testing.assert_allclose(u.sum(), programme.total, rtol=1e-13)
+
+
+def test_a_total_out_of_reach_is_refused():
+    lower = np.zeros(4)
+    with pytest.raises(InvalidParameterError, match="smaller C"):
+        Programme(lower, np.full(4, 0.2), LinearTerm(0.0, lower), Simplex(), total=1.0)
 
 
 @given(seed=st.integers(0, 10_000), ridge=st.sampled_from([0.0, 0.5, 2.0]))

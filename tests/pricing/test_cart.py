@@ -100,3 +100,16 @@ def test_deep_trees_need_no_more_memory_than_rows():
     column = pricer_for(X, y.astype(float), 30).price(np.ones(400))
     np.testing.assert_array_equal(column.votes, y)
     assert column.learner.n_leaves <= 400
+
+
+@pytest.mark.parametrize("share", [0.5, 0.02, 0.001])
+def test_a_light_leaf_is_not_refused(share):
+    """LightGBM guesses row counts from weights: a row far lighter than the mean must still be split off."""
+    X, y = np.array([[0.0], [1.0], [2.0]]), np.array([-1.0, -1.0, 1.0])
+    np.testing.assert_array_equal(pricer_for(X, y, 1).price(np.array([1.0, 1.0, share])).votes, y)
+
+
+def test_values_that_lightgbm_takes_for_zero_leave_a_constant_learner():
+    X = np.array([[1e-300], [2e-300], [3e-300], [4e-300]])
+    column = pricer_for(X, np.array([-1.0, -1.0, 1.0, -1.0]), 1).price(np.ones(4))
+    np.testing.assert_array_equal(column.votes, -1.0)

@@ -38,7 +38,7 @@ class Formulation(ABC):
 
     @abstractmethod
     def C_grid(self, n_samples: float, k: int = 10) -> Vector:
-        """The paper's ``k`` values of C for that many samples, increasing."""
+        """The paper's ``k`` values of C for that many samples, increasing; ``default_C`` need not lie between them."""
 
     def C_bounds(self, n_samples: float) -> tuple[float, float]:
         """The open lower and closed upper end of the values of C that the programme admits."""
@@ -57,7 +57,8 @@ class Formulation(ABC):
         if self.C is None:
             return replace(self, C=self.default_C(n_samples))
         low, high = self.C_bounds(n_samples)
-        if not (isinstance(self.C, (int, float, np.number)) and low < self.C <= high and np.isfinite(self.C)):
+        is_number = isinstance(self.C, (int, float, np.number)) and not isinstance(self.C, bool)
+        if not (is_number and low < self.C <= high and np.isfinite(self.C)):
             limit = f"at most {high:g} (the total of the sample weights)" if np.isfinite(high) else "finite"
             raise InvalidParameterError(
                 f"C={self.C!r} is outside the range of formulation {self.name!r}: it must be a number above {low:g} "

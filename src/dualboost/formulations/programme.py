@@ -21,6 +21,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .._typing import Vector
+from ..errors import InvalidParameterError
 from .terms import RowTerm
 from .weight_sets import WeightSet
 
@@ -34,6 +35,14 @@ class Programme:
     term: RowTerm
     weight_set: WeightSet
     total: float | None = None
+
+    def __post_init__(self) -> None:
+        slack = 1e-12 * abs(self.total or 0.0)
+        if self.total is not None and not self.lower.sum() - slack <= self.total <= self.upper.sum() + slack:
+            raise InvalidParameterError(
+                f"No sample weights between their bounds add up to {self.total:g}: the largest sum is "
+                f"{self.upper.sum():g}. Choose a smaller C."
+            )
 
     @property
     def is_linear_programme(self) -> bool:

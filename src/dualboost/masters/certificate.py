@@ -12,8 +12,11 @@ from .base import Candidate, MasterSolution
 WEIGHT_TOLERANCE = 1e-6
 """A weight counts as used above this fraction of the largest one; what is below is set to zero."""
 
+DUST = 1e-2
+"""Weights all below this, where margins of one are asked for, are tried at zero."""
+
 CANCELLATION_FLOOR = 1e-3
-"""The gap is relative to at least this fraction of the absolute terms that the objective is summed from."""
+"""The gap is relative to at least this fraction of what the objective is summed from, which may cancel or vanish."""
 
 
 def relative_gap(primal: float, dual: float, size: float) -> float:
@@ -40,6 +43,7 @@ def certify(
         u, edges = shrink * u, shrink * edges
     primal, size = programme.primal_terms(w, margins, candidate.rho)
     dual = programme.dual_value(u, edges)
+    size = max(size, float(np.abs(u).sum() * w.sum()))
     return MasterSolution(
         w=w,
         u=u,
@@ -57,12 +61,22 @@ def drop_negligible(
     columns: Columns, programme: Programme, solution: MasterSolution, tolerance: float
 ) -> MasterSolution:
     """The same solution with weights below the tolerance set to zero, unless the certificate would suffer."""
+    empty = _emptied(columns, programme, solution)
+    if empty is not None and empty.gap <= max(solution.gap, tolerance):
+        return empty
     negligible = (solution.w > 0) & (solution.w <= WEIGHT_TOLERANCE * solution.w.max(initial=0.0))
     if not negligible.any():
         return solution
     w = np.where(negligible, 0.0, solution.w)
     sparse = certify(columns, programme, Candidate(w, solution.u, solution.rho))
     return sparse if sparse.gap <= max(solution.gap, tolerance) else solution
+
+
+def _emptied(columns: Columns, programme: Programme, solution: MasterSolution) -> MasterSolution | None:
+    """The empty ensemble, where it is admissible and the weights are dust that has no larger one to be measured by."""
+    if programme.weight_set.total is not None or solution.w.max(initial=0.0) > DUST:
+        return None
+    return certify(columns, programme, Candidate(np.zeros_like(solution.w), solution.u, solution.rho))
 
 
 def n_used(w: Vector) -> int:

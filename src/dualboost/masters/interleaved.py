@@ -26,9 +26,9 @@ STEP_BACK = 0.995
 NEW_COLUMN_CENTRING = 0.8
 CENTRAL = 0.3
 """When a column enters, every product is raised to this fraction of the mean one."""
-GAP_SHARE = 0.5
-"""The mean product that a new column calls for: this share of the gap that it opens, divided by their number."""
-PATIENCE = 12
+GAP_SHARE = 4.0
+"""The products that a new column calls for add up to this many times the gap that it opens."""
+PATIENCE = 20
 """Steps without a new column after which the master is solved to the end."""
 POLISH_STEPS = 40
 

