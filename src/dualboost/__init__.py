@@ -1,6 +1,7 @@
 """dualboost: small, accurate tree ensembles by totally corrective boosting."""
 
 from .classifier import DualBoostClassifier
+from .classifier_cv import DualBoostClassifierCV
 from .formulations import CGBoost, ERLPBoost, Formulation, LPBoost, MDBoost, NMBoost, QRLPBoost
 
 __version__ = "0.1.0"
@@ -8,6 +9,7 @@ __version__ = "0.1.0"
 __all__ = [
     "CGBoost",
     "DualBoostClassifier",
+    "DualBoostClassifierCV",
     "ERLPBoost",
     "Formulation",
     "LPBoost",

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from joblib import effective_n_jobs
 from numpy.typing import NDArray
+from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -167,12 +168,9 @@ class DualBoostClassifier(ClassifierMixin, BaseEstimator):
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> DualBoostClassifier:
         """Train on X with labels y of two classes; ``sample_weight`` are multiplicities: 2 is the row twice."""
         self._check_parameters()
-        formulation = make_formulation(self.formulation, self.C, self.epsilon)
+        formulation = self._make_formulation()
         encoder = FeatureEncoder().fit(X)
-        features, y = validate_data(self, encoder.transform(X), y, **_CHECKS)
-        features = as_features(features)
-        classes, labels = two_classes(y)
-        weights = as_sample_weight(sample_weight, len(labels))
+        features, classes, labels, weights = self._read(encoder, X, y, sample_weight)
         held_out, training_weights = self._hold_out(features, labels, weights)
         rows = merge_rows(features, labels, training_weights)
         require_both_classes(rows.labels, classes)
@@ -185,6 +183,17 @@ class DualBoostClassifier(ClassifierMixin, BaseEstimator):
         self._encoder, self.classes_, self.formulation_ = encoder, classes, formulation
         self._keep(trace, rows, columns, held_out)
         return self
+
+    def _make_formulation(self) -> Formulation:
+        return make_formulation(self.formulation, self.C, self.epsilon)
+
+    def _read(
+        self, encoder: FeatureEncoder, X: Any, y: Any, sample_weight: Any
+    ) -> tuple[Features, NDArray[Any], Vector, Vector]:
+        """Encoded features, the two classes, labels in {-1, +1} and multiplicities."""
+        features, y = validate_data(self, encoder.transform(X), y, **_CHECKS)
+        classes, labels = two_classes(y)
+        return as_features(features), classes, labels, as_sample_weight(sample_weight, len(labels))
 
     def _hold_out(self, features: Features, labels: Vector, weights: Vector) -> tuple[HeldOut | None, Vector]:
         """The rows to validate on, if any, and the weights of the rows to train on."""
@@ -201,8 +210,9 @@ class DualBoostClassifier(ClassifierMixin, BaseEstimator):
         stopping: list[StoppingRule] = []
         if self.time_limit is not None:
             stopping.append(TimeLimit(self.time_limit))
-        if self.n_iter_no_change is not None:
-            stopping.append(NoImprovement(self.n_iter_no_change))
+        patience = getattr(self, "n_iter_no_change", None)
+        if patience is not None:
+            stopping.append(NoImprovement(patience))
         # One BLAS thread: the products are small, and the same sums come out whatever the machine.
         with threadpool_limits(1, "blas"), ProgressBar(self.max_iter, enabled=self.verbose > 0) as progress:
             return ColumnGeneration(
@@ -213,7 +223,7 @@ class DualBoostClassifier(ClassifierMixin, BaseEstimator):
                 max_iter=self.max_iter,
                 tol=self.tol,
                 held_out=held_out,
-                keep_best=self.n_iter_no_change is not None,
+                keep_best=patience is not None,
                 stopping=stopping,
                 observers=[progress],
             ).run()
@@ -231,8 +241,10 @@ class DualBoostClassifier(ClassifierMixin, BaseEstimator):
         self.sample_weights_ = rows.spread(trace.sample_weights)
         self.stop_reason_ = trace.stop_reason
         self.history_ = trace.history()
-        self._balance = class_balance(rows.labels, rows.counts)
-        self.feature_importances_ = self._ensemble.feature_importances(self.n_features_in_)
+        balance = class_balance(rows.labels, rows.counts)
+        n_jobs = effective_n_jobs(self.n_jobs)
+        self._ensemble = Ensemble(trace.learners, self.weights_, balance, self.n_features_in_, n_jobs)
+        self.feature_importances_ = self._ensemble.feature_importances()
         if held_out is not None:
             calibrating = (self._ensemble.decide(held_out.X), held_out.labels, held_out.counts)
         else:
@@ -296,17 +308,14 @@ class DualBoostClassifier(ClassifierMixin, BaseEstimator):
         """The classes predicted by the ensemble as it was optimised after each iteration."""
         return (self._to_classes(decisions) for decisions in self.staged_decision_function(X))
 
-    @property
-    def _ensemble(self) -> Ensemble:
-        return Ensemble(self.estimators_, self.weights_, self._balance)
-
     def _to_classes(self, decisions: Vector) -> NDArray[Any]:
         classes: NDArray[Any] = self.classes_[(decisions > 0).astype(np.intp)]
         return classes
 
     def _features(self, X: Any) -> Features:
         check_is_fitted(self, "weights_")
-        return as_features(validate_data(self, self._encoder.transform(X), reset=False, **_CHECKS))
+        X = validate_data(self, self._encoder.transform(X), reset=False, **_CHECKS)
+        return as_features(X) if sparse.issparse(X) else X
 
     def _make_pricer(self, rows: TrainingRows, categorical: list[int]) -> Pricer:
         return PRICERS[self.learner](
@@ -318,7 +327,7 @@ class DualBoostClassifier(ClassifierMixin, BaseEstimator):
             seed=0,
         )
 
-    def _check_parameters(self) -> None:
+    def _check_common_parameters(self) -> None:
         require_choice("learner", self.learner, sorted(PRICERS))
         require_choice("voting", self.voting, ["hard"])
         require_choice("reoptimize", self.reoptimize, ["as_needed", "every"])
@@ -331,6 +340,9 @@ class DualBoostClassifier(ClassifierMixin, BaseEstimator):
         require_positive("epsilon", self.epsilon)
         if self.time_limit is not None:
             require_positive("time_limit", self.time_limit)
+
+    def _check_parameters(self) -> None:
+        self._check_common_parameters()
         if self.validation_fraction is not None:
             require_fraction("validation_fraction", self.validation_fraction)
         if self.n_iter_no_change is not None:

@@ -54,6 +54,8 @@ class ColumnGeneration:
     held_out: HeldOut | None = None
     keep_best: bool = False
     """Keep the iteration with the best validation accuracy instead of the last one."""
+    start: MasterSolution | None = None
+    """The solution to begin from, where columns are held already."""
     stopping: Sequence[StoppingRule] = ()
     observers: Sequence[Observer] = ()
     trace: Trace = field(default_factory=Trace)
@@ -80,6 +82,8 @@ class ColumnGeneration:
     def _generate(self) -> str:
         """Add columns until there is a reason to stop."""
         u, threshold, gap = self.columns.counts, -np.inf, np.inf
+        if self.start is not None:
+            u, threshold, gap = self.start.u, self.start.threshold, self.start.gap
         while self.columns.n_columns < self.max_iter:
             started = time.perf_counter()
             priced = self.pricer.price(self.formulation.pricing_weights(u))
@@ -127,9 +131,13 @@ class ColumnGeneration:
             "gap": solution.gap,
             "threshold": solution.threshold,
             "train_accuracy": self._accuracy(self.columns, solution.margins * self.columns.labels),
-            "validation_accuracy": np.nan if held is None else self._accuracy(held, held.scores(solution.w)),
+            "validation_accuracy": np.nan if held is None else self.score(held, solution.w),
             "n_columns": n_used(solution.w),
         }
+
+    def score(self, held_out: HeldOut, w: Vector) -> float:
+        """The accuracy of the weights w on held-out rows."""
+        return self._accuracy(held_out, held_out.scores(w))
 
     def _accuracy(self, rows: Columns | HeldOut, scores: Vector) -> float:
         if not scores.any():
@@ -141,8 +149,8 @@ class ColumnGeneration:
 
     def _polish(self) -> None:
         """Solve the master of the iteration that is kept to the end, if it was not."""
-        if not self.master.is_exact:
-            self.columns.keep_first(self.trace.kept + 1)
+        if not self.master.is_exact and self.trace.iterations:
+            self.columns.keep_first(len(self.trace.weights[self.trace.kept]))
             self._replace_result(self.master.polish(self.columns, self._programme()))
 
     def _replace_result(self, solution: MasterSolution) -> None:

@@ -4,21 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
 
+import lightgbm
 import numpy as np
 
 from ._typing import Features, Matrix, Vector
 from .pricing.base import Learner
+from .pricing.lightgbm_text import format_model
+from .trees import Tree
 from .validation import TIE
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Ensemble:
     """A weighted vote. ``balance``, the class balance in training, answers where no learner has a weight."""
 
     learners: Sequence[Learner]
     weights: Vector
     balance: float
+    n_features: int
+    n_jobs: int = 1
 
     def votes(self, X: Features) -> Matrix:
         """Every learner's votes, one column each."""
@@ -29,7 +36,22 @@ class Ensemble:
 
     def decide(self, X: Features) -> Vector:
         """The normalised margin in [-1, 1]; learners of weight zero are skipped."""
-        return next(self.staged(X, [self.weights]))
+        if self._compiled is None:
+            return next(self.staged(X, [self.weights]))
+        return _settled(np.asarray(self._compiled.predict(X, raw_score=True, num_threads=self.n_jobs)))
+
+    @cached_property
+    def _compiled(self) -> lightgbm.Booster | None:
+        """The used trees as one LightGBM model, whose predictions are compiled code; None if they are not all trees."""
+        used = np.flatnonzero(self.weights).tolist()
+        trees = [learner for learner in (self.learners[j] for j in used) if isinstance(learner, Tree)]
+        if not trees or len(trees) < len(used):
+            return None
+        text = format_model(trees, self.weights[used] / self.weights.sum(), self.n_features)
+        return lightgbm.Booster(model_str=text)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if name != "_compiled"}
 
     def staged(self, X: Features, stages: Sequence[Vector]) -> Iterator[Vector]:
         """The normalised margins under each of several weight vectors, asking each learner at most once."""
@@ -47,12 +69,17 @@ class Ensemble:
         scores = np.zeros(n_rows)
         for weight, vote in zip(weights / weights.sum(), votes, strict=True):
             scores += weight * vote
-        scores[np.abs(scores) < TIE] = 0.0
-        return np.clip(scores, -1.0, 1.0)
+        return _settled(scores)
 
-    def feature_importances(self, n_features: int) -> Vector:
+    def feature_importances(self) -> Vector:
         """The learners' shares of each feature, summed with their weights and scaled to one."""
-        total = np.zeros(n_features)
+        total = np.zeros(self.n_features)
         for j in np.flatnonzero(self.weights).tolist():
-            total += self.weights[j] * self.learners[j].feature_gains(n_features)
+            total += self.weights[j] * self.learners[j].feature_gains(self.n_features)
         return total / total.sum() if total.sum() > 0 else total
+
+
+def _settled(scores: Vector) -> Vector:
+    """Within [-1, 1], and exactly zero where rounding alone makes the difference to a tie."""
+    scores[np.abs(scores) < TIE] = 0.0
+    return np.clip(scores, -1.0, 1.0)

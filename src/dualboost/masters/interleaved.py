@@ -38,10 +38,12 @@ class Interleaved:
 
     is_exact: ClassVar[bool] = False
 
-    def __init__(self, ladder: Ladder) -> None:
+    def __init__(self, ladder: Ladder, aim: float = AIM) -> None:
         self.tolerance = ladder.tolerance
+        self._aim = aim
         self._ladder = ladder
         self._point: Iterate | None = None
+        self._programme: Programme | None = None
         self._waited = 0
 
     def solve(self, columns: Columns, programme: Programme) -> MasterSolution:
@@ -61,19 +63,44 @@ class Interleaved:
 
     def polish(self, columns: Columns, programme: Programme) -> MasterSolution:
         """The optimum, to the tolerance; a vertex if the programme is linear."""
-        if self._point is not None and len(self._point.w) == columns.n_columns:
+        if self._point is None:
+            self._point = starting_point(columns, programme)
+        if len(self._point.w) == columns.n_columns:
             newton = Newton(columns, programme, STEP_BACK)
             for _ in range(POLISH_STEPS):
                 solution = self._certified(columns, programme)
-                if solution.gap <= AIM * self.tolerance:
+                if solution.gap <= self._aim * self.tolerance:
                     return self._ladder.tidy(columns, programme, solution, is_vertex=False)
                 if not self._advance(newton, 0.0):
                     break
         return self._ladder.solve(columns, programme)
 
+    def begin_from(self, other: Interleaved, columns: Columns, programme: Programme) -> None:
+        """Take over the iterate of a neighbouring programme over the same columns, moved into this one's box."""
+        point, old = other._point, other._programme
+        if point is None or old is None or len(point.w) != columns.n_columns:
+            return
+        newton = Newton(columns, programme, STEP_BACK)
+        if programme.weight_set.total is not None:
+            w = point.w * (programme.weight_set.total / point.w.sum())
+            point = point._replace(w=w, margins=columns.margins(w))
+        if not newton.bounded:
+            u = programme.term.response(point.margins - point.rho, programme.lower, programme.upper)
+        elif programme.total is None:
+            part = (point.u - old.lower) / (old.upper - old.lower)
+            u = programme.lower + part * (programme.upper - programme.lower)
+        else:
+            u = np.clip(point.u, programme.lower, programme.upper)
+        point = point._replace(u=u)
+        if newton.bounded:
+            point = _off_bounds(point, programme, newton.mean_product(point))
+        self._point = point._replace(edges=columns.edges(point.u))
+        self._programme = programme
+
     def _advance(self, newton: Newton, centring: float) -> bool:
         """One step; False, and a fresh start next time, if rounding has made it impossible."""
         assert self._point is not None
+        self._programme = newton.programme
         try:
             with np.errstate(all="ignore"):
                 self._point = newton.advance(self._point, centring)

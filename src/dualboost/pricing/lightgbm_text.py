@@ -1,10 +1,12 @@
-"""Reads trees from LightGBM's text model, the form that its public interface gives them out in."""
+"""Reads and writes trees in LightGBM's text model, the form that its public interface gives and takes them in."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
+
 import numpy as np
 
-from .._typing import Integers
+from .._typing import Integers, Vector
 from ..trees import Tree, constant_tree
 
 CATEGORICAL, DEFAULT_LEFT = 1, 2
@@ -53,3 +55,54 @@ def _parse_categories(fields: dict[str, str], nodes: Integers) -> dict[int, Inte
         bits = words[boundaries[which] : boundaries[which + 1]]
         sets[int(node)] = np.flatnonzero(np.unpackbits(bits.view(np.uint8), bitorder="little"))
     return sets
+
+
+def format_model(trees: Sequence[Tree], scales: Vector, n_features: int) -> str:
+    """A model whose raw score is the sum of the trees' votes, each times its scale."""
+    header = [
+        "tree",
+        "version=v4",
+        "num_class=1",
+        "num_tree_per_iteration=1",
+        "label_index=0",
+        f"max_feature_idx={n_features - 1}",
+        "feature_names=" + " ".join(f"f{i}" for i in range(n_features)),
+        "feature_infos=" + " ".join(["none"] * n_features),
+        "",
+    ]
+    scaled = zip(trees, scales, strict=True)
+    sections = [_format_tree(number, tree, tree.votes * scale) for number, (tree, scale) in enumerate(scaled)]
+    return "\n".join([*header, *sections, "end of trees", ""])
+
+
+def _format_tree(number: int, tree: Tree, values: Vector) -> str:
+    nodes = sorted(tree.categories)
+    threshold, decision = tree.threshold.copy(), np.full(len(tree.feature), MISSING_IS_NAN << MISSING_TYPE_SHIFT)
+    threshold[nodes] = np.arange(len(nodes))
+    decision[nodes] |= CATEGORICAL
+    decision[tree.missing_left] |= DEFAULT_LEFT
+    sets = [_bit_set(tree.categories[node]) for node in nodes]
+    fields: dict[str, Iterable[object]] = {
+        "Tree": [number],
+        "num_leaves": [tree.n_leaves],
+        "num_cat": [len(nodes)],
+        "split_feature": tree.feature.tolist(),
+        "split_gain": tree.gain.tolist(),
+        "threshold": threshold.tolist(),
+        "decision_type": decision.tolist(),
+        "left_child": tree.left.tolist(),
+        "right_child": tree.right.tolist(),
+        "leaf_value": values.tolist(),
+    }
+    if nodes:
+        fields["cat_boundaries"] = np.cumsum([0, *map(len, sets)]).tolist()
+        fields["cat_threshold"] = np.concatenate(sets).tolist()
+    fields |= {"is_linear": [0], "shrinkage": [1]}
+    return "\n".join(f"{name}={' '.join(map(repr, entries))}" for name, entries in fields.items()) + "\n\n"
+
+
+def _bit_set(codes: Integers) -> Integers:
+    """The codes as bits of 32-bit words."""
+    words = np.zeros(int(codes.max(initial=0)) // 32 + 1, dtype=np.intp)
+    np.bitwise_or.at(words, codes // 32, 1 << (codes % 32))
+    return words

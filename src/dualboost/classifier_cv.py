@@ -1,0 +1,158 @@
+"""The estimator that tunes its own C."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.model_selection import check_cv
+from sklearn.utils import check_random_state
+from threadpoolctl import threadpool_limits
+
+from ._typing import Features, Integers, Vector
+from .classifier import DualBoostClassifier
+from .columns import Columns
+from .errors import InvalidParameterError
+from .features import FeatureEncoder
+from .formulations import Formulation, make_formulation
+from .parameters import require_choice, require_fraction, require_integer
+from .path import PathPoint, follow_path
+from .rows import merge_rows
+from .targets import hold_out, require_both_classes
+from .validation import HeldOut
+
+
+class DualBoostClassifierCV(DualBoostClassifier):
+    """``DualBoostClassifier`` with C chosen on held-out rows, then fitted on all of them.
+
+    All values of C share one growing set of trees, so that ten of them cost little more than one fit.
+
+    Parameters
+    ----------
+    formulation, epsilon, learner, max_depth, voting, max_iter, tol, master : as for ``DualBoostClassifier``
+    time_limit, n_jobs, random_state, verbose, reoptimize : as for ``DualBoostClassifier``
+    Cs : int or array of floats, default=10
+        The number of values from the formulation's own grid (``formulation.C_grid``), or the values.
+    cv : int or splitter, default=None
+        Folds to score each value on; None holds out ``validation_fraction`` of the rows once.
+    validation_fraction : float, default=0.2
+        The share of rows to score on if ``cv`` is None.
+    select : {"best", "sparsest"}, default="best"
+        The value with the best mean score, the sparser of equals; or the one with the fewest trees among those within
+        one standard error of it.
+
+    Attributes
+    ----------
+    C_ : float, the value chosen
+    Cs_ : ndarray of the values compared
+    scores_ : ndarray of shape (n_folds, n_values), accuracies on held-out rows
+    path_ : dict of arrays "C", "score", "standard_error" and "n_columns": accuracy against trees
+    and all those of ``DualBoostClassifier``
+    """
+
+    def __init__(
+        self,
+        formulation: str | Formulation = "nm",
+        Cs: Any = 10,
+        epsilon: float = 0.01,
+        learner: str = "cart",
+        max_depth: int = 1,
+        voting: str = "hard",
+        max_iter: int = 100,
+        tol: float = 1e-6,
+        master: str = "auto",
+        cv: Any = None,
+        validation_fraction: float = 0.2,
+        select: str = "best",
+        time_limit: float | None = None,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+        reoptimize: str = "as_needed",
+    ) -> None:
+        self.formulation = formulation
+        self.Cs = Cs
+        self.epsilon = epsilon
+        self.learner = learner
+        self.max_depth = max_depth
+        self.voting = voting
+        self.max_iter = max_iter
+        self.tol = tol
+        self.master = master
+        self.cv = cv
+        self.validation_fraction: float = validation_fraction
+        self.select = select
+        self.time_limit = time_limit
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+        self.reoptimize = reoptimize
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> DualBoostClassifierCV:
+        """Choose C on held-out rows, then train on all rows."""
+        self._check_parameters()
+        encoder = FeatureEncoder().fit(X)
+        features, classes, labels, weights = self._read(encoder, X, y, sample_weight)
+        values = self._values(float(weights.sum()))
+        folds = []
+        for held in self._folds(labels, weights):
+            training = weights.copy()
+            training[held] = 0.0
+            rows = merge_rows(features, labels, training)
+            require_both_classes(rows.labels, classes)
+            pricer = self._make_pricer(rows, sorted(encoder.categories))
+            columns = Columns(rows.labels, rows.counts, capacity=self.max_iter)
+            tested = HeldOut(features[held], labels[held], weights[held])
+            with threadpool_limits(1, "blas"):
+                folds.append(follow_path(self._untuned(), values, pricer, columns, tested, self.max_iter))
+        self._choose(values, folds, float(weights.sum()))
+        super().fit(X, y, sample_weight)
+        return self
+
+    def _choose(self, values: Vector, folds: list[list[PathPoint]], n_rows: float) -> None:
+        scores = np.array([[point.score for point in fold] for fold in folds])
+        trees = np.array([[point.n_columns for point in fold] for fold in folds]).mean(axis=0)
+        mean = scores.mean(axis=0)
+        if len(folds) > 1:
+            error = scores.std(axis=0, ddof=1) / np.sqrt(len(folds))
+        else:
+            error = np.sqrt(mean * (1.0 - mean) / max(self.validation_fraction * n_rows, 1.0))
+        best = mean.max()
+        allowed = mean >= best - (error[np.argmax(mean)] if self.select == "sparsest" else 0.0)
+        chosen = min(np.flatnonzero(allowed), key=lambda k: (trees[k], -mean[k], k))
+        self.C_, self.Cs_, self.scores_ = float(values[chosen]), values, scores
+        self.path_ = {"C": values, "score": mean, "standard_error": error, "n_columns": trees}
+
+    def _values(self, n_samples: float) -> Vector:
+        if isinstance(self.Cs, (int, np.integer)) and not isinstance(self.Cs, bool):
+            return np.unique(self._untuned().C_grid(n_samples, require_integer("Cs", self.Cs, least=1)))
+        try:
+            values = np.unique(np.asarray(self.Cs, dtype=float).ravel())
+        except (TypeError, ValueError) as error:
+            raise InvalidParameterError(f"Cs={self.Cs!r} must be a number of values, or the values.") from error
+        if not len(values):
+            raise InvalidParameterError("Cs is empty; give a number of values, or the values.")
+        for C in values:
+            make_formulation(self.formulation, float(C), self.epsilon).resolve(n_samples)
+        return values
+
+    def _folds(self, labels: Vector, weights: Vector) -> list[Integers]:
+        if self.cv is None:
+            rng = check_random_state(self.random_state)
+            return [hold_out(labels, weights, self.validation_fraction, rng)]
+        splitter = check_cv(self.cv, labels, classifier=True)
+        return [held for _, held in splitter.split(np.zeros((len(labels), 1)), labels)]
+
+    def _untuned(self) -> Formulation:
+        return make_formulation(self.formulation, None, self.epsilon)
+
+    def _make_formulation(self) -> Formulation:
+        return make_formulation(self.formulation, self.C_, self.epsilon)
+
+    def _hold_out(self, features: Features, labels: Vector, weights: Vector) -> tuple[HeldOut | None, Vector]:
+        return None, weights
+
+    def _check_parameters(self) -> None:
+        self._check_common_parameters()
+        require_fraction("validation_fraction", self.validation_fraction)
+        require_choice("select", self.select, ["best", "sparsest"])

@@ -1,0 +1,79 @@
+"""The ensembles of many values of C on the same rows, with columns and iterates shared: for tuning.
+
+The value nearest to the formulation's default is fitted first. Its neighbours begin with its columns and its iterate,
+add a few columns of their own, and hand both on. All are solved only as far as a comparison needs; the chosen one is
+fitted again from the start.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ._typing import Vector
+from .column_generation import ColumnGeneration
+from .columns import Columns
+from .formulations.base import Formulation
+from .masters import MASTERS, Interleaved, Ladder, n_used
+from .pricing.base import Pricer
+from .validation import HeldOut
+
+PATH_TOLERANCE = 1e-3
+"""The relative gap of a master on the path: small beside the differences between values of C."""
+EXTRA_SHARE = 33
+"""A neighbour may add one column for this many of ``max_iter``."""
+
+
+@dataclass(frozen=True)
+class PathPoint:
+    """What one value of C gave on the held-out rows."""
+
+    C: float
+    score: float
+    n_columns: int
+
+
+def follow_path(
+    formulation: Formulation, Cs: Vector, pricer: Pricer, columns: Columns, held_out: HeldOut, max_iter: int
+) -> list[PathPoint]:
+    """One point for each value of C, in the order of ``Cs``."""
+    n_samples = float(columns.counts.sum())
+    first = int(np.argmin(np.abs(np.log(Cs / formulation.default_C(n_samples)))))
+    points: dict[int, PathPoint] = {}
+    for branch in (range(first, len(Cs)), range(first - 1, -1, -1)):
+        master: Interleaved | None = None
+        for k in branch:
+            chosen = replace(formulation, C=float(Cs[k])).resolve(n_samples)
+            most = max_iter if not points else columns.n_columns + max(max_iter // EXTRA_SHARE, 1)
+            generation, master = _generation(chosen, pricer, columns, held_out, most, master)
+            trace = generation.run()
+            w = trace.weights[-1] if trace.iterations or generation.start is None else generation.start.w
+            points[k] = PathPoint(float(Cs[k]), generation.score(held_out, w), n_used(w))
+    return [points[k] for k in range(len(Cs))]
+
+
+def _generation(
+    formulation: Formulation,
+    pricer: Pricer,
+    columns: Columns,
+    held_out: HeldOut,
+    most: int,
+    neighbour: Interleaved | None,
+) -> tuple[ColumnGeneration, Interleaved]:
+    """The loop for one value of C, from its optimum over the columns held, and the master that it uses."""
+    master = Interleaved(Ladder(list(MASTERS.values()), PATH_TOLERANCE), aim=1.0)
+    programme = formulation.programme(columns.counts, max(columns.n_columns, 1))
+    if neighbour is not None:
+        master.begin_from(neighbour, columns, programme)
+    generation = ColumnGeneration(
+        formulation=formulation,
+        pricer=pricer,
+        master=master,
+        columns=columns,
+        max_iter=most,
+        tol=PATH_TOLERANCE,
+        held_out=held_out,
+        start=master.polish(columns, programme) if columns.n_columns else None,
+    )
+    return generation, master
