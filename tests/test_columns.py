@@ -19,6 +19,7 @@ def test_products(n_rows):
     A, w, u = labels[:, None] * votes, rng.random(6), rng.random(n_rows)
     np.testing.assert_allclose(columns.margins(w), A @ w, atol=1e-12)
     np.testing.assert_allclose(columns.edges(u), A.T @ u, atol=1e-12)
+    np.testing.assert_allclose(columns.edges_of_last(2, u), (A.T @ u)[-2:], atol=1e-12)
     np.testing.assert_allclose(np.triu(columns.gram(u)), np.triu(A.T @ (u[:, None] * A)), atol=1e-10)
 
 

@@ -61,6 +61,10 @@ class Columns:
     def edges(self, u: Vector) -> Vector:
         return self.signed @ u
 
+    def edges_of_last(self, n: int, u: Vector) -> Vector:
+        """The edges of the last n columns only."""
+        return self.signed[self.n_columns - n :] @ u
+
     def gram(self, d: Vector) -> Matrix:
         """A' diag(d) A for d > 0, accumulated over blocks of rows; only its upper triangle is filled."""
         n = self.n_columns

@@ -68,9 +68,11 @@ class Interleaved:
         if len(self._point.w) == columns.n_columns:
             newton = Newton(columns, programme, STEP_BACK)
             for _ in range(POLISH_STEPS):
-                solution = self._certified(columns, programme)
-                if solution.gap <= self._aim * self.tolerance:
-                    return self._ladder.tidy(columns, programme, solution, is_vertex=False)
+                if self._certified(columns, programme).gap <= self._aim * self.tolerance:
+                    exact = certify(columns, programme, self._point.candidate)
+                    if exact.gap <= self.tolerance:
+                        return self._ladder.tidy(columns, programme, exact, is_vertex=False)
+                    self._point = self._point._replace(margins=exact.margins, edges=columns.edges(self._point.u))
                 if not self._advance(newton, 0.0):
                     break
         return self._ladder.solve(columns, programme)
@@ -118,7 +120,7 @@ def _with_new_columns(point: Iterate, columns: Columns, programme: Programme, ne
     """The point with a small weight for each new column, and every product at least ``CENTRAL`` times the mean."""
     weight_set, n_old = programme.weight_set, len(point.w)
     n_new = columns.n_columns - n_old
-    edges = columns.edges(point.u)
+    edges = np.concatenate([point.edges, columns.edges_of_last(n_new, point.u)])
     padded = point._replace(w=np.concatenate([point.w, np.zeros(n_new)]), edges=edges)
     opened = certify(columns, programme, padded.candidate, (point.margins, edges))
     products = newton.mean_product(point) * newton.n_products

@@ -53,9 +53,8 @@ class Newton:
         reached = self._mean_product_after(point, affine, self._longest(point, affine))
         step = self._direction(point, mu * max((reached / mu) ** 3, least_centring), affine)
         length = min(1.0, self.step_back * self._longest(point, step))
-        u = point.u + length * step.u
         return Iterate(
-            u=u,
+            u=point.u + length * step.u,
             w=point.w + length * step.w,
             s=point.s + length * step.s,
             p=point.p + length * step.p,
@@ -63,7 +62,7 @@ class Newton:
             rho=point.rho + length * step.rho,
             r=point.r + length * step.r,
             margins=point.margins + length * step.margins,
-            edges=self.columns.edges(u),
+            edges=point.edges + length * step.edges,
         )
 
     def _linearise(self, point: Iterate) -> None:
@@ -128,7 +127,8 @@ class Newton:
         if self.bounded:
             dp = (target_p - point.p * du) / self.below - point.p
             dq = (target_q + point.q * du) / self.above - point.q
-        return Iterate(du, dw, ds, dp, dq, drho, dr, dm, np.zeros(n))
+        de = dr + weight_set.ridge * dw - ds - point.s - excess  # A'du, by the equation that du solves
+        return Iterate(du, dw, ds, dp, dq, drho, dr, dm, de)
 
     def _longest(self, point: Iterate, step: Iterate) -> float:
         """The longest step, at most 1, that keeps every positive quantity non-negative."""
