@@ -1,5 +1,6 @@
 # make demo    train and compare on embedded data: one table, one picture (out/demo.png)
 # make test    lint, types and tests
+# make bench   fit and prediction times as ratios to LightGBM's (BENCH="--quick" for two minutes; DUALBOOST_DATA=FOLDER)
 # make clean   remove the environment and everything made
 
 PYTHON ?= python3
@@ -7,7 +8,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint types pytest clean
+.PHONY: help demo test lint types pytest bench clean
 
 help:
 	@sed -n 's/^# //p' Makefile
@@ -35,6 +36,9 @@ types: $(VENV)/.test
 
 pytest: $(VENV)/.test
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n auto
+
+bench: $(VENV)/.test
+	$(BIN)/python benchmarks/bench.py $(BENCH)
 
 clean:
 	rm -rf $(VENV) out .mypy_cache .pytest_cache .ruff_cache .hypothesis

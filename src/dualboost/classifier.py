@@ -13,7 +13,6 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
-from threadpoolctl import threadpool_limits
 
 from ._typing import Features, Matrix, Vector
 from .calibration import calibrate
@@ -39,6 +38,7 @@ from .progress import ProgressBar
 from .rows import TrainingRows, merge_rows
 from .stopping import NoImprovement, StoppingRule, TimeLimit
 from .targets import hold_out, require_both_classes, two_classes
+from .threads import one_blas_thread
 from .validation import HeldOut, class_balance
 
 
@@ -213,8 +213,7 @@ class DualBoostClassifier(ClassifierMixin, BaseEstimator):
         patience = getattr(self, "n_iter_no_change", None)
         if patience is not None:
             stopping.append(NoImprovement(patience))
-        # One BLAS thread: the products are small, and the same sums come out whatever the machine.
-        with threadpool_limits(1, "blas"), ProgressBar(self.max_iter, enabled=self.verbose > 0) as progress:
+        with one_blas_thread(), ProgressBar(self.max_iter, enabled=self.verbose > 0) as progress:
             return ColumnGeneration(
                 formulation=formulation,
                 pricer=pricer,

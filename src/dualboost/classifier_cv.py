@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 from sklearn.model_selection import check_cv
 from sklearn.utils import check_random_state
-from threadpoolctl import threadpool_limits
 
 from ._typing import Features, Integers, Vector
 from .classifier import DualBoostClassifier
@@ -19,6 +18,7 @@ from .parameters import require_choice, require_fraction, require_integer
 from .path import PathPoint, follow_path
 from .rows import merge_rows
 from .targets import hold_out, require_both_classes
+from .threads import one_blas_thread
 from .validation import HeldOut
 
 
@@ -103,7 +103,7 @@ class DualBoostClassifierCV(DualBoostClassifier):
             pricer = self._make_pricer(rows, sorted(encoder.categories))
             columns = Columns(rows.labels, rows.counts, capacity=self.max_iter)
             tested = HeldOut(features[held], labels[held], weights[held])
-            with threadpool_limits(1, "blas"):
+            with one_blas_thread():
                 folds.append(follow_path(self._untuned(), values, pricer, columns, tested, self.max_iter))
         self._choose(values, folds, float(weights.sum()))
         super().fit(X, y, sample_weight)
