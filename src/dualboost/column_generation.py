@@ -20,7 +20,7 @@ from .errors import InterruptedFitWarning, SolverWarning
 from .formulations.base import Formulation
 from .formulations.programme import Programme
 from .history import Iteration, Trace
-from .masters import MasterFailed, MasterSolution, n_used
+from .masters import Candidate, MasterFailed, MasterSolution, certify, n_used
 from .pricing.base import Pricer
 from .stopping import StoppingRule
 from .validation import HeldOut, accuracy, class_balance
@@ -82,8 +82,10 @@ class ColumnGeneration:
     def _generate(self) -> str:
         """Add columns until there is a reason to stop."""
         u, threshold, gap = self.columns.counts, -np.inf, np.inf
-        if self.start is not None:
-            u, threshold, gap = self.start.u, self.start.threshold, self.start.gap
+        solution = self.start
+        if solution is not None:
+            u, threshold, gap = solution.u, solution.threshold, solution.gap
+        last_resort = True
         while self.columns.n_columns < self.max_iter:
             started = time.perf_counter()
             priced = self.pricer.price(self.formulation.pricing_weights(u))
@@ -91,8 +93,13 @@ class ColumnGeneration:
             priced_at = time.perf_counter()
             improves = edge - threshold > self.tol * np.abs(u).sum() and not self.columns.holds(priced.votes)
             if not improves and gap <= self.tol:
-                return "converged"
+                other = self._other_prices(solution) if last_resort and solution is not None else None
+                if other is None:
+                    return "converged"
+                u, last_resort = other, False
+                continue
             if improves:
+                last_resort = True
                 self.columns.append(priced.votes)
                 self.trace.learners.append(priced.learner)
             solution = self.master.solve(self.columns, self._programme())
@@ -105,6 +112,15 @@ class ColumnGeneration:
 
     def _programme(self) -> Programme:
         return self.formulation.programme(self.columns.counts, self.columns.n_columns)
+
+    def _other_prices(self, solution: MasterSolution) -> Vector | None:
+        """The extreme sample weights that the rows ask for, if they are optimal too: a degenerate dual has many."""
+        programme = self._programme()
+        u = programme.feasible(
+            programme.term.response(solution.margins - solution.rho, programme.lower, programme.upper)
+        )
+        extreme = certify(self.columns, programme, Candidate(solution.w, u, solution.rho))
+        return extreme.u if extreme.gap <= self.tol else None
 
     def _record(self, solution: MasterSolution, edge: float, pricing: float, solving: float) -> Iteration:
         """Note the ensemble after a new column."""
