@@ -173,11 +173,21 @@ def test_time_limit_is_kept_within_one_iteration(twonorm):
 
 def test_interrupt_returns_the_ensemble_so_far():
     X, y = make_ringnorm(3000, random_state=0)
-    timer = threading.Timer(1.0, _thread.interrupt_main)
-    timer.start()
-    with pytest.warns(InterruptedFitWarning, match="interrupted"):
-        clf = DualBoostClassifier("cg", max_depth=8, max_iter=100_000).fit(X, y)
-    timer.join()
+    done = threading.Event()
+
+    def interrupt():
+        """Again after a while: a signal that arrives inside a destructor is lost to Python."""
+        while not done.wait(2.0):
+            _thread.interrupt_main()
+
+    thread = threading.Thread(target=interrupt)
+    thread.start()
+    try:
+        with pytest.warns(InterruptedFitWarning, match="interrupted"):
+            clf = DualBoostClassifier("cg", max_depth=8, max_iter=100_000, time_limit=60).fit(X, y)
+    finally:
+        done.set()
+        thread.join()
     assert clf.stop_reason_ == "interrupted"
     assert clf.gap_ <= 1e-6
     assert len(clf.weights_) == len(clf.estimators_) == clf.n_generated_ > 0

@@ -120,3 +120,22 @@ def test_keep_best_keeps_the_first_best_iteration():
     assert trace.kept == int(np.argmax(accuracies))
     assert len(trace.final_weights()) == len(trace.learners)
     assert (trace.final_weights()[trace.kept + 1 :] == 0).all()
+
+
+def test_a_degenerate_dual_offers_other_prices():
+    """With one column, nm's offset 1/T equals every right row's margin: any price of those rows is optimal."""
+    source, _, generation = loop("nm", C=0.1)
+    generation.columns.append(source.signed[0] * source.labels)
+    solution = generation.master.solve(generation.columns, generation._programme())
+    other = generation._other_prices(solution)
+    right = source.signed[0] > 0
+    np.testing.assert_allclose(other.u[right], 0.1 * source.counts[right])
+    np.testing.assert_allclose(other.u[~right], 1.1 * source.counts[~right])
+    assert other.gap <= 1e-6
+
+
+def test_a_regular_dual_offers_none():
+    source, _, generation = loop("cg", max_iter=6)
+    generation.run()
+    solution = generation.master.solve(generation.columns, generation._programme())
+    assert generation._other_prices(solution) is None

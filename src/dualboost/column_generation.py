@@ -73,7 +73,10 @@ class ColumnGeneration:
                     InterruptedFitWarning,
                     stacklevel=4,
                 )
-            self._polish()
+            try:
+                self._polish()
+            except KeyboardInterrupt:  # the ensemble is feasible and certified as it is
+                reason = "interrupted"
         except MasterFailed as failure:
             reason = "solver_failed"
             self._accept_best(failure)
@@ -96,7 +99,7 @@ class ColumnGeneration:
                 other = self._other_prices(solution) if last_resort and solution is not None else None
                 if other is None:
                     return "converged"
-                u, last_resort = other, False
+                u, threshold, last_resort = other.u, other.threshold, False
                 continue
             if improves:
                 last_resort = True
@@ -113,14 +116,12 @@ class ColumnGeneration:
     def _programme(self) -> Programme:
         return self.formulation.programme(self.columns.counts, self.columns.n_columns)
 
-    def _other_prices(self, solution: MasterSolution) -> Vector | None:
+    def _other_prices(self, solution: MasterSolution) -> MasterSolution | None:
         """The extreme sample weights that the rows ask for, if they are optimal too: a degenerate dual has many."""
         programme = self._programme()
-        u = programme.feasible(
-            programme.term.response(solution.margins - solution.rho, programme.lower, programme.upper)
-        )
-        extreme = certify(self.columns, programme, Candidate(solution.w, u, solution.rho))
-        return extreme.u if extreme.gap <= self.tol else None
+        asked = programme.term.response(solution.margins - solution.rho, programme.lower, programme.upper)
+        extreme = certify(self.columns, programme, Candidate(solution.w, programme.feasible(asked), solution.rho))
+        return extreme if extreme.gap <= self.tol else None
 
     def _record(self, solution: MasterSolution, edge: float, pricing: float, solving: float) -> Iteration:
         """Note the ensemble after a new column."""
