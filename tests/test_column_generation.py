@@ -135,7 +135,7 @@ def test_a_degenerate_dual_offers_other_prices():
 
 
 def test_a_regular_dual_offers_none():
-    source, _, generation = loop("cg", max_iter=6)
+    _, _, generation = loop("cg", max_iter=6)
     generation.run()
     solution = generation.master.solve(generation.columns, generation._programme())
     assert generation._other_prices(solution) is None

@@ -24,15 +24,7 @@ from .features import FeatureEncoder, as_features
 from .formulations import Formulation, make_formulation
 from .history import Trace
 from .masters import make_reoptimiser
-from .parameters import (
-    as_sample_weight,
-    require_choice,
-    require_fraction,
-    require_integer,
-    require_jobs,
-    require_positive,
-    require_seed,
-)
+from .parameters import as_sample_weight, check_common, require_fraction, require_integer
 from .pricing import PRICERS, Pricer
 from .progress import ProgressBar
 from .rows import TrainingRows, merge_rows
@@ -175,7 +167,7 @@ class DualBoostClassifier(ClassifierMixin, BaseEstimator):
         rows = merge_rows(features, labels, training_weights)
         require_both_classes(rows.labels, classes)
         formulation = formulation.resolve(float(rows.counts.sum()))
-        columns = Columns(rows.labels, rows.counts, capacity=self.max_iter)
+        columns = Columns(rows.labels, rows.counts, capacity=min(self.max_iter, 128))
         programme = formulation.programme(rows.counts, 1)
         master = make_reoptimiser(self.master, self.reoptimize, programme, formulation.name, self.tol)
         pricer = self._make_pricer(rows, sorted(encoder.categories))
@@ -210,9 +202,8 @@ class DualBoostClassifier(ClassifierMixin, BaseEstimator):
         stopping: list[StoppingRule] = []
         if self.time_limit is not None:
             stopping.append(TimeLimit(self.time_limit))
-        patience = getattr(self, "n_iter_no_change", None)
-        if patience is not None:
-            stopping.append(NoImprovement(patience))
+        if self.n_iter_no_change is not None:
+            stopping.append(NoImprovement(self.n_iter_no_change))
         with one_blas_thread(), ProgressBar(self.max_iter, enabled=self.verbose > 0) as progress:
             return ColumnGeneration(
                 formulation=formulation,
@@ -222,7 +213,7 @@ class DualBoostClassifier(ClassifierMixin, BaseEstimator):
                 max_iter=self.max_iter,
                 tol=self.tol,
                 held_out=held_out,
-                keep_best=patience is not None,
+                keep_best=self.n_iter_no_change is not None,
                 stopping=stopping,
                 observers=[progress],
             ).run()
@@ -326,22 +317,8 @@ class DualBoostClassifier(ClassifierMixin, BaseEstimator):
             seed=0,
         )
 
-    def _check_common_parameters(self) -> None:
-        require_choice("learner", self.learner, sorted(PRICERS))
-        require_choice("voting", self.voting, ["hard"])
-        require_choice("reoptimize", self.reoptimize, ["as_needed", "every"])
-        require_integer("max_depth", self.max_depth, least=1)
-        require_integer("max_iter", self.max_iter, least=1)
-        require_integer("verbose", int(self.verbose) if isinstance(self.verbose, bool) else self.verbose, least=0)
-        require_jobs(self.n_jobs)
-        require_seed(self.random_state)
-        require_positive("tol", self.tol)
-        require_positive("epsilon", self.epsilon)
-        if self.time_limit is not None:
-            require_positive("time_limit", self.time_limit)
-
     def _check_parameters(self) -> None:
-        self._check_common_parameters()
+        check_common(self, learners=sorted(PRICERS))
         if self.validation_fraction is not None:
             require_fraction("validation_fraction", self.validation_fraction)
         if self.n_iter_no_change is not None:

@@ -14,8 +14,9 @@ from .columns import Columns
 from .errors import InvalidParameterError
 from .features import FeatureEncoder
 from .formulations import Formulation, make_formulation
-from .parameters import require_choice, require_fraction, require_integer
+from .parameters import check_common, require_choice, require_fraction, require_integer
 from .path import PathPoint, follow_path
+from .pricing import PRICERS
 from .rows import merge_rows
 from .targets import hold_out, require_both_classes
 from .threads import one_blas_thread
@@ -49,6 +50,8 @@ class DualBoostClassifierCV(DualBoostClassifier):
     path_ : dict of arrays "C", "score", "standard_error" and "n_columns": accuracy against trees
     and all those of ``DualBoostClassifier``
     """
+
+    n_iter_no_change: int | None = None  # the final fit holds no rows out
 
     def __init__(
         self,
@@ -101,7 +104,7 @@ class DualBoostClassifierCV(DualBoostClassifier):
             rows = merge_rows(features, labels, training)
             require_both_classes(rows.labels, classes)
             pricer = self._make_pricer(rows, sorted(encoder.categories))
-            columns = Columns(rows.labels, rows.counts, capacity=self.max_iter)
+            columns = Columns(rows.labels, rows.counts, capacity=min(self.max_iter, 128))
             tested = HeldOut(features[held], labels[held], weights[held])
             with one_blas_thread():
                 folds.append(follow_path(self._untuned(), values, pricer, columns, tested, self.max_iter))
@@ -153,6 +156,6 @@ class DualBoostClassifierCV(DualBoostClassifier):
         return None, weights
 
     def _check_parameters(self) -> None:
-        self._check_common_parameters()
+        check_common(self, learners=sorted(PRICERS))
         require_fraction("validation_fraction", self.validation_fraction)
         require_choice("select", self.select, ["best", "sparsest"])

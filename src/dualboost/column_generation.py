@@ -80,6 +80,7 @@ class ColumnGeneration:
         except MasterFailed as failure:
             reason = "solver_failed"
             self._accept_best(failure)
+        del self.trace.learners[len(self.trace.iterations) :]  # one that an interrupt or a failure left without weights
         return self.trace.stopped(reason)
 
     def _generate(self) -> str:
@@ -177,13 +178,12 @@ class ColumnGeneration:
     def _accept_best(self, failure: MasterFailed) -> None:
         """No solver reached the tolerance: keep the best feasible ensemble and say so."""
         recorded = len(self.trace.iterations)
-        if failure.best is not None and self.columns.n_columns > recorded:
+        if failure.best is not None and len(self.trace.learners) > recorded:
             self._record(failure.best, np.nan, np.nan, np.nan)
         elif failure.best is not None:
             self._replace_result(failure.best)
         elif not recorded:
             raise failure
-        del self.trace.learners[len(self.trace.iterations) :]
         warnings.warn(
             f"No solver reached a relative gap of {self.tol:g} with {self.columns.n_columns} columns "
             f"({failure}); the best feasible ensemble, with gap {self.trace.result.gap:.1e}, is returned. "

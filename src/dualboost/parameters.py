@@ -48,6 +48,23 @@ def require_fraction(name: str, value: Any) -> float:
     return float(value)
 
 
+def check_common(estimator: Any, learners: list[str]) -> None:
+    """The arguments that every estimator of ours has; C is checked against its formulation."""
+    require_choice("learner", estimator.learner, learners)
+    require_choice("voting", estimator.voting, ["hard"])
+    require_choice("reoptimize", estimator.reoptimize, ["as_needed", "every"])
+    require_integer("max_depth", estimator.max_depth, least=1)
+    require_integer("max_iter", estimator.max_iter, least=1)
+    verbose = estimator.verbose
+    require_integer("verbose", int(verbose) if isinstance(verbose, bool) else verbose, least=0)
+    require_jobs(estimator.n_jobs)
+    require_seed(estimator.random_state)
+    require_positive("tol", estimator.tol)
+    require_positive("epsilon", estimator.epsilon)
+    if estimator.time_limit is not None:
+        require_positive("time_limit", estimator.time_limit)
+
+
 def as_sample_weight(sample_weight: Any, n_rows: int) -> Vector:
     """Multiplicities as floats; ones if none are given."""
     if sample_weight is None:
