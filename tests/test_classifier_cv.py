@@ -68,6 +68,25 @@ def test_a_splitter_decides_the_folds(twonorm):
     assert tuned.scores_.shape == (4, 3)
 
 
+def test_rows_without_weight_take_no_part_in_the_folds(twonorm):
+    X, y = twonorm
+    weights = np.r_[np.ones(150), np.zeros(350)]
+    tuned = DualBoostClassifierCV("cg", Cs=3, cv=3, max_iter=10).fit(X, y, sample_weight=weights)
+    alone = DualBoostClassifierCV("cg", Cs=3, cv=3, max_iter=10).fit(X[:150], y[:150])
+    np.testing.assert_array_equal(tuned.scores_, alone.scores_)
+
+
+def test_weights_that_add_up_to_one_leave_an_admissible_grid(twonorm):
+    X, y = twonorm
+    tuned = DualBoostClassifierCV("qrlp", max_iter=10, random_state=0).fit(X, y, sample_weight=np.full(500, 1 / 500))
+    assert tuned.gap_ <= 1e-6
+
+
+def test_a_value_that_no_solver_bears_is_not_chosen(twonorm):
+    tuned = DualBoostClassifierCV("nm", Cs=[0.1, 1e30], max_iter=10, random_state=0).fit(*twonorm)
+    assert tuned.C_ == 0.1
+
+
 def test_same_seed_same_choice(twonorm):
     tuned = DualBoostClassifierCV(Cs=4, max_iter=15, random_state=5)
     first = tuned.fit(*twonorm).scores_
@@ -79,7 +98,10 @@ def test_same_seed_same_choice(twonorm):
     [
         ({"Cs": 0}, "Cs=0"),
         ({"Cs": "many"}, "Cs='many'"),
-        ({"Cs": []}, "Cs is empty"),
+        ({"Cs": []}, r"Cs=\[\]"),
+        ({"Cs": 2.5}, r"Cs=2\.5"),
+        ({"Cs": True}, "Cs=True"),
+        ({"Cs": None}, "Cs=None"),
         ({"Cs": [-1.0]}, r"C=-1\.0"),
         ({"select": "smallest"}, "select='smallest'"),
         ({"validation_fraction": None}, "validation_fraction=None"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -22,20 +23,26 @@ from .targets import hold_out, require_both_classes
 from .threads import one_blas_thread
 from .validation import HeldOut
 
+SMALLEST_TRAINING_SHARE = 0.5
+"""Values of the grid that half of the rows would not admit are left out."""
+
 
 class DualBoostClassifierCV(DualBoostClassifier):
     """``DualBoostClassifier`` with C chosen on held-out rows, then fitted on all of them.
 
-    All values of C share one growing set of trees, so that ten of them cost little more than one fit.
+    All values of C share one growing set of trees, so that ten of them cost about three fits with the value chosen. The
+    path therefore compares ensembles over shared trees, not ten separate fits.
 
     Parameters
     ----------
     formulation, epsilon, learner, max_depth, voting, max_iter, tol, master : as for ``DualBoostClassifier``
-    time_limit, n_jobs, random_state, verbose, reoptimize : as for ``DualBoostClassifier``
+    time_limit, n_jobs, random_state, verbose, reoptimize : as for ``DualBoostClassifier``; the limit is the final fit's
     Cs : int or array of floats, default=10
-        The number of values from the formulation's own grid (``formulation.C_grid``), or the values.
+        The number of values from the formulation's own grid (``formulation.C_grid``), or the values. The grid counts
+        rows: give values if your sample weights do not.
     cv : int or splitter, default=None
-        Folds to score each value on; None holds out ``validation_fraction`` of the rows once.
+        Folds to score each value on, as scikit-learn makes them (``random_state`` has no part in an int); None holds
+        out ``validation_fraction`` of the rows once, chosen by ``random_state``.
     validation_fraction : float, default=0.2
         The share of rows to score on if ``cv`` is None.
     select : {"best", "sparsest"}, default="best"
@@ -47,7 +54,8 @@ class DualBoostClassifierCV(DualBoostClassifier):
     C_ : float, the value chosen
     Cs_ : ndarray of the values compared
     scores_ : ndarray of shape (n_folds, n_values), accuracies on held-out rows
-    path_ : dict of arrays "C", "score", "standard_error" and "n_columns": accuracy against trees
+    path_ : dict of arrays "C", "score", "standard_error" and "n_columns": accuracy against trees; the error is that of
+        the mean over folds, or the binomial one of a single split
     and all those of ``DualBoostClassifier``
     """
 
@@ -127,24 +135,30 @@ class DualBoostClassifierCV(DualBoostClassifier):
         self.path_ = {"C": values, "score": mean, "standard_error": error, "n_columns": trees}
 
     def _values(self, n_samples: float) -> Vector:
-        if isinstance(self.Cs, (int, np.integer)) and not isinstance(self.Cs, bool):
-            return np.unique(self._untuned().C_grid(n_samples, require_integer("Cs", self.Cs, least=1)))
+        if isinstance(self.Cs, Integral):
+            grid = np.unique(self._untuned().C_grid(n_samples, require_integer("Cs", self.Cs, least=1)))
+            _, most = self._untuned().C_bounds(SMALLEST_TRAINING_SHARE * n_samples)
+            return grid[grid <= most] if (grid <= most).any() else np.array([self._untuned().default_C(n_samples)])
         try:
-            values = np.unique(np.asarray(self.Cs, dtype=float).ravel())
+            values = np.unique(np.asarray(self.Cs, dtype=float))
         except (TypeError, ValueError) as error:
             raise InvalidParameterError(f"Cs={self.Cs!r} must be a number of values, or the values.") from error
-        if not len(values):
-            raise InvalidParameterError("Cs is empty; give a number of values, or the values.")
+        if np.ndim(self.Cs) == 0 or not len(values):
+            raise InvalidParameterError(f"Cs={self.Cs!r} must be a whole number of values, or a list of the values.")
         for C in values:
             make_formulation(self.formulation, float(C), self.epsilon).resolve(n_samples)
         return values
 
     def _folds(self, labels: Vector, weights: Vector) -> list[Integers]:
+        """The rows to score on, fold by fold; rows of weight zero take no part."""
         if self.cv is None:
             rng = check_random_state(self.random_state)
             return [hold_out(labels, weights, self.validation_fraction, rng)]
-        splitter = check_cv(self.cv, labels, classifier=True)
-        return [held for _, held in splitter.split(np.zeros((len(labels), 1)), labels)]
+        # A number of folds divides the rows that count; a splitter of the user's speaks of all rows.
+        rows = np.flatnonzero(weights > 0) if isinstance(self.cv, Integral) else np.arange(len(labels))
+        splitter = check_cv(self.cv, labels[rows], classifier=True)
+        folds = [rows[held] for _, held in splitter.split(np.zeros((len(rows), 1)), labels[rows])]
+        return [held for held in (fold[weights[fold] > 0] for fold in folds) if len(held)]
 
     def _untuned(self) -> Formulation:
         return make_formulation(self.formulation, None, self.epsilon)

@@ -1,8 +1,8 @@
 """The ensembles of many values of C on the same rows, with columns and iterates shared: for tuning.
 
 The value nearest to the formulation's default is fitted first. Its neighbours begin with its columns and its iterate,
-add a few columns of their own, and hand both on. All are solved only as far as a comparison needs; the chosen one is
-fitted again from the start.
+add columns of their own while there are fewer than ``max_iter``, a few beyond that, and hand both on. All are solved
+only as far as a comparison needs; the chosen one is fitted again from the start.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from ._typing import Vector
 from .column_generation import ColumnGeneration
 from .columns import Columns
 from .formulations.base import Formulation
-from .masters import MASTERS, Interleaved, Ladder, n_used
+from .masters import MASTERS, Interleaved, Ladder, MasterFailed, n_used
 from .pricing.base import Pricer
 from .validation import HeldOut
 
 PATH_TOLERANCE = 1e-3
 """The relative gap of a master on the path: small beside the differences between values of C."""
 EXTRA_SHARE = 33
-"""A neighbour may add one column for this many of ``max_iter``."""
+"""Beyond ``max_iter`` columns in all, a value of C may add one for this many of ``max_iter``."""
 
 
 @dataclass(frozen=True)
@@ -45,8 +45,12 @@ def follow_path(
         master: Interleaved | None = None
         for k in branch:
             chosen = replace(formulation, C=float(Cs[k])).resolve(n_samples)
-            most = max_iter if not points else columns.n_columns + max(max_iter // EXTRA_SHARE, 1)
-            generation, master = _generation(chosen, pricer, columns, held_out, most, master)
+            most = max(max_iter, columns.n_columns + max(max_iter // EXTRA_SHARE, 1))
+            try:
+                generation, master = _generation(chosen, pricer, columns, held_out, most, master)
+            except MasterFailed:  # a value so extreme that no solver bears it is no candidate
+                points[k] = PathPoint(float(Cs[k]), 0.0, columns.n_columns)
+                continue
             trace = generation.run()
             w = trace.weights[-1] if trace.iterations or generation.start is None else generation.start.w
             points[k] = PathPoint(float(Cs[k]), generation.score(held_out, w), n_used(w))

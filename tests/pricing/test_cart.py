@@ -82,6 +82,16 @@ def test_nothing_to_split_gives_a_constant_learner(constant):
         assert (column.votes == (1.0 if constant else -1.0)).all()
 
 
+def test_constant_features_never_reach_lightgbm(capfd):
+    """It would complain on the terminal, and fail."""
+    from scipy import sparse
+
+    y = np.array([1.0, 1.0, -1.0])
+    for X in (np.full((3, 2), np.nan), np.ones((3, 2)), sparse.csc_matrix((3, 2))):
+        assert (pricer_for(X, y, 1).price(np.ones(3)).votes == 1.0).all()
+    assert capfd.readouterr() == ("", "")
+
+
 def test_missing_values_may_decide():
     X = np.array([[np.nan], [np.nan], [1.0], [2.0]] * 5)
     y = np.array([1.0, 1.0, -1.0, -1.0] * 5)

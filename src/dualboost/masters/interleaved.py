@@ -142,7 +142,7 @@ def _largest_weight(w: Vector, total: float | None) -> float:
 
 def _off_bounds(point: Iterate, programme: Programme, mu: float) -> Iterate:
     """u pulled inside its box, and the multipliers raised, until no product is far below mu."""
-    width = programme.upper - programme.lower
+    width = np.maximum(programme.upper - programme.lower, np.finfo(float).tiny)
     p, q = np.maximum(point.p, CENTRAL * mu / width), np.maximum(point.q, CENTRAL * mu / width)
     lowest = programme.lower + np.minimum(CENTRAL * mu / p, CENTRAL * width)
     highest = programme.upper - np.minimum(CENTRAL * mu / q, CENTRAL * width)

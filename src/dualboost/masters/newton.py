@@ -42,7 +42,8 @@ class Newton:
         self.programme = programme
         self.step_back = step_back
         self.bounded = bool(np.isfinite(programme.upper).all())
-        self.proximal = PROXIMAL / (programme.upper - programme.lower) if self.bounded else 0.0
+        width = np.maximum(programme.upper - programme.lower, np.finfo(float).tiny)
+        self.proximal = PROXIMAL / width if self.bounded else 0.0
         self.n_products = columns.n_columns + (2 * columns.n_rows if self.bounded else 0)
 
     def advance(self, point: Iterate, least_centring: float = 0.0) -> Iterate:

@@ -10,6 +10,7 @@ from typing import Any
 
 import lightgbm
 import numpy as np
+from scipy import sparse
 
 from .._typing import Features, Vector
 from ..trees import Tree, constant_tree
@@ -38,6 +39,7 @@ class CartPricer:
         )
         self._booster = lightgbm.Booster(parameters, rows)
         self._smallest_leaf = SMALLEST_LEAVES[0]
+        self._can_split = _varies(X)
 
     def price(self, u: Vector) -> PricedColumn:
         tree = self._grow(u)
@@ -48,7 +50,7 @@ class CartPricer:
 
     def _grow(self, u: Vector) -> Tree:
         size = np.abs(u)
-        if not size.any():
+        if not self._can_split or not size.any():
             return constant_tree(-1.0)
         scale = np.count_nonzero(size) / size.sum()
         np.multiply(u, -scale * self._labels, out=self._gradients, casting="same_kind")
@@ -72,6 +74,14 @@ class CartPricer:
 
     def _derivatives(self, predictions: Vector, rows: lightgbm.Dataset) -> tuple[Any, Any]:
         return self._gradients, self._hessians
+
+
+def _varies(X: Features) -> bool:
+    """Whether any feature takes two values, a missing one counting as a value."""
+    if sparse.issparse(X):
+        return bool(X.nnz)
+    first = X[:1]
+    return bool(((first != X) & ~(np.isnan(X) & np.isnan(first))).any())
 
 
 def _parameters(n_rows: int, max_depth: int, n_jobs: int, seed: int) -> dict[str, Any]:
