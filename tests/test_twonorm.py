@@ -8,12 +8,19 @@ from dualboost import DualBoostClassifier
 from dualboost.datasets import make_twonorm
 
 
-def test_nm_on_twonorm_matches_the_paper():
-    X, y = make_twonorm(7400, random_state=0)
-    X_train, X_rest, y_train, y_rest = train_test_split(X, y, train_size=0.6, random_state=0)
+def accuracy_and_trees(seed):
+    """60 % to train on, 20 % to test on, each feature cut into four quantile bins; C at its default."""
+    X, y = make_twonorm(7400, random_state=seed)
+    X_train, X_rest, y_train, y_rest = train_test_split(X, y, train_size=0.6, random_state=seed)
     X_test, y_test = X_rest[: len(X_rest) // 2], y_rest[: len(y_rest) // 2]
     bins = KBinsDiscretizer(4, encode="onehot-dense", strategy="quantile", quantile_method="averaged_inverted_cdf")
     clf = DualBoostClassifier("nm", max_depth=1).fit(bins.fit_transform(X_train), y_train)
-    assert np.mean(clf.predict(bins.transform(X_test)) == y_test) >= 0.955
-    assert clf.n_columns_ <= 65
     assert clf.gap_ <= 1e-6
+    return clf.score(bins.transform(X_test), y_test), clf.n_columns_
+
+
+def test_nm_on_twonorm_matches_the_paper():
+    """Means over five seeds, as in the paper."""
+    accuracy, trees = np.mean([accuracy_and_trees(seed) for seed in range(5)], axis=0)
+    assert accuracy >= 0.955
+    assert trees <= 65
