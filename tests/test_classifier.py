@@ -168,7 +168,7 @@ def test_time_limit_is_kept_within_one_iteration(twonorm):
     clf = DualBoostClassifier("cg", max_depth=4, max_iter=100_000, time_limit=0.3).fit(X, y)
     assert clf.stop_reason_ == "time_limit"
     seconds = np.cumsum(clf.history_["pricing_seconds"] + clf.history_["master_seconds"])
-    assert seconds[-2] < 0.3
+    assert (seconds[:-1] < 0.3).all()
 
 
 def test_interrupt_returns_the_ensemble_so_far():
@@ -177,8 +177,10 @@ def test_interrupt_returns_the_ensemble_so_far():
 
     def interrupt():
         """Again after a while: a signal that arrives inside a destructor is lost to Python."""
-        while not done.wait(2.0):
+        wait = 1.0
+        while not done.wait(wait):
             _thread.interrupt_main()
+            wait = 15.0
 
     thread = threading.Thread(target=interrupt)
     thread.start()
