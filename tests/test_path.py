@@ -1,4 +1,4 @@
-"""Columns and iterates shared along a path of C."""
+"""Columns shared along a path of C."""
 
 import numpy as np
 import pytest

@@ -1,8 +1,8 @@
-"""The ensembles of many values of C on the same rows, with columns and iterates shared: for tuning.
+"""The ensembles of many values of C on the same rows, with the columns shared: for tuning.
 
-The value nearest to the formulation's default is fitted first. Its neighbours begin with its columns and its iterate,
-add columns of their own while there are fewer than ``max_iter``, a few beyond that, and hand both on. All are solved
-only as far as a comparison needs; the chosen one is fitted again from the start.
+The value that generates most columns, at one end, is fitted first. Each neighbour begins with the columns of the one
+before, re-optimised, may add a few of its own, and hands them on. All are solved only as far as a comparison needs; the
+chosen one is fitted again from the start.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from ._typing import Vector
 from .column_generation import ColumnGeneration
 from .columns import Columns
 from .formulations.base import Formulation
-from .masters import MASTERS, Interleaved, Ladder, MasterFailed, n_used
+from .masters import MASTERS, Interleaved, Ladder, MasterFailed
 from .pricing.base import Pricer
 from .validation import HeldOut
 
@@ -39,38 +39,29 @@ def follow_path(
 ) -> list[PathPoint]:
     """One point for each value of C, in the order of ``Cs``."""
     n_samples = float(columns.counts.sum())
-    first = int(np.argmin(np.abs(np.log(Cs / formulation.default_C(n_samples)))))
+    order = range(len(Cs)) if formulation.sparser_with_larger_C else range(len(Cs) - 1, -1, -1)
     points: dict[int, PathPoint] = {}
-    for branch in (range(first, len(Cs)), range(first - 1, -1, -1)):
-        master: Interleaved | None = None
-        for k in branch:
-            chosen = replace(formulation, C=float(Cs[k])).resolve(n_samples)
-            most = max(max_iter, columns.n_columns + max(max_iter // EXTRA_SHARE, 1))
-            try:
-                generation, master = _generation(chosen, pricer, columns, held_out, most, master)
-            except MasterFailed:  # a value so extreme that no solver bears it is no candidate
-                points[k] = PathPoint(float(Cs[k]), 0.0, columns.n_columns)
-                continue
-            trace = generation.run()
-            w = trace.weights[-1] if trace.iterations or generation.start is None else generation.start.w
-            points[k] = PathPoint(float(Cs[k]), generation.score(held_out, w), n_used(w))
+    for k in order:
+        chosen = replace(formulation, C=float(Cs[k])).resolve(n_samples)
+        most = max(max_iter, columns.n_columns + max(max_iter // EXTRA_SHARE, 1))
+        try:
+            generation = _generation(chosen, pricer, columns, held_out, most)
+        except MasterFailed:  # a value so extreme that no solver bears it is no candidate
+            points[k] = PathPoint(float(Cs[k]), 0.0, columns.n_columns)
+            continue
+        trace = generation.run()
+        w = trace.weights[-1] if trace.iterations or generation.start is None else generation.start.w
+        points[k] = PathPoint(float(Cs[k]), generation.score(held_out, w), _n_used_roughly(w))
     return [points[k] for k in range(len(Cs))]
 
 
 def _generation(
-    formulation: Formulation,
-    pricer: Pricer,
-    columns: Columns,
-    held_out: HeldOut,
-    most: int,
-    neighbour: Interleaved | None,
-) -> tuple[ColumnGeneration, Interleaved]:
-    """The loop for one value of C, from its optimum over the columns held, and the master that it uses."""
+    formulation: Formulation, pricer: Pricer, columns: Columns, held_out: HeldOut, most: int
+) -> ColumnGeneration:
+    """The loop for one value of C, from its optimum over the columns held."""
     master = Interleaved(Ladder(list(MASTERS.values()), PATH_TOLERANCE), aim=1.0)
     programme = formulation.programme(columns.counts, max(columns.n_columns, 1))
-    if neighbour is not None:
-        master.begin_from(neighbour, columns, programme)
-    generation = ColumnGeneration(
+    return ColumnGeneration(
         formulation=formulation,
         pricer=pricer,
         master=master,
@@ -80,4 +71,8 @@ def _generation(
         held_out=held_out,
         start=master.polish(columns, programme) if columns.n_columns else None,
     )
-    return generation, master
+
+
+def _n_used_roughly(w: Vector) -> int:
+    """Weights that stand out at the accuracy of the path."""
+    return int(np.count_nonzero(w > PATH_TOLERANCE * w.max(initial=0.0)))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -20,6 +21,8 @@ class CappedDistribution(Formulation):
     """sum_i u_i = 1 with 0 <= u_i <= c_i/C, and a term of strength 1/eta, eta = max(1/2, ln M / (epsilon/2))."""
 
     epsilon: float = 0.01
+
+    sparser_with_larger_C: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         if not (isinstance(self.epsilon, (int, float, np.number)) and 0 < self.epsilon < np.inf):

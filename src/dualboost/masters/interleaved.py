@@ -43,7 +43,6 @@ class Interleaved:
         self._aim = aim
         self._ladder = ladder
         self._point: Iterate | None = None
-        self._programme: Programme | None = None
         self._waited = 0
 
     def solve(self, columns: Columns, programme: Programme) -> MasterSolution:
@@ -77,32 +76,9 @@ class Interleaved:
                     break
         return self._ladder.solve(columns, programme)
 
-    def begin_from(self, other: Interleaved, columns: Columns, programme: Programme) -> None:
-        """Take over the iterate of a neighbouring programme over the same columns, moved into this one's box."""
-        point, old = other._point, other._programme
-        if point is None or old is None or len(point.w) != columns.n_columns:
-            return
-        newton = Newton(columns, programme, STEP_BACK)
-        if programme.weight_set.total is not None:
-            w = point.w * (programme.weight_set.total / point.w.sum())
-            point = point._replace(w=w, margins=columns.margins(w))
-        if not newton.bounded:
-            u = programme.term.response(point.margins - point.rho, programme.lower, programme.upper)
-        elif programme.total is None:
-            part = (point.u - old.lower) / (old.upper - old.lower)
-            u = programme.lower + part * (programme.upper - programme.lower)
-        else:
-            u = np.clip(point.u, programme.lower, programme.upper)
-        point = point._replace(u=u)
-        if newton.bounded:
-            point = _off_bounds(point, programme, newton.mean_product(point))
-        self._point = point._replace(edges=columns.edges(point.u))
-        self._programme = programme
-
     def _advance(self, newton: Newton, centring: float) -> bool:
         """One step; False, and a fresh start next time, if rounding has made it impossible."""
         assert self._point is not None
-        self._programme = newton.programme
         try:
             with np.errstate(all="ignore"):
                 self._point = newton.advance(self._point, centring)
