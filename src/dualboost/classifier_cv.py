@@ -59,8 +59,6 @@ class DualBoostClassifierCV(DualBoostClassifier):
     and all those of ``DualBoostClassifier``
     """
 
-    n_iter_no_change: int | None = None  # the final fit holds no rows out
-
     def __init__(
         self,
         formulation: str | Formulation = "nm",
@@ -81,23 +79,25 @@ class DualBoostClassifierCV(DualBoostClassifier):
         verbose: int = 0,
         reoptimize: str = "as_needed",
     ) -> None:
-        self.formulation = formulation
+        super().__init__(
+            formulation=formulation,
+            epsilon=epsilon,
+            learner=learner,
+            max_depth=max_depth,
+            voting=voting,
+            max_iter=max_iter,
+            tol=tol,
+            master=master,
+            time_limit=time_limit,
+            n_jobs=n_jobs,
+            random_state=random_state,
+            verbose=verbose,
+            reoptimize=reoptimize,
+        )
         self.Cs = Cs
-        self.epsilon = epsilon
-        self.learner = learner
-        self.max_depth = max_depth
-        self.voting = voting
-        self.max_iter = max_iter
-        self.tol = tol
-        self.master = master
         self.cv = cv
         self.validation_fraction: float = validation_fraction
         self.select = select
-        self.time_limit = time_limit
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
-        self.reoptimize = reoptimize
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> DualBoostClassifierCV:
         """Choose C on held-out rows, then train on all rows."""
