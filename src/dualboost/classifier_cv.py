@@ -30,7 +30,7 @@ SMALLEST_TRAINING_SHARE = 0.5
 class DualBoostClassifierCV(DualBoostClassifier):
     """``DualBoostClassifier`` with C chosen on held-out rows, then fitted on all of them.
 
-    All values of C share one growing set of trees, so that ten of them cost three to four fits of ``max_iter`` trees.
+    All values of C share one growing set of trees, so that ten of them cost two to six fits with the value chosen.
     The path therefore compares ensembles over shared trees, not ten separate fits.
 
     Parameters
