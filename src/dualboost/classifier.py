@@ -238,7 +238,8 @@ class DualBoostClassifier(ClassifierMixin, BaseEstimator):
         if held_out is not None:
             calibrating = (self._ensemble.decide(held_out.X), held_out.labels, held_out.counts)
         else:
-            calibrating = (self._ensemble.decide(rows.X), rows.labels, rows.counts)
+            scores = columns.margins(self.weights_[: columns.n_columns]) * columns.labels
+            calibrating = (self._ensemble.from_scores(scores), rows.labels, rows.counts)
         self._calibration = calibrate(*calibrating)
         if not self.weights_.any():
             self._warn_degenerate(columns)

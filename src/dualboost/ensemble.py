@@ -40,6 +40,11 @@ class Ensemble:
             return next(self.staged(X, [self.weights]))
         return _settled(np.asarray(self._compiled.predict(X, raw_score=True, num_threads=self.n_jobs)))
 
+    def from_scores(self, scores: Vector) -> Vector:
+        """What ``decide`` answers where the unnormalised scores are known already."""
+        total = self.weights.sum()
+        return _settled(scores / total) if total > 0 else np.full(len(scores), self.balance)
+
     @cached_property
     def _compiled(self) -> lightgbm.Booster | None:
         """The used trees as one LightGBM model, whose predictions are compiled code; None if they are not all trees."""

@@ -1,8 +1,8 @@
 """The ensembles of many values of C on the same rows, with the columns shared: for tuning.
 
-The value that generates most columns, at one end, is fitted first. Each neighbour begins with the columns of the one
-before, re-optimised, may add a few of its own, and hands them on. All are solved only as far as a comparison needs; the
-chosen one is fitted again from the start.
+The value that generates most columns, at one end, is fitted first. Each neighbour begins with the columns and the
+iterate of the one before, may add a few columns of its own, and hands them on. All are solved only as far as a
+comparison needs; the chosen one is fitted again from the start.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from ._typing import Vector
 from .column_generation import ColumnGeneration
 from .columns import Columns
 from .formulations.base import Formulation
-from .masters import MASTERS, Interleaved, Ladder, MasterFailed
+from .masters import MASTERS, Interleaved, Ladder, MasterFailed, MasterSolution
 from .pricing.base import Pricer
 from .validation import HeldOut
 
-PATH_TOLERANCE = 1e-3
+PATH_TOLERANCE = 3e-3
 """The relative gap of a master on the path: small beside the differences between values of C."""
 EXTRA_SHARE = 33
 """Beyond ``max_iter`` columns in all, a value of C may add one for this many of ``max_iter``."""
@@ -40,37 +40,38 @@ def follow_path(
     """One point for each value of C, in the order of ``Cs``."""
     n_samples = float(columns.counts.sum())
     order = range(len(Cs)) if formulation.sparser_with_larger_C else range(len(Cs) - 1, -1, -1)
+    master = Interleaved(Ladder(list(MASTERS.values()), PATH_TOLERANCE), aim=1.0)
     points: dict[int, PathPoint] = {}
     for k in order:
         chosen = replace(formulation, C=float(Cs[k])).resolve(n_samples)
-        most = max(max_iter, columns.n_columns + max(max_iter // EXTRA_SHARE, 1))
         try:
-            generation = _generation(chosen, pricer, columns, held_out, most)
+            start = _optimum(chosen, master, columns)
         except MasterFailed:  # a value so extreme that no solver bears it is no candidate
             points[k] = PathPoint(float(Cs[k]), 0.0, columns.n_columns)
             continue
+        generation = ColumnGeneration(
+            formulation=chosen,
+            pricer=pricer,
+            master=master,
+            columns=columns,
+            max_iter=max(max_iter, columns.n_columns + max(max_iter // EXTRA_SHARE, 1)),
+            tol=PATH_TOLERANCE,
+            held_out=held_out,
+            start=start,
+        )
         trace = generation.run()
-        w = trace.weights[-1] if trace.iterations or generation.start is None else generation.start.w
+        w = trace.weights[-1] if trace.iterations or start is None else start.w
         points[k] = PathPoint(float(Cs[k]), generation.score(held_out, w), _n_used_roughly(w))
     return [points[k] for k in range(len(Cs))]
 
 
-def _generation(
-    formulation: Formulation, pricer: Pricer, columns: Columns, held_out: HeldOut, most: int
-) -> ColumnGeneration:
-    """The loop for one value of C, from its optimum over the columns held."""
-    master = Interleaved(Ladder(list(MASTERS.values()), PATH_TOLERANCE), aim=1.0)
-    programme = formulation.programme(columns.counts, max(columns.n_columns, 1))
-    return ColumnGeneration(
-        formulation=formulation,
-        pricer=pricer,
-        master=master,
-        columns=columns,
-        max_iter=most,
-        tol=PATH_TOLERANCE,
-        held_out=held_out,
-        start=master.polish(columns, programme) if columns.n_columns else None,
-    )
+def _optimum(formulation: Formulation, master: Interleaved, columns: Columns) -> MasterSolution | None:
+    """The optimum over the columns held, from that of the value of C before; None where no column is held."""
+    if not columns.n_columns:
+        return None
+    programme = formulation.programme(columns.counts, columns.n_columns)
+    master.move_to(columns, programme)
+    return master.polish(columns, programme)
 
 
 def _n_used_roughly(w: Vector) -> int:

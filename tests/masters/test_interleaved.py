@@ -1,5 +1,7 @@
 """One step a call, and the same optimum in the end."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -56,6 +58,21 @@ def test_fewer_columns_than_before_are_solved_anew(formulation_name):
     solution = master.polish(columns, programme)
     assert solution.gap <= 1e-6
     assert len(solution.w) == 5
+
+
+def test_the_iterate_is_carried_to_another_C(formulation_name):
+    """The neighbour's optimum is that of a solve from the start."""
+    columns = stump_columns(n_rows=300, n_columns=15)
+    formulation = FORMULATIONS[formulation_name]()
+    grid = formulation.C_grid(float(columns.counts.sum()), 4)
+    master = Interleaved(Ladder([InteriorPointMaster], 1e-6))
+    for C in grid:
+        programme = replace(formulation, C=float(C)).resolve(columns.counts.sum()).programme(columns.counts, 15)
+        master.move_to(columns, programme)
+        solution = master.polish(columns, programme)
+        expected = Ladder([InteriorPointMaster], 1e-6).solve(columns, programme)
+        assert solution.gap <= 1e-6
+        assert solution.primal == pytest.approx(expected.primal, rel=2e-6, abs=1e-9)
 
 
 @pytest.mark.parametrize("master", ["auto", *MASTERS])

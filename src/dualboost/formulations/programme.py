@@ -49,6 +49,11 @@ class Programme:
         """True where a basic (vertex) optimum exists and sparsity depends on returning it."""
         return self.term.is_linear and self.weight_set.ridge == 0
 
+    @property
+    def is_bounded(self) -> bool:
+        """Whether the sample weights have bounds."""
+        return bool(np.isfinite(self.upper).all())
+
     def row_losses(self, margins: Vector, rho: float = 0.0) -> Vector:
         return self.term.loss(margins - rho, self.lower, self.upper)
 

@@ -77,7 +77,7 @@ class ClarabelMaster:
                 np.full(n_rho, -(programme.total or 0.0)),
             ]
         )
-        hinge = sparse.hstack([-columns.signed.T, -sparse.eye(m), np.ones((m, n_rho))], format="csc")
+        hinge = sparse.hstack([-columns.signed.T.astype(float), -sparse.eye(m), np.ones((m, n_rho))], format="csc")
         sign = sparse.hstack([-sparse.eye(n + m), sparse.csc_matrix((n + m, n_rho))], format="csc")
         rows = [(hinge, np.full(m, -programme.term.kink)), (sign, np.zeros(n + m))]
         cones = [clarabel.NonnegativeConeT(m), clarabel.NonnegativeConeT(n + m)]
@@ -97,7 +97,12 @@ class ClarabelMaster:
         n_t = m if entropy else 0
         pad = sparse.csc_matrix((m, 1 + n_t))
         r_column = np.full((n, 1), -1.0 if weight_set.total is not None else 0.0)
-        rows = [(sparse.hstack([columns.signed, r_column, sparse.csc_matrix((n, n_t))]), np.full(n, weight_set.cost))]
+        rows = [
+            (
+                sparse.hstack([columns.signed.astype(float), r_column, sparse.csc_matrix((n, n_t))]),
+                np.full(n, weight_set.cost),
+            )
+        ]
         cones = [clarabel.NonnegativeConeT(n)]
         for bound, direction in ((programme.upper, 1.0), (programme.lower, -1.0)):
             if np.isfinite(bound).all():

@@ -1,12 +1,14 @@
 """From an interior optimum of a linear programme to a vertex: the few weights that carry it.
 
-Rows far from the hinge's kink keep their sample weight at its bound; the rest, merged where no column tells them
-apart, are a small linear programme in u for the simplex method::
+Columns without a weight to speak of are left out. Rows far from the hinge's kink keep their sample weight at its bound;
+the rest, merged where no column tells them apart, are a small linear programme in u for the simplex method::
 
     min  weight total * r - kink * sum(u)
     s.t. sum_i A_ij u_i - r <= cost - settled_j for every column j,   sum(u) = what is left of the total
 
-whose multipliers are the weights w. Rows that end on the other side of the kink join it, and it is solved again.
+whose multipliers are the weights w. Rows that end on the other side of the kink join it, and it is solved again. The
+weights are certified by the sample weights of the programme or of the interior point; if neither shows that the columns
+left out are not needed, all take part.
 """
 
 from __future__ import annotations
@@ -15,7 +17,7 @@ import highspy
 import numpy as np
 from numpy.typing import NDArray
 
-from .._typing import Vector
+from .._typing import Integers, Vector
 from ..columns import Columns
 from ..formulations.programme import Programme
 from ..formulations.terms import LinearTerm
@@ -24,25 +26,38 @@ from .certificate import certify
 from .highs import INFINITY, NO_INDEX, NO_VALUES, quiet_solver, run
 
 MAX_ROUNDS = 20
+CANDIDATE = 1e-4
+"""Columns with at least this part of the largest weight are those that a vertex is looked for in first."""
 
 
 def to_vertex(columns: Columns, programme: Programme, interior: MasterSolution, tolerance: float) -> MasterSolution:
     """A vertex with a certified gap of at most ``tolerance``, or the best one found."""
+    candidates = np.flatnonzero(interior.w >= CANDIDATE * interior.w.max())
+    best = _vertex_of(columns, programme, interior, tolerance, candidates)
+    if len(candidates) == columns.n_columns or (best is not interior and best.gap <= tolerance):
+        return best
+    return _vertex_of(columns, programme, interior, tolerance, np.arange(columns.n_columns))
+
+
+def _vertex_of(
+    columns: Columns, programme: Programme, interior: MasterSolution, tolerance: float, chosen: Integers
+) -> MasterSolution:
+    """A vertex of the programme over the chosen columns; the interior point itself if there is none."""
     assert isinstance(programme.term, LinearTerm)
     distance = np.abs(interior.margins - interior.rho - programme.term.kink)
-    n_near = min(columns.n_rows, 3 * columns.n_columns + 50)
+    n_near = min(columns.n_rows, 3 * len(chosen) + 50)
     near = distance <= np.partition(distance, n_near - 1)[n_near - 1] + 1e-9
     settled = programme.term.response(interior.margins - interior.rho, programme.lower, programme.upper)
     best = interior
     for _ in range(MAX_ROUNDS):
         try:
-            candidate = _solve_near(columns, programme, near, settled)
+            candidate = _solve_near(columns, programme, near, settled, chosen)
         except SolveFailure:
             if near.all():
                 break
             near[:] = True
             continue
-        vertex = certify(columns, programme, candidate)
+        vertex = _certified(columns, programme, candidate, interior)
         if best is interior or vertex.gap < best.gap:
             best = vertex
         asked = programme.term.response(vertex.margins - vertex.rho, programme.lower, programme.upper)
@@ -53,29 +68,47 @@ def to_vertex(columns: Columns, programme: Programme, interior: MasterSolution, 
     return best
 
 
-def _solve_near(columns: Columns, programme: Programme, near: NDArray[np.bool_], settled: Vector) -> Candidate:
-    """The programme over the near rows, the others settled."""
-    first, group = columns.distinct(near)
+def _certified(
+    columns: Columns, programme: Programme, candidate: Candidate, interior: MasterSolution
+) -> MasterSolution:
+    """The weights with the better of two vectors of sample weights."""
+    own = certify(columns, programme, candidate)
+    borrowed = certify(columns, programme, candidate._replace(u=interior.u))
+    return min(own, borrowed, key=lambda solution: solution.gap)
+
+
+def _solve_near(
+    columns: Columns, programme: Programme, near: NDArray[np.bool_], settled: Vector, chosen: Integers
+) -> Candidate:
+    """The programme over the near rows and the chosen columns, the other rows settled."""
+    first, group = columns.distinct(near, chosen)
     lower, upper = (
         np.bincount(group, weights=bound[near]).astype(float) for bound in (programme.lower, programme.upper)
     )
     fixed = np.where(near, 0.0, settled)
-    solver = _edge_programme(columns, programme, first, (lower, upper), fixed)
+    solver = _edge_programme(columns, programme, (first, chosen), (lower, upper), fixed)
     solution = run(solver)
     u = settled.copy()
     part = (np.asarray(solution.col_value)[: len(first)] - lower) / (upper - lower)
     u[near] = programme.lower[near] + part[group] * (programme.upper - programme.lower)[near]
     multipliers = np.asarray(solution.row_dual)
-    rho = 0.0 if programme.total is None else float(multipliers[columns.n_columns])
-    return Candidate(-multipliers[: columns.n_columns], u, rho)
+    rho = 0.0 if programme.total is None else float(multipliers[len(chosen)])
+    w = np.zeros(columns.n_columns)
+    w[chosen] = -multipliers[: len(chosen)]
+    return Candidate(w, u, rho)
 
 
 def _edge_programme(
-    columns: Columns, programme: Programme, rows: NDArray[np.intp], box: tuple[Vector, Vector], fixed: Vector
+    columns: Columns,
+    programme: Programme,
+    part: tuple[Integers, Integers],
+    box: tuple[Vector, Vector],
+    fixed: Vector,
 ) -> highspy.Highs:
-    """The small linear programme in u, with one row a column of A."""
+    """The small linear programme in u over a part (rows, columns) of A, with one row a column."""
     assert isinstance(programme.term, LinearTerm)
-    block = columns.signed[:, rows]
+    rows, chosen = part
+    block = columns.signed[np.ix_(chosen, rows)].astype(float)
     n_columns, n_rows = block.shape
     weight_total = programme.weight_set.total
     solver = quiet_solver()
@@ -86,7 +119,7 @@ def _edge_programme(
     width = block.shape[1]
     starts = np.arange(n_columns, dtype=np.int32) * width
     index = np.tile(np.arange(width, dtype=np.int32), n_columns)
-    limits = programme.weight_set.cost - columns.edges(fixed)
+    limits = programme.weight_set.cost - columns.edges(fixed)[chosen]
     solver.addRows(n_columns, np.full(n_columns, -INFINITY), limits, block.size, starts, index, block.ravel())
     if programme.total is not None:
         left = programme.total - float(fixed.sum())

@@ -1,9 +1,8 @@
 """Primal-dual column generation: one interior-point step between pricings, and a polish at the end.
 
 The duals of a loosely solved master are central, which makes them good prices; solving it to the end before every
-pricing is wasted work. A new column enters the iterate with a small weight, and the point is pulled off its bounds as
-far as the new gap asks for, so that the next step is not blocked. See Gondzio, Gonzalez-Brevis & Munari, "New
-developments in the primal-dual column generation technique", EJOR 224 (2013).
+pricing is wasted work. See Gondzio, Gonzalez-Brevis & Munari, "New developments in the primal-dual column generation
+technique", EJOR 224 (2013).
 """
 
 from __future__ import annotations
@@ -13,24 +12,26 @@ from typing import ClassVar
 import numpy as np
 from scipy.linalg import LinAlgError
 
-from .._typing import Vector
-from ..columns import Columns
+from ..columns import Columns, Products
 from ..formulations.programme import Programme
 from .base import MasterSolution
 from .certificate import certify
 from .interior_point import starting_point
 from .ladder import AIM, Ladder
 from .newton import Iterate, Newton
+from .warm_start import moved, raised, with_new_columns
 
 STEP_BACK = 0.995
 NEW_COLUMN_CENTRING = 0.8
-CENTRAL = 0.3
-"""When a column enters, every product is raised to this fraction of the mean one."""
-GAP_SHARE = 4.0
-"""The products that a new column calls for add up to this many times the gap that it opens."""
+BLOCKED = 0.1
+"""After a step shorter than this, the small products are raised before the next one."""
+PUSH, PUSHES = 0.3, 4
+"""When pricing found no new column: steps until the gap is this part of what it was, at most so many."""
+SINGLE_ABOVE = 1e-3
+"""Steps from a relative gap above this are taken in single precision."""
 PATIENCE = 20
-"""Steps without a new column after which the master is solved to the end."""
-POLISH_STEPS = 40
+"""Calls without a new column after which the master is solved to the end."""
+POLISH_STEPS = 60
 
 
 class Interleaved:
@@ -43,83 +44,96 @@ class Interleaved:
         self._aim = aim
         self._ladder = ladder
         self._point: Iterate | None = None
+        self._programme: Programme | None = None
         self._waited = 0
+        self._gap = np.inf
+        self._length = 1.0
+        self._in_single = False
 
     def solve(self, columns: Columns, programme: Programme) -> MasterSolution:
         """A solution whose gap may still be large, better than the last one if no column is new."""
-        grown = self._point is None or len(self._point.w) < columns.n_columns
+        grown = self._point is not None and len(self._point.w) < columns.n_columns
         self._waited = 0 if grown else self._waited + 1
         if self._waited > PATIENCE:
             return self._ladder.solve(columns, programme)
-        newton = Newton(columns, programme, STEP_BACK)
         if self._point is None:
             self._point = starting_point(columns, programme)
-        elif grown:
-            self._point = _with_new_columns(self._point, columns, programme, newton)
-        if not self._advance(newton, NEW_COLUMN_CENTRING if grown else 0.0):
-            return self._ladder.solve(columns, programme)
-        return self._certified(columns, programme)
+        aim = np.inf if grown else PUSH * self._gap
+        for _ in range(PUSHES):
+            if not (self._enter(columns, programme) if grown else self._advance(columns, programme)):
+                return self._ladder.solve(columns, programme)
+            solution = self._certified(columns, programme)
+            if solution.gap <= aim:
+                break
+        return solution
 
     def polish(self, columns: Columns, programme: Programme) -> MasterSolution:
         """The optimum, to the tolerance; a vertex if the programme is linear."""
         if self._point is None:
             self._point = starting_point(columns, programme)
         if len(self._point.w) == columns.n_columns:
-            newton = Newton(columns, programme, STEP_BACK)
             for _ in range(POLISH_STEPS):
                 if self._certified(columns, programme).gap <= self._aim * self.tolerance:
                     exact = certify(columns, programme, self._point.candidate)
                     if exact.gap <= self.tolerance:
                         return self._ladder.tidy(columns, programme, exact, is_vertex=False)
                     self._point = self._point._replace(margins=exact.margins, edges=columns.edges(self._point.u))
-                if not self._advance(newton, 0.0):
+                if not self._advance(columns, programme):
                     break
         return self._ladder.solve(columns, programme)
 
-    def _advance(self, newton: Newton, centring: float) -> bool:
-        """One step; False, and a fresh start next time, if rounding has made it impossible."""
-        assert self._point is not None
-        try:
+    def move_to(self, columns: Columns, programme: Programme) -> None:
+        """Carry the iterate over to a programme of another C."""
+        if self._point is not None and self._programme is not None and len(self._point.w) == columns.n_columns:
             with np.errstate(all="ignore"):
-                self._point = newton.advance(self._point, centring)
-        except (LinAlgError, ValueError):
-            self._point = None
-            return False
-        return True
+                self._point = moved(self._point, columns, self._programme, programme)
+            self._gap, self._length, self._waited = np.inf, 1.0, 0
+
+    def _enter(self, columns: Columns, programme: Programme) -> bool:
+        """The step after new columns."""
+        assert self._point is not None
+        self._point = with_new_columns(self._point, columns, programme)
+        self._gap = np.inf
+        return self._step(columns, programme, NEW_COLUMN_CENTRING)
+
+    def _advance(self, columns: Columns, programme: Programme) -> bool:
+        """A step towards the optimum over the same columns."""
+        if self._length < BLOCKED and self._point is not None:
+            self._point = raised(self._point, columns, programme)
+        return self._step(columns, programme, 0.0)
+
+    def _step(self, columns: Columns, programme: Programme, centring: float) -> bool:
+        """One step; False, and a fresh start next time, if rounding has made it impossible."""
+        for in_single in (True, False) if self._gap > SINGLE_ABOVE else (False,):
+            newton = Newton(self._products(columns, in_single), programme, STEP_BACK)
+            assert self._point is not None
+            try:
+                with np.errstate(all="ignore"):
+                    self._point = newton.advance(self._point, centring)
+            except (LinAlgError, ValueError):
+                continue
+            self._programme, self._length = programme, newton.length
+            return True
+        self._point = None
+        return False
+
+    def _products(self, columns: Columns, in_single: bool) -> Products:
+        """The products to step with; the iterate's own are computed anew when they become exact."""
+        if self._in_single and not in_single and self._point is not None:
+            point = self._point
+            self._point = point._replace(margins=columns.margins(point.w), edges=columns.edges(point.u))
+        self._in_single = in_single
+        return columns.single if in_single else columns
 
     def _certified(self, columns: Columns, programme: Programme) -> MasterSolution:
+        """The iterate's certificate, by its own products; a small gap is not believed in single precision."""
+        solution = self._measured(columns, programme)
+        if self._in_single and solution.gap <= SINGLE_ABOVE:
+            self._products(columns, in_single=False)
+            solution = self._measured(columns, programme)
+        self._gap = solution.gap
+        return solution
+
+    def _measured(self, columns: Columns, programme: Programme) -> MasterSolution:
         assert self._point is not None
         return certify(columns, programme, self._point.candidate, (self._point.margins, self._point.edges))
-
-
-def _with_new_columns(point: Iterate, columns: Columns, programme: Programme, newton: Newton) -> Iterate:
-    """The point with a small weight for each new column, and every product at least ``CENTRAL`` times the mean."""
-    weight_set, n_old = programme.weight_set, len(point.w)
-    n_new = columns.n_columns - n_old
-    edges = np.concatenate([point.edges, columns.edges_of_last(n_new, point.u)])
-    padded = point._replace(w=np.concatenate([point.w, np.zeros(n_new)]), edges=edges)
-    opened = certify(columns, programme, padded.candidate, (point.margins, edges))
-    products = newton.mean_product(point) * newton.n_products
-    mu = max(products, GAP_SHARE * max(opened.primal - opened.dual, 0.0)) / newton.n_products
-    point = _off_bounds(point, programme, mu) if newton.bounded else point
-    edges = columns.edges(point.u)
-    slack = np.maximum(np.abs(point.r + weight_set.cost - edges[n_old:]), 1e-2 * float(np.abs(point.u).sum()))
-    fresh = np.minimum(max(mu, float(point.w @ point.s) / n_old) / slack, _largest_weight(point.w, weight_set.total))
-    s = np.maximum(point.s, CENTRAL * mu / np.maximum(point.w, 1e-3 * point.w.max()))
-    w = np.concatenate([np.maximum(point.w, CENTRAL * mu / s), fresh])
-    if weight_set.total is not None:
-        w *= weight_set.total / w.sum()
-    return point._replace(w=w, s=np.concatenate([s, slack]), margins=columns.margins(w), edges=edges)
-
-
-def _largest_weight(w: Vector, total: float | None) -> float:
-    return float("inf") if total is None else 0.3 * float(w.sum())
-
-
-def _off_bounds(point: Iterate, programme: Programme, mu: float) -> Iterate:
-    """u pulled inside its box, and the multipliers raised, until no product is far below mu."""
-    width = np.maximum(programme.upper - programme.lower, np.finfo(float).tiny)
-    p, q = np.maximum(point.p, CENTRAL * mu / width), np.maximum(point.q, CENTRAL * mu / width)
-    lowest = programme.lower + np.minimum(CENTRAL * mu / p, CENTRAL * width)
-    highest = programme.upper - np.minimum(CENTRAL * mu / q, CENTRAL * width)
-    return point._replace(u=np.clip(point.u, lowest, highest), p=p, q=q)

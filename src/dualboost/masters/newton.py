@@ -8,7 +8,7 @@ import numpy as np
 from scipy.linalg.lapack import dpotrf, dpotrs
 
 from .._typing import Matrix, Vector
-from ..columns import Columns
+from ..columns import Products
 from ..formulations.programme import Programme
 from .base import Candidate
 
@@ -37,23 +37,23 @@ class Iterate(NamedTuple):
 class Newton:
     """Newton's equations for one programme over the columns held."""
 
-    def __init__(self, columns: Columns, programme: Programme, step_back: float) -> None:
+    def __init__(self, columns: Products, programme: Programme, step_back: float) -> None:
         self.columns = columns
         self.programme = programme
         self.step_back = step_back
-        self.bounded = bool(np.isfinite(programme.upper).all())
+        self.bounded = programme.is_bounded
         width = np.maximum(programme.upper - programme.lower, np.finfo(float).tiny)
         self.proximal = PROXIMAL / width if self.bounded else 0.0
-        self.n_products = columns.n_columns + (2 * columns.n_rows if self.bounded else 0)
+        self.n_products = n_products(columns, programme)
 
     def advance(self, point: Iterate, least_centring: float = 0.0) -> Iterate:
         """The point after one predictor-corrector step; ``least_centring`` of 1 would keep the mean product."""
         self._linearise(point)
-        mu = self.mean_product(point)
+        mu = mean_product(point, self.programme)
         affine = self._direction(point, 0.0, None)
         reached = self._mean_product_after(point, affine, self._longest(point, affine))
         step = self._direction(point, mu * max((reached / mu) ** 3, least_centring), affine)
-        length = min(1.0, self.step_back * self._longest(point, step))
+        self.length = length = min(1.0, self.step_back * self._longest(point, step))
         return Iterate(
             u=point.u + length * step.u,
             w=point.w + length * step.w,
@@ -72,7 +72,9 @@ class Newton:
         curvature = programme.term.curvature(point.u) + self.proximal
         if self.bounded:
             self.below, self.above = point.u - programme.lower, programme.upper - point.u
-            curvature = curvature + point.p / self.below + point.q / self.above
+            self.p_over_below, self.q_over_above = point.p / self.below, point.q / self.above
+            curvature = curvature + self.p_over_below
+            curvature += self.q_over_above
         self.d = 1.0 / curvature
         size = n + (programme.total is not None)
         matrix = np.zeros((size, size), order="F")
@@ -84,7 +86,7 @@ class Newton:
             matrix[n, n] = self.d.sum()
         self.scaling = 1.0 / np.sqrt(matrix.diagonal())
         matrix *= self.scaling[:, None] * self.scaling
-        matrix[np.arange(size), np.arange(size)] += 1e-14
+        matrix[np.arange(size), np.arange(size)] += columns.rounding
         self.factor: Matrix
         self.factor, failed = dpotrf(matrix, lower=0, overwrite_a=1)
         if failed or not np.isfinite(self.factor[-1, -1]):
@@ -105,9 +107,10 @@ class Newton:
         target_w = np.full(n, centring) if affine is None else centring - affine.w * affine.s
         stationarity = programme.term.slope(point.u) + point.margins - point.rho
         if self.bounded:
-            target_p = centring if affine is None else centring - affine.u * affine.p
-            target_q = centring if affine is None else centring + affine.u * affine.q
-            stationarity += target_q / self.above - target_p / self.below
+            dp = (centring if affine is None else centring - affine.u * affine.p) / self.below
+            dq = (centring if affine is None else centring + affine.u * affine.q) / self.above
+            stationarity += dq
+            stationarity -= dp
         excess = point.edges - (point.r + weight_set.cost + weight_set.ridge * point.w)
         scaled = self.d * stationarity
         rhs = np.empty(len(self.scaling))
@@ -120,31 +123,28 @@ class Newton:
             dr = float((change[:n].sum() - missing) / self.response[:n].sum())
             change = change - dr * self.response
         dw = change[:n]
-        drho = float(change[n]) if programme.total is not None else 0.0
         dm = columns.margins(dw)
-        du = self.d * (drho - dm) - scaled
+        du, drho = -self.d * dm, 0.0
+        du -= scaled
+        if programme.total is not None:  # by the sum of du itself: the solution of the system is less exact
+            drho = float((programme.total - point.u.sum() - du.sum()) / self.d.sum())
+            du += drho * self.d
         ds = (target_w - point.s * dw) / point.w - point.s
-        dp, dq = point.p, point.q
         if self.bounded:
-            dp = (target_p - point.p * du) / self.below - point.p
-            dq = (target_q + point.q * du) / self.above - point.q
+            dp -= self.p_over_below * du + point.p
+            dq += self.q_over_above * du - point.q
+        else:
+            dp, dq = point.p, point.q
         de = dr + weight_set.ridge * dw - ds - point.s - excess  # A'du, by the equation that du solves
         return Iterate(du, dw, ds, dp, dq, drho, dr, dm, de)
 
     def _longest(self, point: Iterate, step: Iterate) -> float:
         """The longest step, at most 1, that keeps every positive quantity non-negative."""
-        shrinking = [1.0, float((-step.w / point.w).max()), float((-step.s / point.s).max())]
+        growth = [-1.0, float((step.w / point.w).min()), float((step.s / point.s).min())]
         if self.bounded:
-            shrinking += [float((-step.p / point.p).max()), float((-step.q / point.q).max())]
-            shrinking += [float((-step.u / self.below).max()), float((step.u / self.above).max())]
-        return 1.0 / max(shrinking)
-
-    def mean_product(self, point: Iterate) -> float:
-        """The mean complementarity product at a point."""
-        total = point.w @ point.s
-        if self.bounded:
-            total += point.p @ (point.u - self.programme.lower) + point.q @ (self.programme.upper - point.u)
-        return float(total) / self.n_products
+            growth += [float((step.p / point.p).min()), float((step.q / point.q).min())]
+            growth += [float((step.u / self.below).min()), -float((step.u / self.above).max())]
+        return -1.0 / min(growth)
 
     def _mean_product_after(self, point: Iterate, step: Iterate, length: float) -> float:
         total = (point.w + length * step.w) @ (point.s + length * step.s)
@@ -152,3 +152,17 @@ class Newton:
             total += (point.p + length * step.p) @ (self.below + length * step.u)
             total += (point.q + length * step.q) @ (self.above - length * step.u)
         return max(float(total) / self.n_products, 0.0)
+
+
+def n_products(columns: Products, programme: Programme) -> int:
+    """How many complementarity products there are: one a column, and two a row with bounds."""
+    return columns.n_columns + (2 * columns.n_rows if programme.is_bounded else 0)
+
+
+def mean_product(point: Iterate, programme: Programme) -> float:
+    """The mean complementarity product at a point."""
+    total, n = float(point.w @ point.s), len(point.w)
+    if programme.is_bounded:
+        total += float(point.p @ (point.u - programme.lower) + point.q @ (programme.upper - point.u))
+        n += 2 * len(point.u)
+    return total / n

@@ -1,0 +1,86 @@
+"""Where the interior-point method goes on when the problem changes: from its last iterate, pulled off its bounds.
+
+An optimum of the old problem lies on bounds that block every step in the new one. Its complementarity products are
+raised as far as the gap in the new problem asks for, so that the next step is a long one.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..columns import Columns
+from ..formulations.programme import Programme
+from .base import Candidate
+from .certificate import certify
+from .newton import Iterate, mean_product, n_products
+
+NEW_COLUMN_WEIGHT = 0.1
+"""The least weight of a new column, relative to the mean one: most turn out to be needed."""
+CENTRAL = 0.03
+"""When a column enters, every product is raised to this fraction of the mean one."""
+GAP_SHARE = 4.0
+"""The products that a new column calls for add up to this many times the gap that it opens."""
+RAISE, RAISED_CENTRAL = 10.0, 0.3
+"""After a blocked step, every product is raised to the second, as if the mean one were the first times as large."""
+MOVED_CENTRAL = 0.1
+"""The same fraction when C changes."""
+
+
+def with_new_columns(point: Iterate, columns: Columns, programme: Programme) -> Iterate:
+    """The point with a weight for each new column, and every product at least ``CENTRAL`` times the mean."""
+    weight_set, n_old = programme.weight_set, len(point.w)
+    n_new = columns.n_columns - n_old
+    edges = np.concatenate([point.edges, columns.edges_of_last(n_new, point.u)])
+    padded = point._replace(w=np.concatenate([point.w, np.zeros(n_new)]), edges=edges)
+    opened = certify(columns, programme, padded.candidate, (point.margins, edges))
+    gap = max(opened.primal - opened.dual, 0.0)
+    mu = max(mean_product(point, programme), GAP_SHARE * gap / n_products(columns, programme))
+    point = _off_bounds(point, programme, mu, CENTRAL)
+    edges = columns.single.edges(point.u)
+    violation = np.maximum(np.abs(point.r + weight_set.cost - edges[n_old:]), 1e-2 * float(np.abs(point.u).sum()))
+    product, total = max(mu, float(point.w @ point.s) / n_old), float(point.w.sum())
+    largest = np.inf if weight_set.total is None else 0.3 * total
+    fresh = np.maximum(np.minimum(product / violation, largest), NEW_COLUMN_WEIGHT * total / n_old)
+    w = np.concatenate([np.maximum(point.w, CENTRAL * mu / point.s), fresh])
+    if weight_set.total is not None:
+        w *= weight_set.total / w.sum()
+    s = np.concatenate([point.s, product / fresh])
+    return point._replace(w=w, s=s, margins=columns.single.margins(w), edges=edges)
+
+
+def moved(point: Iterate, columns: Columns, old: Programme, new: Programme) -> Iterate:
+    """The point at the same place in the new box, with products as large as the gap there asks for."""
+    weight_set = new.weight_set
+    w = weight_set.nearest(point.w)
+    if new.is_bounded:
+        part = (point.u - old.lower) / np.maximum(old.upper - old.lower, np.finfo(float).tiny)
+        u = new.feasible(new.lower + part * (new.upper - new.lower))
+    else:
+        u = new.term.response(columns.margins(w), new.lower, new.upper)
+    found = certify(columns, new, Candidate(w, u, point.rho))
+    difference = max(found.primal - found.dual, 1e-6 * abs(found.primal), np.finfo(float).tiny)
+    mu = difference / n_products(columns, new)
+    r = float(found.edges.max()) if weight_set.total is not None else 0.0
+    s = np.maximum(r + weight_set.cost + weight_set.ridge * w - found.edges, mu / np.maximum(w, 1e-3 * w.max()))
+    w = weight_set.nearest(np.maximum(w, MOVED_CENTRAL * mu / s))
+    point = _off_bounds(point._replace(u=u, w=w, s=s, r=r), new, mu, MOVED_CENTRAL)
+    return point._replace(margins=columns.margins(w), edges=columns.edges(point.u))
+
+
+def raised(point: Iterate, columns: Columns, programme: Programme) -> Iterate:
+    """The point with its small products raised, so that the next step is not blocked."""
+    point = _off_bounds(point, programme, RAISE * mean_product(point, programme), RAISED_CENTRAL)
+    return point._replace(edges=columns.edges(point.u))
+
+
+def _off_bounds(point: Iterate, programme: Programme, mu: float, central: float) -> Iterate:
+    """u pulled inside its box, and the multipliers raised, until no product is far below ``central`` times mu."""
+    least = central * mu
+    point = point._replace(s=np.maximum(point.s, least / np.maximum(point.w, 1e-3 * point.w.max())))
+    if not programme.is_bounded:
+        return point
+    width = np.maximum(programme.upper - programme.lower, np.finfo(float).tiny)
+    p, q = np.maximum(point.p, least / width), np.maximum(point.q, least / width)
+    lowest = programme.lower + np.minimum(least / p, central * width)
+    highest = programme.upper - np.minimum(least / q, central * width)
+    return point._replace(u=programme.feasible(np.clip(point.u, lowest, highest)), p=p, q=q)
