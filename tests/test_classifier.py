@@ -18,7 +18,7 @@ from .paper_programmes import PAPER
 
 HISTORY = {
     "iteration", "objective", "gap", "edge", "threshold", "train_accuracy", "validation_accuracy", "n_columns",
-    "pricing_seconds", "master_seconds",
+    "n_generated", "pricing_seconds", "master_seconds", "bound",
 }  # fmt: skip
 
 

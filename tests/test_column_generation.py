@@ -9,6 +9,7 @@ from dualboost.formulations import FORMULATIONS
 from dualboost.masters import Ladder
 from dualboost.masters.interior_point import InteriorPointMaster
 from dualboost.pricing.base import PricedColumn
+from dualboost.pricing.pool import Pool
 from dualboost.validation import HeldOut
 
 from .conftest import stump_columns
@@ -30,12 +31,13 @@ class BestOfPool:
     is_exact = True
 
     def __init__(self, pool, labels):
+        self.n_learners = float(len(pool))
         self.pool = pool
         self.labels = labels
 
     def price(self, u):
         best = self.pool[np.argmax(self.pool @ (u * self.labels))]
-        return PricedColumn(FixedVotes(best), best)
+        return PricedColumn(FixedVotes(best), best, is_proven=True)
 
 
 def loop(name, C=None, max_iter=200, **options):
@@ -45,7 +47,7 @@ def loop(name, C=None, max_iter=200, **options):
     formulation = FORMULATIONS[name](C=C).resolve(source.counts.sum())
     generation = ColumnGeneration(
         formulation=formulation,
-        pricer=BestOfPool(pool, source.labels),
+        pool=Pool([BestOfPool(pool, source.labels)], source.labels),
         master=Ladder([InteriorPointMaster], 1e-6),
         columns=columns,
         max_iter=max_iter,
@@ -61,9 +63,45 @@ def test_an_exact_pricer_reaches_the_optimum_over_the_whole_pool(name):
     trace = generation.run()
     programme = formulation.programme(source.counts, source.n_columns)
     whole = Ladder([InteriorPointMaster], 1e-6).solve(source, programme)
-    assert trace.stop_reason == "converged"
-    assert trace.result.objective == pytest.approx(formulation.objective_sign * whole.primal, rel=1e-4)
+    assert trace.stop_reason == "certified"
+    assert trace.certified
+    assert trace.result.objective == pytest.approx(formulation.objective_sign * whole.primal, rel=2e-6)
+    assert trace.result.bound == pytest.approx(trace.result.objective, rel=2e-6, abs=1e-9)
     assert len(trace.learners) < source.n_columns
+
+
+@pytest.mark.parametrize("name", ["lp", "cg", "md", "qrlp", "erlp"])
+def test_bounds_hold_at_every_iteration(name):
+    source, formulation, generation = loop(name, C=0.3 if name == "lp" else None, max_iter=30)
+    trace = generation.run()
+    programme = formulation.programme(source.counts, source.n_columns)
+    optimum = Ladder([InteriorPointMaster], 1e-6).solve(source, programme).primal
+    bounds = np.array([formulation.objective_sign * row.bound for row in trace.iterations])
+    assert np.isfinite(bounds[:-1]).all()
+    assert (bounds[np.isfinite(bounds)] <= optimum + 1e-6 * abs(optimum)).all()
+
+
+def test_several_columns_enter_at_once():
+    source, _, generation = loop("lp", C=0.3, max_iter=10)
+    halves = np.array_split(source.signed * source.labels, 3)
+    generation.pool = Pool([BestOfPool(half, source.labels) for half in halves], source.labels)
+    generation.columns_per_iteration = None
+    trace = generation.run()
+    assert [row.n_generated for row in trace.iterations][:3] == [3, 6, 9]
+    assert len(trace.learners) == trace.n_recorded == 10
+    assert len(trace.final_weights()) == 10
+
+
+@pytest.mark.parametrize("name", ["lp", "qrlp"])
+def test_a_rotating_pool_asks_everyone_before_it_stops(name):
+    source, formulation, generation = loop(name, C=0.3 if name == "lp" else None)
+    parts = np.array_split(source.signed * source.labels, 4)
+    generation.pool = Pool([BestOfPool(part, source.labels) for part in parts], source.labels, rotate=True)
+    trace = generation.run()
+    whole = Ladder([InteriorPointMaster], 1e-6).solve(source, formulation.programme(source.counts, source.n_columns))
+    assert trace.stop_reason == "converged"
+    assert trace.certified is None
+    assert trace.result.objective == pytest.approx(formulation.objective_sign * whole.primal, rel=1e-3)
 
 
 @pytest.mark.parametrize("name", ["lp", "cg", "md", "qrlp", "erlp"])
@@ -103,11 +141,13 @@ def test_max_iter():
 
 def test_an_interrupt_before_the_first_ensemble_is_passed_on():
     class Interrupted:
+        is_exact, n_learners = False, np.inf
+
         def price(self, u):
             raise KeyboardInterrupt
 
     _, _, generation = loop("cg")
-    generation.pricer = Interrupted()
+    generation.pool = Pool([Interrupted()], generation.columns.labels)
     with pytest.raises(KeyboardInterrupt):
         generation.run()
 

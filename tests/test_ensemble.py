@@ -7,7 +7,7 @@ import pytest
 from scipy import sparse
 
 from dualboost.ensemble import Ensemble
-from dualboost.pricing import CartPricer
+from dualboost.pricing import CartPricer, LearnerOptions, TrainingData
 from dualboost.trees import constant_tree
 
 
@@ -44,7 +44,7 @@ def grown_ensemble(seed, categorical):
     X[:, 2] = rng.integers(0, 70, 300)
     X[rng.random(X.shape) < 0.1] = np.nan
     labels = rng.choice([-1.0, 1.0], 300)
-    pricer = CartPricer(X, labels, [2] if categorical else [], max_depth=4, n_jobs=1, seed=0)
+    pricer = CartPricer(TrainingData(X, labels, [2] if categorical else []), LearnerOptions(max_depth=4))
     learners = [pricer.price(rng.exponential(size=300)).learner for _ in range(12)]
     return Ensemble(learners, rng.exponential(size=12) * (rng.random(12) < 0.7), 0.0, 5), X
 

@@ -7,7 +7,7 @@ from dualboost.columns import Columns
 from dualboost.datasets import make_twonorm
 from dualboost.formulations import FORMULATIONS
 from dualboost.path import EXTRA_SHARE, follow_path
-from dualboost.pricing import CartPricer
+from dualboost.pricing import LearnerOptions, TrainingData, make_pool
 from dualboost.validation import HeldOut
 
 
@@ -15,9 +15,9 @@ def path_of(name, Cs, max_iter=40):
     X, y = make_twonorm(400, random_state=0)
     y = y.astype(float)
     columns = Columns(y[:300], np.ones(300))
-    pricer = CartPricer(X[:300], y[:300], [], max_depth=1, n_jobs=1, seed=0)
+    pool = make_pool("cart", TrainingData(X[:300], y[:300], []), LearnerOptions())
     held_out = HeldOut(X[300:], y[300:], np.ones(100))
-    return follow_path(FORMULATIONS[name](), Cs, pricer, columns, held_out, max_iter), columns
+    return follow_path(FORMULATIONS[name](), Cs, pool, columns, held_out, max_iter), columns
 
 
 def test_one_point_for_each_value_in_order(formulation_name):

@@ -25,7 +25,7 @@ from .formulations import Formulation, make_formulation
 from .history import Trace
 from .masters import make_reoptimiser
 from .parameters import as_sample_weight, check_common, require_fraction, require_integer
-from .pricing import PRICERS, Pricer
+from .pricing import LearnerOptions, Pool, TrainingData, make_pool
 from .progress import ProgressBar
 from .rows import TrainingRows, merge_rows
 from .stopping import NoImprovement, StoppingRule, TimeLimit
@@ -50,12 +50,15 @@ class DualBoostClassifier(ClassifierMixin, BaseEstimator):
     epsilon : float, default=0.01
         The paper's stopping constant of "erlp" and "qrlp"; the larger, the stronger the pull to uniform sample weights.
         Not used by the others, nor by a formulation given as an object.
-    learner : {"cart"}, default="cart"
-        The base learner: a tree by weighted Gini impurity, with at most 255 candidate thresholds for each feature.
+    learner : {"cart", "optimal"}, scikit-learn classifier, or list of these, default="cart"
+        The base learner. "cart" grows greedily, with at most 255 thresholds for each feature. "optimal" finds the tree
+        with the largest edge: exactly at depth 1 and 2, with STreeD (an extra) and a time budget at more. A classifier
+        is cloned and must take ``sample_weight``. A list is a pool; a pair such as ("cart", 3) is a learner with a
+        depth of its own.
     max_depth : int, default=1
         The greatest depth of a tree.
-    voting : {"hard"}, default="hard"
-        A leaf votes -1 or +1.
+    voting : {"hard", "confidence"}, default="hard"
+        A leaf votes -1 or +1, or its weighted class balance in [-1, 1].
     max_iter : int, default=100
         The greatest number of trees generated.
     tol : float, default=1e-6
@@ -81,6 +84,17 @@ class DualBoostClassifier(ClassifierMixin, BaseEstimator):
         "as_needed" solves the master only as far as the next pricing needs, and to the end for the result: fast.
         "every" solves it to the end after every tree, so that each row of ``history_`` and each stage of
         ``staged_predict`` is an optimum: for anytime curves. Both return a solution with the same certificate.
+    criterion : {"gini", "edge"}, default="gini"
+        How "cart" chooses its splits: by weighted Gini impurity, or by weighted error (ties by Gini).
+    pool : {"all", "rotate"}, default="all"
+        With several learners: ask all of them at every iteration, or one after the other.
+    columns_per_iteration : int or "all", default=1
+        How many of the columns found may enter at one iteration, the largest edge first.
+    n_thresholds : int, default=None
+        Cuts of each numeric feature, at quantiles, for "optimal". None takes as many as the depth bears: all (at most
+        255) at depth 1; 512 in all at depth 2 and 128 beyond, shared among the features.
+    tree_time_limit : float, default=10.0
+        Seconds for one "optimal" tree of depth 3 or more; then the best one so far is used, without a proof.
 
     Attributes
     ----------
@@ -91,21 +105,26 @@ class DualBoostClassifier(ClassifierMixin, BaseEstimator):
     weights_ : ndarray of shape (n_generated_,)
         One weight a learner, zeros included.
     n_generated_, n_iter_ : int
-        The number of learners generated, one an iteration.
+        The number of learners generated, and of iterations: the same if one column enters at a time.
     n_columns_ : int
         The number of weights above 1e-6 of the largest one.
     objective_ : float
         In the paper's own direction: "nm" and "md" maximise, the others minimise.
     gap_ : float
         The relative duality gap of ``weights_``, computed from the weights and sample weights alone.
+    bound_ : float or None
+        With an exact learner: no ensemble of all its trees, generated or not, has a better objective. None without.
+    certified_ : bool or None
+        Whether ``objective_`` meets ``bound_`` within ``tol``: then it is optimal over all trees of the class.
     sample_weights_ : ndarray of shape (n_rows,)
         The final u, one for each row passed to ``fit``; zero for rows that were held out.
-    stop_reason_ : {"converged", "max_iter", "time_limit", "no_improvement", "interrupted", "solver_failed"}
-        "converged" means that the pricer found no improving column; with CART, a heuristic, that is not a proof that
-        none exists.
+    stop_reason_ : str
+        One of "certified", "converged", "max_iter", "time_limit", "no_improvement", "interrupted", "solver_failed".
+        "certified" is a proof that no tree of the class improves the ensemble. "converged" means that none was found;
+        with CART, a heuristic, that is not a proof that none exists.
     history_ : dict of equal-length arrays
-        iteration, objective, gap, edge, threshold, train_accuracy, validation_accuracy, n_columns, pricing_seconds,
-        master_seconds.
+        iteration, objective, gap, edge, threshold, train_accuracy, validation_accuracy, n_columns, n_generated,
+        pricing_seconds, master_seconds, bound (nan where nothing is proven).
     feature_importances_ : ndarray of shape (n_features_in_,)
         Each learner's gain shares, summed with the weights.
     formulation_ : Formulation
@@ -126,7 +145,7 @@ class DualBoostClassifier(ClassifierMixin, BaseEstimator):
         formulation: str | Formulation = "nm",
         C: float | None = None,
         epsilon: float = 0.01,
-        learner: str = "cart",
+        learner: Any = "cart",
         max_depth: int = 1,
         voting: str = "hard",
         max_iter: int = 100,
@@ -139,6 +158,11 @@ class DualBoostClassifier(ClassifierMixin, BaseEstimator):
         random_state: Any = None,
         verbose: int = 0,
         reoptimize: str = "as_needed",
+        criterion: str = "gini",
+        pool: str = "all",
+        columns_per_iteration: int | str = 1,
+        n_thresholds: int | None = None,
+        tree_time_limit: float = 10.0,
     ) -> None:
         self.formulation = formulation
         self.C = C
@@ -156,6 +180,11 @@ class DualBoostClassifier(ClassifierMixin, BaseEstimator):
         self.random_state = random_state
         self.verbose = verbose
         self.reoptimize = reoptimize
+        self.criterion = criterion
+        self.pool = pool
+        self.columns_per_iteration = columns_per_iteration
+        self.n_thresholds = n_thresholds
+        self.tree_time_limit = tree_time_limit
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> DualBoostClassifier:
         """Train on X with labels y of two classes; ``sample_weight`` are multiplicities: 2 is the row twice."""
@@ -170,8 +199,8 @@ class DualBoostClassifier(ClassifierMixin, BaseEstimator):
         columns = Columns(rows.labels, rows.counts, capacity=min(self.max_iter, 128))
         programme = formulation.programme(rows.counts, 1)
         master = make_reoptimiser(self.master, self.reoptimize, programme, formulation.name, self.tol)
-        pricer = self._make_pricer(rows, sorted(encoder.categories))
-        trace = self._generate(formulation, pricer, master, columns, held_out)
+        pool = self._make_pool(rows, sorted(encoder.categories))
+        trace = self._generate(formulation, pool, master, columns, held_out)
         self._encoder, self.classes_, self.formulation_ = encoder, classes, formulation
         self._keep(trace, rows, columns, held_out)
         return self
@@ -197,7 +226,7 @@ class DualBoostClassifier(ClassifierMixin, BaseEstimator):
         return HeldOut(features[held], labels[held], weights[held]), training_weights
 
     def _generate(
-        self, formulation: Formulation, pricer: Pricer, master: Reoptimiser, columns: Columns, held_out: HeldOut | None
+        self, formulation: Formulation, pool: Pool, master: Reoptimiser, columns: Columns, held_out: HeldOut | None
     ) -> Trace:
         stopping: list[StoppingRule] = []
         if self.time_limit is not None:
@@ -207,11 +236,12 @@ class DualBoostClassifier(ClassifierMixin, BaseEstimator):
         with one_blas_thread(), ProgressBar(self.max_iter, enabled=self.verbose > 0) as progress:
             return ColumnGeneration(
                 formulation=formulation,
-                pricer=pricer,
+                pool=pool,
                 master=master,
                 columns=columns,
                 max_iter=self.max_iter,
                 tol=self.tol,
+                columns_per_iteration=None if self.columns_per_iteration == "all" else int(self.columns_per_iteration),
                 held_out=held_out,
                 keep_best=self.n_iter_no_change is not None,
                 stopping=stopping,
@@ -224,10 +254,12 @@ class DualBoostClassifier(ClassifierMixin, BaseEstimator):
         self.estimators_ = trace.learners
         self.weights_ = trace.final_weights()
         self._stages = trace.weights
-        self.n_generated_ = self.n_iter_ = len(trace.learners)
+        self.n_generated_, self.n_iter_ = len(trace.learners), len(trace.iterations)
         self.n_columns_ = result.n_columns
         self.objective_ = result.objective
         self.gap_ = result.gap
+        self.certified_ = trace.certified
+        self.bound_ = float(result.bound) if np.isfinite(result.bound) else None
         self.sample_weights_ = rows.spread(trace.sample_weights)
         self.stop_reason_ = trace.stop_reason
         self.history_ = trace.history()
@@ -308,18 +340,20 @@ class DualBoostClassifier(ClassifierMixin, BaseEstimator):
         X = validate_data(self, self._encoder.transform(X), reset=False, **_CHECKS)
         return as_features(X) if sparse.issparse(X) else X
 
-    def _make_pricer(self, rows: TrainingRows, categorical: list[int]) -> Pricer:
-        return PRICERS[self.learner](
-            X=rows.X,
-            labels=rows.labels,
-            categorical=categorical,
+    def _make_pool(self, rows: TrainingRows, categorical: list[int]) -> Pool:
+        options = LearnerOptions(
             max_depth=self.max_depth,
+            voting=self.voting,
+            criterion=self.criterion,
+            n_thresholds=self.n_thresholds,
+            tree_time_limit=self.tree_time_limit,
             n_jobs=effective_n_jobs(self.n_jobs),
-            seed=0,
         )
+        data = TrainingData(rows.X, rows.labels, categorical)
+        return make_pool(self.learner, data, options, rotate=self.pool == "rotate")
 
     def _check_parameters(self) -> None:
-        check_common(self, learners=sorted(PRICERS))
+        check_common(self)
         if self.validation_fraction is not None:
             require_fraction("validation_fraction", self.validation_fraction)
         if self.n_iter_no_change is not None:

@@ -17,7 +17,6 @@ from .features import FeatureEncoder
 from .formulations import Formulation, make_formulation
 from .parameters import check_common, require_choice, require_fraction, require_integer
 from .path import PathPoint, follow_path
-from .pricing import PRICERS
 from .rows import merge_rows
 from .targets import hold_out, require_both_classes
 from .threads import one_blas_thread
@@ -64,7 +63,7 @@ class DualBoostClassifierCV(DualBoostClassifier):
         formulation: str | Formulation = "nm",
         Cs: Any = 10,
         epsilon: float = 0.01,
-        learner: str = "cart",
+        learner: Any = "cart",
         max_depth: int = 1,
         voting: str = "hard",
         max_iter: int = 100,
@@ -78,6 +77,11 @@ class DualBoostClassifierCV(DualBoostClassifier):
         random_state: Any = None,
         verbose: int = 0,
         reoptimize: str = "as_needed",
+        criterion: str = "gini",
+        pool: str = "all",
+        columns_per_iteration: int | str = 1,
+        n_thresholds: int | None = None,
+        tree_time_limit: float = 10.0,
     ) -> None:
         super().__init__(
             formulation=formulation,
@@ -93,6 +97,11 @@ class DualBoostClassifierCV(DualBoostClassifier):
             random_state=random_state,
             verbose=verbose,
             reoptimize=reoptimize,
+            criterion=criterion,
+            pool=pool,
+            columns_per_iteration=columns_per_iteration,
+            n_thresholds=n_thresholds,
+            tree_time_limit=tree_time_limit,
         )
         self.Cs = Cs
         self.cv = cv
@@ -111,11 +120,11 @@ class DualBoostClassifierCV(DualBoostClassifier):
             training[held] = 0.0
             rows = merge_rows(features, labels, training)
             require_both_classes(rows.labels, classes)
-            pricer = self._make_pricer(rows, sorted(encoder.categories))
+            pool = self._make_pool(rows, sorted(encoder.categories))
             columns = Columns(rows.labels, rows.counts, capacity=min(self.max_iter, 128))
             tested = HeldOut(features[held], labels[held], weights[held])
             with one_blas_thread():
-                folds.append(follow_path(self._untuned(), values, pricer, columns, tested, self.max_iter))
+                folds.append(follow_path(self._untuned(), values, pool, columns, tested, self.max_iter))
         self._choose(values, folds, float(weights.sum()))
         super().fit(X, y, sample_weight)
         return self
@@ -170,6 +179,6 @@ class DualBoostClassifierCV(DualBoostClassifier):
         return None, weights
 
     def _check_parameters(self) -> None:
-        check_common(self, learners=sorted(PRICERS))
+        check_common(self)
         require_fraction("validation_fraction", self.validation_fraction)
         require_choice("select", self.select, ["best", "sparsest"])

@@ -1,7 +1,7 @@
 """The totally corrective loop: price a column, re-optimise every weight, repeat until nothing improves.
 
-It knows its collaborators only by their protocols: a ``Pricer`` finds columns, a ``Reoptimiser`` re-optimises the
-weights (to the end, or only as far as the next pricing needs), stopping rules and observers look on.
+It knows its collaborators only by their protocols: a ``Pool`` of pricers finds columns, a ``Reoptimiser`` re-optimises
+the weights (to the end, or only as far as the next pricing needs), stopping rules and observers look on.
 """
 
 from __future__ import annotations
@@ -20,12 +20,15 @@ from .errors import InterruptedFitWarning, SolverWarning
 from .formulations.base import Formulation
 from .formulations.programme import Programme
 from .history import Iteration, Trace
-from .masters import Candidate, MasterFailed, MasterSolution, certify, n_used
-from .pricing.base import Pricer
+from .masters import Candidate, MasterFailed, MasterSolution, bound_over_class, certify, n_used, relative_gap
+from .pricing.pool import Offer, Pool
 from .stopping import StoppingRule
 from .validation import HeldOut, accuracy, class_balance
 
 Observer = Callable[[Iteration], None]
+
+EXACT_IMPROVEMENT = 1e-9
+"""With an exact pricer every improvement above rounding counts, so that the bound can meet the objective."""
 
 
 class Reoptimiser(Protocol):
@@ -46,11 +49,13 @@ class ColumnGeneration:
     """The loop and its collaborators; ``run`` returns all that was found, whatever stopped it."""
 
     formulation: Formulation
-    pricer: Pricer
+    pool: Pool
     master: Reoptimiser
     columns: Columns
     max_iter: int
     tol: float
+    columns_per_iteration: int | None = 1
+    """How many columns may enter at one iteration; None for all that improve."""
     held_out: HeldOut | None = None
     keep_best: bool = False
     """Keep the iteration with the best validation accuracy instead of the last one."""
@@ -75,12 +80,15 @@ class ColumnGeneration:
                 )
             try:
                 self._polish()
-            except KeyboardInterrupt:  # the ensemble is feasible and certified as it is
+                self._certify_result()
+                if reason == "certified" and not self.trace.certified:
+                    reason = "converged"
+            except KeyboardInterrupt:  # the ensemble is feasible, and its gap known, as it is
                 reason = "interrupted"
         except MasterFailed as failure:
             reason = "solver_failed"
             self._accept_best(failure)
-        del self.trace.learners[len(self.trace.iterations) :]  # one that an interrupt or a failure left without weights
+        del self.trace.learners[self.trace.n_recorded :]  # those that an interrupt or a failure left without weights
         return self.trace.stopped(reason)
 
     def _generate(self) -> str:
@@ -89,30 +97,76 @@ class ColumnGeneration:
         solution = self.start
         if solution is not None:
             u, threshold, gap = solution.u, solution.threshold, solution.gap
-        last_resort = True
+        last_resort, n_fruitless = True, 0
         while self.columns.n_columns < self.max_iter:
             started = time.perf_counter()
-            priced = self.pricer.price(self.formulation.pricing_weights(u))
-            edge = float(u @ (self.columns.labels * priced.votes))
+            offers = self.pool.price(self.formulation.pricing_weights(u))
             priced_at = time.perf_counter()
-            improves = edge - threshold > self.tol * np.abs(u).sum() and not self.columns.holds(priced.votes)
-            if not improves and gap <= self.tol:
+            if solution is not None and self.pool.is_exact:
+                bound = self._bound(u, offers)
+                if np.isfinite(bound):
+                    self.trace.note_bound(self.formulation.objective_sign * bound)
+                if self._meets(bound, solution.primal, solution.w, u):
+                    return "certified"
+            entering = self._entering(offers, u, threshold)
+            n_fruitless = 0 if entering else n_fruitless + 1
+            if not entering and gap <= self.tol:
+                if n_fruitless < self.pool.n_rounds:
+                    continue
                 other = self._other_prices(solution) if last_resort and solution is not None else None
                 if other is None:
                     return "converged"
-                u, threshold, last_resort = other.u, other.threshold, False
+                solution, last_resort, n_fruitless = other, False, 0
+                u, threshold = solution.u, solution.threshold
                 continue
-            if improves:
+            if entering:
                 last_resort = True
-                self.columns.append(priced.votes)
-                self.trace.learners.append(priced.learner)
             solution = self.master.solve(self.columns, self._programme())
             u, threshold, gap = solution.u, solution.threshold, solution.gap
-            if improves:
-                record = self._record(solution, edge, priced_at - started, time.perf_counter() - priced_at)
+            if entering:
+                record = self._record(solution, entering[0].edge, priced_at - started, time.perf_counter() - priced_at)
                 for reason in filter(None, (rule.reason(record) for rule in self.stopping)):
                     return reason
         return "max_iter"
+
+    def _entering(self, offers: Sequence[Offer], u: Vector, threshold: float) -> list[Offer]:
+        """Append the offers that improve the master, the best first; what entered."""
+        least = min(self.tol, EXACT_IMPROVEMENT) if self.pool.is_exact else self.tol
+        most = min(self.columns_per_iteration or len(offers), self.max_iter - self.columns.n_columns)
+        entered: list[Offer] = []
+        for offer in offers:
+            improves = offer.edge - threshold > least * np.abs(u).sum()
+            if len(entered) < most and improves and not self.columns.holds(offer.column.votes):
+                self.columns.append(offer.column.votes)
+                self.trace.learners.append(offer.column.learner)
+                if self.held_out is not None:
+                    self.held_out.add(offer.column.learner)
+                entered.append(offer)
+        return entered
+
+    def _bound(self, u: Vector, offers: Sequence[Offer]) -> float:
+        """A bound on the optimum over all learners of the pool, where the offers are proven; else -inf."""
+        if not self.pool.is_proven(offers) or self.formulation.pricing_weights(u) is not u:
+            return -np.inf
+        edges = self.columns.edges(u)
+        return bound_over_class(self._programme(), u, edges, offers[0].edge, self.pool.n_learners)
+
+    def _meets(self, bound: float, primal: float, w: Vector, u: Vector) -> bool:
+        return relative_gap(primal, bound, float(np.abs(u).sum() * w.sum())) <= self.tol
+
+    def _certify_result(self) -> None:
+        """The bound of the ensemble that is kept, by one more pricing."""
+        if not self.pool.is_exact or not self.trace.iterations:
+            return
+        w, u = self.trace.weights[self.trace.kept], self.trace.sample_weights
+        self.columns.keep_first(len(w))
+        sign, row = self.formulation.objective_sign, self.trace.result
+        bound = self._bound(u, self.pool.price(u))
+        if np.isfinite(row.bound):
+            bound = max(bound, sign * row.bound)
+        if np.isfinite(bound):
+            self.trace.note_bound(sign * bound, self.trace.kept)
+        self.trace.certified = self._meets(bound, sign * row.objective, w, u)
 
     def _programme(self) -> Programme:
         return self.formulation.programme(self.columns.counts, self.columns.n_columns)
@@ -126,8 +180,6 @@ class ColumnGeneration:
 
     def _record(self, solution: MasterSolution, edge: float, pricing: float, solving: float) -> Iteration:
         """Note the ensemble after a new column."""
-        if self.held_out is not None:
-            self.held_out.add(self.trace.learners[-1])
         record = Iteration(
             iteration=len(self.trace.iterations) + 1,
             edge=edge,
@@ -151,6 +203,7 @@ class ColumnGeneration:
             "train_accuracy": self._accuracy(self.columns, solution.margins * self.columns.labels),
             "validation_accuracy": np.nan if held is None else self.score(held, solution.w),
             "n_columns": n_used(solution.w),
+            "n_generated": len(solution.w),
         }
 
     def score(self, held_out: HeldOut, w: Vector) -> float:
@@ -177,12 +230,11 @@ class ColumnGeneration:
 
     def _accept_best(self, failure: MasterFailed) -> None:
         """No solver reached the tolerance: keep the best feasible ensemble and say so."""
-        recorded = len(self.trace.iterations)
-        if failure.best is not None and len(self.trace.learners) > recorded:
+        if failure.best is not None and len(self.trace.learners) > self.trace.n_recorded:
             self._record(failure.best, np.nan, np.nan, np.nan)
         elif failure.best is not None:
             self._replace_result(failure.best)
-        elif not recorded:
+        elif not self.trace.iterations:
             raise failure
         warnings.warn(
             f"No solver reached a relative gap of {self.tol:g} with {self.columns.n_columns} columns "

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 import numpy as np
@@ -26,6 +26,9 @@ class Iteration:
     n_columns: int
     pricing_seconds: float
     master_seconds: float
+    n_generated: int = 0
+    bound: float = float("nan")
+    """A bound on the objective over all learners of the class, from the next pricing; nan without a proof."""
 
 
 @dataclass
@@ -40,6 +43,8 @@ class Trace:
     kept: int = -1
     """The iteration whose ensemble is the result."""
     stop_reason: str = "max_iter"
+    certified: bool | None = None
+    """Whether the result is proven optimal over all learners of the class; None where the pricers prove nothing."""
 
     def append(self, w: Vector, u: Vector, iteration: Iteration, keep: bool) -> None:
         """Add the ensemble of one iteration; ``keep`` makes it the result so far."""
@@ -52,6 +57,16 @@ class Trace:
         """Put the polished ensemble in the place of the one that was kept."""
         self.weights[self.kept], self.sample_weights = w, u
         self.iterations[self.kept] = iteration
+
+    @property
+    def n_recorded(self) -> int:
+        """How many learners the last recorded ensemble had to choose from."""
+        return max((len(w) for w in self.weights[-1:]), default=0)
+
+    def note_bound(self, bound: float, iteration: int = -1) -> None:
+        """The bound that a proven pricing gave for an iteration, the last one unless another is named."""
+        if self.iterations:
+            self.iterations[iteration] = replace(self.iterations[iteration], bound=bound)
 
     def stopped(self, reason: str) -> Trace:
         self.stop_reason = reason

@@ -10,6 +10,7 @@ from sklearn.utils import check_random_state
 
 from ._typing import Vector
 from .errors import InvalidDataError, InvalidParameterError
+from .pricing import require_learner
 
 
 def require_integer(name: str, value: Any, least: int) -> int:
@@ -48,10 +49,17 @@ def require_fraction(name: str, value: Any) -> float:
     return float(value)
 
 
-def check_common(estimator: Any, learners: list[str]) -> None:
+def check_common(estimator: Any) -> None:
     """The arguments that every estimator of ours has; C is checked against its formulation."""
-    require_choice("learner", estimator.learner, learners)
-    require_choice("voting", estimator.voting, ["hard"])
+    require_choice("voting", estimator.voting, ["hard", "confidence"])
+    require_choice("criterion", estimator.criterion, ["gini", "edge"])
+    require_choice("pool", estimator.pool, ["all", "rotate"])
+    require_learner(estimator.learner, estimator.voting)
+    if estimator.columns_per_iteration != "all":
+        require_integer("columns_per_iteration", estimator.columns_per_iteration, least=1)
+    if estimator.n_thresholds is not None:
+        require_integer("n_thresholds", estimator.n_thresholds, least=1)
+    require_positive("tree_time_limit", estimator.tree_time_limit)
     require_choice("reoptimize", estimator.reoptimize, ["as_needed", "every"])
     require_integer("max_depth", estimator.max_depth, least=1)
     require_integer("max_iter", estimator.max_iter, least=1)

@@ -16,7 +16,7 @@ from .column_generation import ColumnGeneration
 from .columns import Columns
 from .formulations.base import Formulation
 from .masters import MASTERS, Interleaved, Ladder, MasterFailed, MasterSolution
-from .pricing.base import Pricer
+from .pricing.pool import Pool
 from .validation import HeldOut
 
 PATH_TOLERANCE = 3e-3
@@ -35,7 +35,7 @@ class PathPoint:
 
 
 def follow_path(
-    formulation: Formulation, Cs: Vector, pricer: Pricer, columns: Columns, held_out: HeldOut, max_iter: int
+    formulation: Formulation, Cs: Vector, pool: Pool, columns: Columns, held_out: HeldOut, max_iter: int
 ) -> list[PathPoint]:
     """One point for each value of C, in the order of ``Cs``."""
     n_samples = float(columns.counts.sum())
@@ -51,7 +51,7 @@ def follow_path(
             continue
         generation = ColumnGeneration(
             formulation=chosen,
-            pricer=pricer,
+            pool=pool,
             master=master,
             columns=columns,
             max_iter=max(max_iter, columns.n_columns + max(max_iter // EXTRA_SHARE, 1)),

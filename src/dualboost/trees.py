@@ -41,7 +41,7 @@ class Tree:
         pending: list[tuple[int, Integers | slice]] = [(0, slice(None))] if len(self.feature) else []
         while pending:
             node, rows = pending.pop()
-            goes_left = self._goes_left(node, _values(X, self.feature[node], rows))
+            goes_left = self._goes_left(node, column_values(X, self.feature[node], rows))
             left, right = int(self.left[node]), int(self.right[node])
             if left < 0 and right < 0:
                 leaf[rows] = np.where(goes_left, ~left, ~right)
@@ -78,7 +78,8 @@ def constant_tree(vote: float) -> Tree:
     return Tree(none, np.zeros(0), none, none, np.zeros(0, dtype=bool), {}, np.zeros(0), np.array([vote]))
 
 
-def _values(X: Features, feature: int, rows: Integers | slice) -> Vector:
+def column_values(X: Features, feature: int, rows: Integers | slice) -> Vector:
+    """One feature of some rows, dense."""
     if sparse.issparse(X):
         return X[:, [feature]].toarray().ravel()[rows]
     return X[rows, feature]

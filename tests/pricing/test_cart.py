@@ -5,12 +5,12 @@ import pytest
 from sklearn.tree import DecisionTreeClassifier
 
 from dualboost.datasets import make_twonorm
-from dualboost.pricing import PRICERS
+from dualboost.pricing import PRICERS, LearnerOptions, TrainingData
 
 
 def pricer_for(X, labels, depth, **options):
-    options = {"categorical": [], "n_jobs": 1, "seed": 0, **options}
-    return PRICERS["cart"](X=X, labels=labels, max_depth=depth, **options)
+    data = TrainingData(X, labels, options.pop("categorical", []))
+    return PRICERS["cart"](data, LearnerOptions(max_depth=depth, **options))
 
 
 def binary_data(n_rows=4440):

@@ -41,6 +41,9 @@ class WeightSet(Protocol):
     def edge_scale(self, edges: Vector) -> float:
         """The factor in (0, 1] by which u must shrink for ``support`` to be finite."""
 
+    def with_unseen(self, edges: Vector, best_edge: float, n_unseen: float) -> Vector:
+        """Edges whose ``support`` is at least that of these and ``n_unseen`` more columns of at most ``best_edge``."""
+
 
 @dataclass(frozen=True)
 class Cone:
@@ -69,6 +72,10 @@ class Cone:
         largest = edges.max(initial=0.0)
         return 1.0 if self.ridge > 0 or largest <= self.cost else self.cost / largest
 
+    def with_unseen(self, edges: Vector, best_edge: float, n_unseen: float) -> Vector:
+        squares = np.sqrt(max(n_unseen, 0.0)) if self.ridge > 0 else 1.0
+        return np.append(edges, best_edge * squares if best_edge > 0 else best_edge)
+
 
 @dataclass(frozen=True)
 class Simplex:
@@ -94,3 +101,6 @@ class Simplex:
 
     def edge_scale(self, edges: Vector) -> float:
         return 1.0
+
+    def with_unseen(self, edges: Vector, best_edge: float, n_unseen: float) -> Vector:
+        return np.append(edges, best_edge)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..errors import InvalidParameterError, UnsupportedFormulationError
 from ..formulations.programme import Programme
 from .base import Candidate, Master, MasterSolution, SolveFailure
-from .certificate import WEIGHT_TOLERANCE, certify, n_used
+from .certificate import WEIGHT_TOLERANCE, bound_over_class, certify, n_used, relative_gap
 from .clarabel import ClarabelMaster
 from .highs import HighsMaster
 from .interior_point import InteriorPointMaster
@@ -56,8 +56,10 @@ __all__ = [
     "MasterFailed",
     "MasterSolution",
     "SolveFailure",
+    "bound_over_class",
     "certify",
     "make_ladder",
     "make_reoptimiser",
     "n_used",
+    "relative_gap",
 ]

@@ -57,6 +57,18 @@ def certify(
     )
 
 
+def bound_over_class(programme: Programme, u: Vector, edges: Vector, best_edge: float, n_unseen: float) -> float:
+    """The dual value of u against every column of a class: those held, and ``n_unseen`` with at most ``best_edge``.
+
+    Where a column violates its constraint, or the unseen ones add up to a large cost, u is scaled down: still feasible.
+    """
+    weight_set = programme.weight_set
+    edges = weight_set.with_unseen(edges, best_edge, n_unseen)
+    scale = weight_set.edge_scale(edges)
+    scales = [scale] if weight_set.ridge == 0 else [scale * 0.5**k for k in range(60)]
+    return max(programme.dual_value(one * u, one * edges) for one in scales)
+
+
 def drop_negligible(
     columns: Columns, programme: Programme, solution: MasterSolution, tolerance: float
 ) -> MasterSolution:

@@ -14,7 +14,8 @@ from scipy import sparse
 
 from .._typing import Features, Vector
 from ..trees import Tree, constant_tree
-from .base import PricedColumn
+from .base import LearnerOptions, PricedColumn, TrainingData
+from .growing import priced
 from .lightgbm_text import parse_trees
 
 SMALLEST_LEAVES = (1e-6, 1e-3, 1e-1)
@@ -22,18 +23,19 @@ SMALLEST_LEAVES = (1e-6, 1e-3, 1e-1)
 
 
 class CartPricer:
-    """Grows one tree a call on binned training rows; the leaves vote the sign of their weighted class balance."""
+    """Grows one tree a call on binned training rows; the leaves vote by their weighted class balance."""
 
     is_exact = False
+    n_learners = float("inf")
 
-    def __init__(
-        self, X: Features, labels: Vector, categorical: list[int], max_depth: int, n_jobs: int, seed: int
-    ) -> None:
-        self._X = X
+    def __init__(self, data: TrainingData, options: LearnerOptions) -> None:
+        X, labels, categorical = data
+        self._data = data
         self._labels = labels
+        self._voting = options.voting
         self._gradients = np.empty(len(labels), dtype=np.float32)
         self._hessians = np.empty(len(labels), dtype=np.float32)
-        parameters = _parameters(len(labels), max_depth, n_jobs, seed)
+        parameters = _parameters(len(labels), options)
         rows = lightgbm.Dataset(
             X, feature_name=[f"f{i}" for i in range(X.shape[1])], categorical_feature=categorical, params=parameters
         )
@@ -42,11 +44,7 @@ class CartPricer:
         self._can_split = _varies(X)
 
     def price(self, u: Vector) -> PricedColumn:
-        tree = self._grow(u)
-        leaves = tree.leaves(self._X)
-        balance = np.bincount(leaves, weights=u * self._labels, minlength=tree.n_leaves)
-        learner = tree.with_votes(np.where(balance > 0, 1.0, -1.0))
-        return PricedColumn(learner, learner.votes[leaves])
+        return priced(self._grow(u), self._data, u, self._voting)
 
     def _grow(self, u: Vector) -> Tree:
         size = np.abs(u)
@@ -84,13 +82,13 @@ def _varies(X: Features) -> bool:
     return bool(((first != X) & ~(np.isnan(X) & np.isnan(first))).any())
 
 
-def _parameters(n_rows: int, max_depth: int, n_jobs: int, seed: int) -> dict[str, Any]:
+def _parameters(n_rows: int, options: LearnerOptions) -> dict[str, Any]:
     """Plain CART: no shrinkage, no penalties, every split allowed, the same tree on any number of threads."""
     return {
         "objective": "none",
         "learning_rate": 1.0,
-        "max_depth": max_depth,
-        "num_leaves": max(min(2 ** min(max_depth, 17), n_rows), 2),
+        "max_depth": options.max_depth,
+        "num_leaves": max(min(2 ** min(options.max_depth, 17), n_rows), 2),
         "histogram_pool_size": 256.0,
         "min_data_in_leaf": 0,  # LightGBM guesses counts from weights, and would refuse light leaves
         "min_sum_hessian_in_leaf": SMALLEST_LEAVES[0],
@@ -102,7 +100,7 @@ def _parameters(n_rows: int, max_depth: int, n_jobs: int, seed: int) -> dict[str
         "feature_pre_filter": False,
         "deterministic": True,
         "force_col_wise": True,
-        "num_threads": n_jobs,
-        "seed": seed,
+        "num_threads": options.n_jobs,
+        "seed": options.seed,
         "verbosity": -1,
     }

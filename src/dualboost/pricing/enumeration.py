@@ -1,0 +1,72 @@
+"""The best tree of depth 2 over binary splits, by one matrix product.
+
+With s = u*y and splits in {0, 1}, P = Z' diag(s) Z holds the sum of s over the rows that two splits both send left.
+From P and its diagonal follow the sums of all four leaves of every pair of splits: every depth-2 edge at once.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._typing import Matrix, Vector
+from .bins import Bins
+from .growing import Branch, Split
+
+ROWS_PER_BLOCK = 4096
+
+
+class BinarySplits:
+    """Every split of the bins as a column of zeros and ones, those that separate the same rows once."""
+
+    def __init__(self, bins: Bins) -> None:
+        self.splits: list[Split] = []
+        kept: list[NDArray[np.uint8]] = []
+        seen: set[bytes] = set()
+        for feature, splits in enumerate(bins.splits):
+            for k, split in enumerate(splits):
+                left = bins.goes_left(feature, k)
+                key = np.packbits(left if left[0] else ~left).tobytes()
+                if left.all() or not left.any() or key in seen:
+                    continue
+                seen.add(key)
+                self.splits.append(split)
+                kept.append(left.astype(np.uint8))
+        n_rows = len(bins.codes[0]) if bins.codes else 0
+        self.Z: NDArray[np.uint8] = np.stack(kept, axis=1) if kept else np.zeros((n_rows, 0), dtype=np.uint8)
+
+    def pair_sums(self, s: Vector) -> Matrix:
+        """P = Z' diag(s) Z."""
+        total = np.zeros((self.Z.shape[1], self.Z.shape[1]))
+        for start in range(0, len(s), ROWS_PER_BLOCK):
+            rows = slice(start, start + ROWS_PER_BLOCK)
+            block = self.Z[rows].astype(np.float64)
+            total += block.T @ (block * s[rows, None])
+        return total
+
+
+def best_of_depth_two(binary: BinarySplits, s: Vector) -> Branch | None:
+    """The tree of depth at most 2 with the largest edge."""
+    if not binary.splits:
+        return None
+    both, total = binary.pair_sums(s), float(s.sum())
+    left = both.diagonal()
+    right = total - left
+    on_left = np.abs(both) + np.abs(left[:, None] - both)
+    rest = left[None, :] - both
+    on_right = np.abs(rest) + np.abs(right[:, None] - rest)
+    g_left, g_right = on_left.argmax(axis=1), on_right.argmax(axis=1)
+    every = np.arange(len(left))
+    f = int((on_left[every, g_left] + on_right[every, g_right]).argmax())
+    below = [
+        _child(binary, int(g_left[f]), float(on_left[f, g_left[f]]), float(left[f]), s),
+        _child(binary, int(g_right[f]), float(on_right[f, g_right[f]]), float(right[f]), s),
+    ]
+    gain = abs(left[f]) + abs(right[f]) - abs(total)
+    return Branch(binary.splits[f], max(float(gain), 0.0), *below)
+
+
+def _child(binary: BinarySplits, g: int, edge: float, unsplit: float, s: Vector) -> Branch | None:
+    """The split g, if its leaves vote differently."""
+    gain = edge - abs(unsplit)
+    return Branch(binary.splits[g], gain) if gain > 1e-12 * float(np.abs(s).sum()) else None

@@ -1,0 +1,79 @@
+"""Any scikit-learn classifier as a base learner."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import clone, is_classifier
+from sklearn.utils.validation import has_fit_parameter
+
+from .._typing import Features, Vector
+from ..errors import InvalidParameterError
+from .base import LearnerOptions, PricedColumn, TrainingData
+from .growing import leaf_votes
+
+
+@dataclass(frozen=True, eq=False)
+class FittedClassifier:
+    """A fitted classifier, or None for a constant vote."""
+
+    classifier: Any
+    constant: float
+    voting: str
+
+    def vote(self, X: Features) -> Vector:
+        if self.classifier is None:
+            return np.full(X.shape[0], self.constant)
+        X = X.tocsr() if sparse.issparse(X) else X
+        if self.voting == "hard":
+            return np.where(self.classifier.predict(X) > 0, 1.0, -1.0)
+        positive = self.classifier.predict_proba(X)[:, 1]
+        return leaf_votes(2.0 * positive - 1.0, np.ones_like(positive), self.voting)
+
+    def feature_gains(self, n_features: int) -> Vector:
+        """The classifier's own importances or absolute coefficients; zeros if it has neither."""
+        gains = getattr(self.classifier, "feature_importances_", getattr(self.classifier, "coef_", None))
+        if gains is None:
+            return np.zeros(n_features)
+        gains = np.abs(np.asarray(gains, dtype=float)).reshape(-1, n_features).sum(axis=0)
+        return gains / gains.sum() if gains.sum() > 0 else gains
+
+
+class EstimatorPricer:
+    """Fits a clone of the classifier to the sample weights; a negative weight is a positive one of the other label."""
+
+    is_exact = False
+    n_learners = float("inf")
+
+    def __init__(self, classifier: Any, data: TrainingData, options: LearnerOptions) -> None:
+        self._classifier = clone(classifier)
+        if "random_state" in self._classifier.get_params():
+            self._classifier.set_params(random_state=options.seed)
+        self._data, self._voting = data, options.voting
+        self._X = data.X.tocsr() if sparse.issparse(data.X) else data.X
+
+    def price(self, u: Vector) -> PricedColumn:
+        rows = np.flatnonzero(u)
+        targets = np.where(u > 0, self._data.labels, -self._data.labels)[rows]
+        if not len(rows) or (targets == targets[0]).all():
+            learner = FittedClassifier(None, float(targets[0]) if len(rows) else -1.0, self._voting)
+        else:
+            weights = np.abs(u[rows])
+            fitted = clone(self._classifier)
+            fitted.fit(self._X[rows], targets, sample_weight=weights * (len(rows) / weights.sum()))
+            learner = FittedClassifier(fitted, 0.0, self._voting)
+        return PricedColumn(learner, learner.vote(self._data.X))
+
+
+def require_classifier(learner: Any, voting: str) -> None:
+    """A clear error for anything that cannot be a base learner."""
+    name = type(learner).__name__
+    if not hasattr(learner, "get_params") or not is_classifier(learner):
+        raise InvalidParameterError(f"learner={learner!r} is not a scikit-learn classifier, nor the name of a learner.")
+    if not has_fit_parameter(learner, "sample_weight"):
+        raise InvalidParameterError(f"learner={name}: its fit takes no sample_weight, which boosting needs.")
+    if voting == "confidence" and not hasattr(learner, "predict_proba"):
+        raise InvalidParameterError(f"learner={name} has no predict_proba, which voting='confidence' needs.")

@@ -1,0 +1,73 @@
+"""Trees with the largest possible edge (``learner="optimal"``)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .._typing import Vector
+from .base import LearnerOptions, PricedColumn, TrainingData
+from .bins import MOST_CUTS, Bins
+from .cart import CartPricer
+from .enumeration import BinarySplits, best_of_depth_two
+from .growing import Branch, build_tree, priced
+from .streed import best_within, require_streed
+from .stumps import EdgePricer
+
+MOST_SPLITS = {2: 512, 3: 128}
+"""Splits in all, by depth (3 stands for more), among which the number of cuts a feature is chosen by default."""
+
+
+class OptimalPricer:
+    """The tree with the largest edge: by enumeration at depth 1 and 2, by STreeD at more, never worse than CART's.
+
+    Its class are the trees on cuts of the features: every threshold (at most 255 a feature) at depth 1, and
+    ``n_thresholds`` quantiles a feature beyond. CART may cut elsewhere; where its tree has the larger edge, it is the
+    one returned.
+    """
+
+    def __init__(self, data: TrainingData, options: LearnerOptions) -> None:
+        self._data, self._options = data, options
+        self.is_exact = options.voting == "hard"
+        self._cart = CartPricer(data, options)
+        if options.max_depth == 1 and options.n_thresholds is None:
+            self._stumps: EdgePricer | None = EdgePricer(data, options)
+            self.n_learners = self._stumps.n_learners
+            return
+        if options.max_depth > 2:
+            require_streed()
+        self._stumps = None
+        n_cuts = options.n_thresholds or _default_cuts(options.max_depth, data.X.shape[1])
+        self._binary = BinarySplits(Bins(data, n_cuts))
+        self.n_learners = _count(len(self._binary.splits), options.max_depth)
+
+    def price(self, u: Vector) -> PricedColumn:
+        best, other = self._optimal(u), self._cart.price(u)
+        s = u * self._data.labels
+        if s @ other.votes > s @ best.votes + 1e-12 * np.abs(u).sum():
+            return other._replace(is_proven=best.is_proven)
+        return best
+
+    def _optimal(self, u: Vector) -> PricedColumn:
+        if self._stumps is not None:
+            return self._stumps.price(u)
+        root, is_proven = self._search(u * self._data.labels)
+        is_proven = is_proven and self.is_exact
+        return priced(build_tree(root), self._data, u, self._options.voting, is_proven)
+
+    def _search(self, s: Vector) -> tuple[Branch | None, bool]:
+        options = self._options
+        if options.max_depth == 2:
+            return best_of_depth_two(self._binary, s), True
+        return best_within(self._binary, s, options.max_depth, options.tree_time_limit, options.seed)
+
+
+def _default_cuts(depth: int, n_features: int) -> int:
+    return max(1, min(MOST_CUTS, MOST_SPLITS[min(depth, 3)] // max(n_features, 1)))
+
+
+def _count(n_splits: int, depth: int) -> float:
+    """More trees than there are, counting every choice of splits and signs."""
+    count = 2.0
+    for _ in range(depth):
+        count = min(2.0 + n_splits * count**2, 1e300) if count < 1e150 else np.inf
+    return count

@@ -1,0 +1,51 @@
+"""One or several pricers, asked together or in turn."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from .._typing import Vector
+from .base import PricedColumn, Pricer
+
+
+class Offer(NamedTuple):
+    """A column and its edge under the sample weights it was priced for."""
+
+    column: PricedColumn
+    edge: float
+
+
+class Pool:
+    """Asks every pricer for a column, or, with ``rotate``, one after the other."""
+
+    def __init__(self, pricers: Sequence[Pricer], labels: Vector, rotate: bool = False) -> None:
+        self._pricers = list(pricers)
+        self._labels = labels
+        self._rotate = rotate
+        self._next = 0
+        self.n_learners = float(sum(pricer.n_learners for pricer in self._pricers))
+        self.is_exact = not rotate and all(pricer.is_exact for pricer in self._pricers)
+
+    @property
+    def n_rounds(self) -> int:
+        """How many calls of ``price`` it takes to ask everyone."""
+        return len(self._pricers) if self._rotate else 1
+
+    def price(self, u: Vector) -> list[Offer]:
+        """What the pricers find, the largest edge first."""
+        signed = u * self._labels
+        columns = [pricer.price(u) for pricer in self._asked()]
+        offers = [Offer(column, float(signed @ column.votes)) for column in columns]
+        return sorted(offers, key=lambda offer: -offer.edge)
+
+    def is_proven(self, offers: Sequence[Offer]) -> bool:
+        """Whether the first of the offers has the largest edge of all learners in the pool."""
+        return self.is_exact and all(offer.column.is_proven for offer in offers)
+
+    def _asked(self) -> list[Pricer]:
+        if not self._rotate:
+            return self._pricers
+        asked = self._pricers[self._next]
+        self._next = (self._next + 1) % len(self._pricers)
+        return [asked]

@@ -1,0 +1,53 @@
+"""Optimal trees of depth 3 and more by STreeD, a dynamic programme over binary splits, within a time budget.
+
+Van der Linden, de Weerdt & Demirovic, "Necessary and sufficient conditions for optimal decision trees using dynamic
+programming", NeurIPS 2023. Every row has a cost for each label: |u_i| for the one that it votes against.
+"""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+
+from .._typing import Vector
+from ..errors import MissingDependencyError
+from .enumeration import BinarySplits
+from .growing import Branch
+
+
+def require_streed() -> Any:
+    """STreeD's classifier with a cost for each row and label."""
+    try:
+        from pystreed import STreeDInstanceCostSensitiveClassifier
+    except ImportError as error:
+        raise MissingDependencyError(
+            "learner='optimal' with max_depth of 3 or more needs STreeD: pip install 'dualboost[optimal]'. "
+            "Depths 1 and 2 do without."
+        ) from error
+    return STreeDInstanceCostSensitiveClassifier
+
+
+def best_within(binary: BinarySplits, s: Vector, depth: int, seconds: float, seed: int) -> tuple[Branch | None, bool]:
+    """The best tree found within the time, and whether it is proven optimal."""
+    rows = np.flatnonzero(s)
+    if not binary.splits or abs(s.sum()) == np.abs(s).sum():  # one class only: a leaf is the best tree
+        return None, True
+    signed = s[rows] * (len(rows) / np.abs(s).sum())
+    costs = np.column_stack([np.maximum(signed, 0.0), np.maximum(-signed, 0.0)])
+    solver = require_streed()(max_depth=depth, time_limit=seconds, random_seed=seed)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        solver.fit(binary.Z[rows], costs)
+    if not hasattr(solver, "tree_"):
+        return None, False
+    return _branch(solver.tree_, binary), bool(solver.fit_result.is_optimal())
+
+
+def _branch(node: Any, binary: BinarySplits) -> Branch | None:
+    """STreeD's node as ours: a satisfied split is our left side."""
+    if node.is_leaf_node():
+        return None
+    left, right = _branch(node.right_child, binary), _branch(node.left_child, binary)
+    return Branch(binary.splits[node.feature], 1.0, left, right)

@@ -1,0 +1,84 @@
+"""The best single split by edge, and trees grown greedily from such splits (``criterion="edge"``)."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from .._typing import Integers, Vector
+from .base import LearnerOptions, PricedColumn, TrainingData
+from .bins import Bins
+from .growing import Branch, build_tree, priced
+
+
+class Stump(NamedTuple):
+    """A split and what it is worth: the edges of two leaves that vote the sign of their sums."""
+
+    feature: int
+    k: int
+    edge: float
+    gini_gain: float
+
+
+def best_stump(bins: Bins, s: Vector, rows: Integers | slice = slice(None)) -> Stump | None:
+    """The split with the largest |sum left| + |sum right| of s = u*y; ties by Gini, then the first."""
+    total, weights = float(s[rows].sum()), np.abs(s)
+    weight = float(weights[rows].sum())
+    best: Stump | None = None
+    for feature, splits in enumerate(bins.splits):
+        if not splits:
+            continue
+        left, heavy = bins.left_sums(feature, s, rows), bins.left_sums(feature, weights, rows)
+        edges = np.abs(left) + np.abs(total - left)
+        gains = _purity(left, heavy) + _purity(total - left, weight - heavy)
+        top = np.flatnonzero(edges >= edges.max() - 1e-12 * weight)
+        k = int(top[np.argmax(gains[top])])
+        found = Stump(feature, k, float(edges[k]), float(gains[k] - _purity(np.array(total), np.array(weight))))
+        if best is None or _is_better(found, best, 1e-12 * weight):
+            best = found
+    return best
+
+
+def _is_better(one: Stump, other: Stump, rounding: float) -> bool:
+    if abs(one.edge - other.edge) > rounding:
+        return one.edge > other.edge
+    return one.gini_gain > other.gini_gain + rounding
+
+
+def _purity(balance: Vector, weight: Vector) -> Vector:
+    """G^2/H, larger for purer leaves: half of it is what Gini impurity takes away from the weight."""
+    return np.divide(balance**2, weight, out=np.zeros_like(balance, dtype=float), where=weight > 0)
+
+
+class EdgePricer:
+    """CART by weighted error: every split is the one with the largest edge, ties broken by Gini impurity.
+
+    At depth 1 it is exact: no stump on its bins has a larger edge.
+    """
+
+    def __init__(self, data: TrainingData, options: LearnerOptions) -> None:
+        self._data, self._options = data, options
+        self._bins = Bins(data)
+        self.is_exact = options.max_depth == 1 and options.voting == "hard"
+        self.n_learners = 2.0 * self._bins.n_splits + 2.0 if options.max_depth == 1 else np.inf
+
+    def price(self, u: Vector) -> PricedColumn:
+        s = u * self._data.labels
+        root = self._grow(s, np.flatnonzero(s), self._options.max_depth)
+        return priced(build_tree(root), self._data, u, self._options.voting, self.is_exact)
+
+    def _grow(self, s: Vector, rows: Integers, depth: int) -> Branch | None:
+        if depth == 0 or len(rows) < 2:
+            return None
+        stump = best_stump(self._bins, s, rows)
+        if stump is None or stump.gini_gain <= 1e-12 * np.abs(s[rows]).sum():
+            return None
+        left = self._bins.goes_left(stump.feature, stump.k)[rows]
+        gain = stump.edge - abs(float(s[rows].sum()))
+        return Branch(
+            split=self._bins.splits[stump.feature][stump.k],
+            gain=max(gain, 0.0) + stump.gini_gain,
+            left=self._grow(s, rows[left], depth - 1),
+            right=self._grow(s, rows[~left], depth - 1),
+        )
