@@ -3,28 +3,27 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 from joblib import effective_n_jobs
 from numpy.typing import NDArray
-from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import validate_data
 
-from ._typing import Features, Matrix, Vector
+from ._typing import Features, Vector
 from .calibration import calibrate
 from .column_generation import ColumnGeneration, Reoptimiser
 from .columns import Columns
 from .ensemble import Ensemble
-from .errors import DegenerateEnsembleWarning, InvalidDataError, InvalidParameterError
+from .errors import DegenerateEnsembleWarning, InvalidParameterError
 from .features import FeatureEncoder, as_features
 from .formulations import Formulation, make_formulation
 from .history import Trace
 from .masters import make_reoptimiser
 from .parameters import as_sample_weight, check_common, require_fraction, require_integer
+from .prediction import CHECKS, PredictionMixin
 from .pricing import LearnerOptions, Pool, TrainingData, make_pool
 from .progress import ProgressBar
 from .rows import TrainingRows, merge_rows
@@ -34,7 +33,7 @@ from .threads import one_blas_thread
 from .validation import HeldOut, class_balance
 
 
-class DualBoostClassifier(ClassifierMixin, BaseEstimator):
+class DualBoostClassifier(PredictionMixin, ClassifierMixin, BaseEstimator):
     """A small, accurate tree ensemble by totally corrective boosting.
 
     Every tree is priced by the dual of a linear or convex programme, and every weight is re-optimised at every step,
@@ -212,7 +211,7 @@ class DualBoostClassifier(ClassifierMixin, BaseEstimator):
         self, encoder: FeatureEncoder, X: Any, y: Any, sample_weight: Any
     ) -> tuple[Features, NDArray[Any], Vector, Vector]:
         """Encoded features, the two classes, labels in {-1, +1} and multiplicities."""
-        features, y = validate_data(self, encoder.transform(X), y, **_CHECKS)
+        features, y = validate_data(self, encoder.transform(X), y, **CHECKS)
         classes, labels = two_classes(y)
         return as_features(features), classes, labels, as_sample_weight(sample_weight, len(labels))
 
@@ -286,60 +285,6 @@ class DualBoostClassifier(ClassifierMixin, BaseEstimator):
             stacklevel=4,
         )
 
-    def predict(self, X: Any) -> NDArray[Any]:
-        """The class of each row; a tie goes to the first class."""
-        return self._to_classes(self.decision_function(X))
-
-    def decision_function(self, X: Any) -> Vector:
-        """The normalised margin of the second class, in [-1, 1]."""
-        features = self._features(X)
-        return self._ensemble.decide(features)
-
-    def predict_proba(self, X: Any) -> Matrix:
-        """Class probabilities: a logistic curve of the margin, fitted on the held-out rows or else the training rows.
-
-        Trees deep enough to fit the training rows perfectly make the latter overconfident; hold rows out then.
-        """
-        decisions = self.decision_function(X)
-        positive = self._calibration.probability(decisions)
-        return np.column_stack([1.0 - positive, positive])
-
-    def votes(self, X: Any) -> Matrix:
-        """Every generated learner's votes in [-1, 1]: ``votes(X) @ weights_`` is the unnormalised score.
-
-        An ensemble without a single weight scores zero and answers with the class balance instead.
-        """
-        features = self._features(X)
-        return self._ensemble.votes(features)
-
-    def margins(self, X: Any, y: Any) -> Vector:
-        """The normalised margin of each row's own class y, in [-1, 1]; negative where the row is misclassified."""
-        decisions = self.decision_function(X)
-        y = np.asarray(y)
-        unknown = ~np.isin(y, self.classes_)
-        if y.shape != decisions.shape or unknown.any():
-            what = f"unknown label {y[unknown].tolist()[0]!r}" if y.shape == decisions.shape else f"shape {y.shape}"
-            raise InvalidDataError(f"y has {what}; it must hold one of {self.classes_.tolist()} for each row of X.")
-        return np.where(y == self.classes_[1], decisions, -decisions)
-
-    def staged_decision_function(self, X: Any) -> Iterator[Vector]:
-        """The normalised margins of the ensemble as it was optimised after each iteration."""
-        features = self._features(X)
-        return self._ensemble.staged(features, self._stages)
-
-    def staged_predict(self, X: Any) -> Iterator[NDArray[Any]]:
-        """The classes predicted by the ensemble as it was optimised after each iteration."""
-        return (self._to_classes(decisions) for decisions in self.staged_decision_function(X))
-
-    def _to_classes(self, decisions: Vector) -> NDArray[Any]:
-        classes: NDArray[Any] = self.classes_[(decisions > 0).astype(np.intp)]
-        return classes
-
-    def _features(self, X: Any) -> Features:
-        check_is_fitted(self, "weights_")
-        X = validate_data(self, self._encoder.transform(X), reset=False, **_CHECKS)
-        return as_features(X) if sparse.issparse(X) else X
-
     def _make_pool(self, rows: TrainingRows, categorical: list[int]) -> Pool:
         options = LearnerOptions(
             max_depth=self.max_depth,
@@ -371,6 +316,3 @@ class DualBoostClassifier(ClassifierMixin, BaseEstimator):
         tags.input_tags.allow_nan = True
         tags.input_tags.categorical = True
         return tags
-
-
-_CHECKS: dict[str, Any] = {"accept_sparse": "csr", "dtype": np.float64, "ensure_all_finite": "allow-nan"}
