@@ -41,7 +41,7 @@ def test_a_new_column_enters_with_a_weight(formulation_name):
     more = stump_columns(n_rows=200, n_columns=12)
     for signed in more.signed[10:]:
         columns.append(signed * columns.labels)
-    grown = with_new_columns(point, columns, programme)
+    grown = with_new_columns(point, columns, programme, 0.03)
     assert_interior(grown, columns, programme)
     assert (grown.w[10:] > 1e-3 * grown.w.mean()).all()
 

@@ -23,12 +23,15 @@ from .warm_start import moved, raised, with_new_columns
 
 STEP_BACK = 0.995
 NEW_COLUMN_CENTRING = 0.8
+LEAST_CENTRAL, MOST_CENTRAL = 0.03, 0.3
+"""When a column enters, every product is raised to a fraction of the mean one: the second after an entry that was
+blocked, half the last one after an entry that was not, but not below the first."""
 BLOCKED = 0.1
 """After a step shorter than this, the small products are raised before the next one."""
 PUSH, PUSHES = 0.3, 4
 """When pricing found no new column: steps until the gap is this part of what it was, at most so many."""
-SINGLE_ABOVE = 1e-3
-"""Steps from a relative gap above this are taken in single precision."""
+SINGLE_ABOVE, SINGLE_ROWS = 1e-3, 2000
+"""Steps from a relative gap above this, over at least so many rows, are taken in single precision."""
 PATIENCE = 20
 """Calls without a new column after which the master is solved to the end."""
 POLISH_STEPS = 60
@@ -49,6 +52,7 @@ class Interleaved:
         self._gap = np.inf
         self._length = 1.0
         self._in_single = False
+        self._central = LEAST_CENTRAL
 
     def solve(self, columns: Columns, programme: Programme) -> MasterSolution:
         """A solution whose gap may still be large, better than the last one if no column is new."""
@@ -73,7 +77,9 @@ class Interleaved:
             self._point = starting_point(columns, programme)
         if len(self._point.w) == columns.n_columns:
             for _ in range(POLISH_STEPS):
-                if self._certified(columns, programme).gap <= self._aim * self.tolerance:
+                before, gap = self._gap, self._certified(columns, programme).gap
+                stalled = gap <= self.tolerance and gap > 0.5 * before
+                if gap <= self._aim * self.tolerance or stalled:
                     exact = certify(columns, programme, self._point.candidate)
                     if exact.gap <= self.tolerance:
                         return self._ladder.tidy(columns, programme, exact, is_vertex=False)
@@ -92,9 +98,11 @@ class Interleaved:
     def _enter(self, columns: Columns, programme: Programme) -> bool:
         """The step after new columns."""
         assert self._point is not None
-        self._point = with_new_columns(self._point, columns, programme)
-        self._gap = np.inf
-        return self._step(columns, programme, NEW_COLUMN_CENTRING)
+        self._point = with_new_columns(self._point, columns, programme, self._central)
+        self._gap, self._in_single = np.inf, True
+        possible = self._step(columns, programme, NEW_COLUMN_CENTRING)
+        self._central = MOST_CENTRAL if self._length < BLOCKED else max(0.5 * self._central, LEAST_CENTRAL)
+        return possible
 
     def _advance(self, columns: Columns, programme: Programme) -> bool:
         """A step towards the optimum over the same columns."""
@@ -104,7 +112,8 @@ class Interleaved:
 
     def _step(self, columns: Columns, programme: Programme, centring: float) -> bool:
         """One step; False, and a fresh start next time, if rounding has made it impossible."""
-        for in_single in (True, False) if self._gap > SINGLE_ABOVE else (False,):
+        in_doubt = self._gap > SINGLE_ABOVE and columns.n_rows >= SINGLE_ROWS
+        for in_single in (True, False) if in_doubt else (False,):
             newton = Newton(self._products(columns, in_single), programme, STEP_BACK)
             assert self._point is not None
             try:

@@ -16,18 +16,16 @@ from .newton import Iterate, mean_product, n_products
 
 NEW_COLUMN_WEIGHT = 0.1
 """The least weight of a new column, relative to the mean one: most turn out to be needed."""
-CENTRAL = 0.03
-"""When a column enters, every product is raised to this fraction of the mean one."""
 GAP_SHARE = 4.0
 """The products that a new column calls for add up to this many times the gap that it opens."""
 RAISE, RAISED_CENTRAL = 10.0, 0.3
 """After a blocked step, every product is raised to the second, as if the mean one were the first times as large."""
 MOVED_CENTRAL = 0.1
-"""The same fraction when C changes."""
+"""The fraction of the mean that every product is raised to when C changes."""
 
 
-def with_new_columns(point: Iterate, columns: Columns, programme: Programme) -> Iterate:
-    """The point with a weight for each new column, and every product at least ``CENTRAL`` times the mean."""
+def with_new_columns(point: Iterate, columns: Columns, programme: Programme, central: float) -> Iterate:
+    """The point with a weight for each new column, and every product at least ``central`` times the mean."""
     weight_set, n_old = programme.weight_set, len(point.w)
     n_new = columns.n_columns - n_old
     edges = np.concatenate([point.edges, columns.edges_of_last(n_new, point.u)])
@@ -35,13 +33,13 @@ def with_new_columns(point: Iterate, columns: Columns, programme: Programme) -> 
     opened = certify(columns, programme, padded.candidate, (point.margins, edges))
     gap = max(opened.primal - opened.dual, 0.0)
     mu = max(mean_product(point, programme), GAP_SHARE * gap / n_products(columns, programme))
-    point = _off_bounds(point, programme, mu, CENTRAL)
+    point = _off_bounds(point, programme, mu, central)
     edges = columns.single.edges(point.u)
     violation = np.maximum(np.abs(point.r + weight_set.cost - edges[n_old:]), 1e-2 * float(np.abs(point.u).sum()))
     product, total = max(mu, float(point.w @ point.s) / n_old), float(point.w.sum())
     largest = np.inf if weight_set.total is None else 0.3 * total
     fresh = np.maximum(np.minimum(product / violation, largest), NEW_COLUMN_WEIGHT * total / n_old)
-    w = np.concatenate([np.maximum(point.w, CENTRAL * mu / point.s), fresh])
+    w = np.concatenate([np.maximum(point.w, central * mu / point.s), fresh])
     if weight_set.total is not None:
         w *= weight_set.total / w.sum()
     s = np.concatenate([point.s, product / fresh])
