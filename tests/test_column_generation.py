@@ -167,7 +167,7 @@ def test_a_degenerate_dual_offers_other_prices():
     source, _, generation = loop("nm", C=0.1)
     generation.columns.append(source.signed[0] * source.labels)
     solution = generation.master.solve(generation.columns, generation._programme())
-    other = generation._other_prices(solution)
+    other = next(generation._other_prices(solution))
     right = source.signed[0] > 0
     np.testing.assert_allclose(other.u[right], 0.1 * source.counts[right])
     np.testing.assert_allclose(other.u[~right], 1.1 * source.counts[~right])
@@ -178,4 +178,4 @@ def test_a_regular_dual_offers_none():
     _, _, generation = loop("cg", max_iter=6)
     generation.run()
     solution = generation.master.solve(generation.columns, generation._programme())
-    assert generation._other_prices(solution) is None
+    assert list(generation._other_prices(solution)) == []

@@ -6,6 +6,8 @@ import pytest
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 from dualboost import DualBoostClassifier
@@ -105,6 +107,29 @@ def test_confidence_in_every_formulation(formulation_name):
     assert clf.gap_ <= 1e-6
     assert ((np.abs(votes) < 1) & (np.abs(votes) > 0)).any()
     np.testing.assert_allclose(clf.decision_function(X), votes @ clf.weights_ / clf.weights_.sum(), atol=1e-7)
+
+
+def test_confident_votes_do_not_end_nm_at_its_first_tree():
+    """No balance reaches the offset 1/T = 1 of a single column, so its prices alone bring nothing new."""
+    X, y = small_dataset("ringnorm", n=400)
+    clf = DualBoostClassifier("nm", max_depth=3, voting="confidence").fit(X, y)
+    assert clf.n_columns_ > 3
+    assert clf.score(X, y) > 0.9
+
+
+def test_a_pipeline_is_a_learner():
+    X, y = small_dataset("twonorm", n=300)
+    pipeline = make_pipeline(StandardScaler(), LogisticRegression())
+    clf = DualBoostClassifier("lp", learner=pipeline, max_iter=5).fit(X, y)
+    assert clf.score(X, y) > 0.9
+
+
+def test_no_tree_is_grown_after_the_time_is_over():
+    X, y = binary_data(1500)
+    clf = DualBoostClassifier("lp", learner="optimal", max_depth=6, time_limit=0.1, tree_time_limit=0.3).fit(X, y)
+    assert clf.stop_reason_ == "time_limit"
+    assert clf.n_generated_ == 1
+    assert clf.bound_ is None
 
 
 @pytest.mark.parametrize("pool", ["all", "rotate"])

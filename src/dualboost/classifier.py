@@ -93,7 +93,8 @@ class DualBoostClassifier(PredictionMixin, ClassifierMixin, BaseEstimator):
         Cuts of each numeric feature, at quantiles, for "optimal". None takes as many as the depth bears: all (at most
         255) at depth 1; 512 in all at depth 2 and 128 beyond, shared among the features.
     tree_time_limit : float, default=10.0
-        Seconds for one "optimal" tree of depth 3 or more; then the best one so far is used, without a proof.
+        Seconds for one "optimal" tree of depth 3 or more; then the best one so far is used, without a proof. Only trees
+        found within their time are the same in every run.
 
     Attributes
     ----------
@@ -108,11 +109,13 @@ class DualBoostClassifier(PredictionMixin, ClassifierMixin, BaseEstimator):
     n_columns_ : int
         The number of weights above 1e-6 of the largest one.
     objective_ : float
-        In the paper's own direction: "nm" and "md" maximise, the others minimise.
+        In the paper's own direction: "nm" and "md" maximise, the others minimise ("qrlp" and "erlp" over the sample
+        weights, so that more trees raise it).
     gap_ : float
         The relative duality gap of ``weights_``, computed from the weights and sample weights alone.
     bound_ : float or None
-        With an exact learner: no ensemble of all its trees, generated or not, has a better objective. None without.
+        With an exact learner (hard votes and "optimal", or stumps by "edge"): no ensemble of all its trees, generated
+        or not, has a better objective; for "nm", with the offset of as many trees. None where nothing is proven.
     certified_ : bool or None
         Whether ``objective_`` meets ``bound_`` within ``tol``: then it is optimal over all trees of the class.
     sample_weights_ : ndarray of shape (n_rows,)

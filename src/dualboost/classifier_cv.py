@@ -29,12 +29,13 @@ SMALLEST_TRAINING_SHARE = 0.5
 class DualBoostClassifierCV(DualBoostClassifier):
     """``DualBoostClassifier`` with C chosen on held-out rows, then fitted on all of them.
 
-    All values of C share one growing set of trees, so that ten of them cost two to six fits with the value chosen.
+    All values of C share one growing set of trees, so that ten of them cost about three fits with the value chosen.
     The path therefore compares ensembles over shared trees, not ten separate fits.
 
     Parameters
     ----------
-    formulation, epsilon, learner, max_depth, voting, max_iter, tol, master : as for ``DualBoostClassifier``
+    formulation, epsilon, learner, max_depth, voting, max_iter, tol, master, criterion, pool, columns_per_iteration,
+    n_thresholds, tree_time_limit : as for ``DualBoostClassifier``
     time_limit, n_jobs, random_state, verbose, reoptimize : as for ``DualBoostClassifier``; the limit is the final fit's
     Cs : int or array of floats, default=10
         The number of values from the formulation's own grid (``formulation.C_grid``), or the values. The grid counts
@@ -180,5 +181,5 @@ class DualBoostClassifierCV(DualBoostClassifier):
 
     def _check_parameters(self) -> None:
         check_common(self)
-        require_fraction("validation_fraction", self.validation_fraction)
+        require_fraction("validation_fraction", self.validation_fraction, or_none=False)
         require_choice("select", self.select, ["best", "sparsest"])

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Protocol
 
@@ -80,7 +80,8 @@ class ColumnGeneration:
                 )
             try:
                 self._polish()
-                self._certify_result()
+                if reason != "time_limit":
+                    self._certify_result()
                 if reason == "certified" and not self.trace.certified:
                     reason = "converged"
             except KeyboardInterrupt:  # the ensemble is feasible, and its gap known, as it is
@@ -97,7 +98,8 @@ class ColumnGeneration:
         solution = self.start
         if solution is not None:
             u, threshold, gap = solution.u, solution.threshold, solution.gap
-        last_resort, n_fruitless = True, 0
+        others: Iterator[MasterSolution] = iter(())
+        n_fruitless, is_new = 0, False
         while self.columns.n_columns < self.max_iter:
             started = time.perf_counter()
             offers = self.pool.price(self.formulation.pricing_weights(u))
@@ -113,16 +115,15 @@ class ColumnGeneration:
             if not entering and gap <= self.tol:
                 if n_fruitless < self.pool.n_rounds:
                     continue
-                other = self._other_prices(solution) if last_resort and solution is not None else None
+                if is_new and solution is not None:
+                    others, is_new = self._other_prices(solution), False
+                other = next(others, None)
                 if other is None:
                     return "converged"
-                solution, last_resort, n_fruitless = other, False, 0
-                u, threshold = solution.u, solution.threshold
+                u, threshold, n_fruitless = other.u, other.threshold, 0
                 continue
-            if entering:
-                last_resort = True
             solution = self.master.solve(self.columns, self._programme())
-            u, threshold, gap = solution.u, solution.threshold, solution.gap
+            u, threshold, gap, is_new = solution.u, solution.threshold, solution.gap, True
             if entering:
                 record = self._record(solution, entering[0].edge, priced_at - started, time.perf_counter() - priced_at)
                 for reason in filter(None, (rule.reason(record) for rule in self.stopping)):
@@ -171,12 +172,18 @@ class ColumnGeneration:
     def _programme(self) -> Programme:
         return self.formulation.programme(self.columns.counts, self.columns.n_columns)
 
-    def _other_prices(self, solution: MasterSolution) -> MasterSolution | None:
-        """The extreme sample weights that the rows ask for, if they are optimal too: a degenerate dual has many."""
-        programme = self._programme()
-        asked = programme.term.response(solution.margins - solution.rho, programme.lower, programme.upper)
-        extreme = certify(self.columns, programme, Candidate(solution.w, programme.feasible(asked), solution.rho))
-        return extreme if extreme.gap <= self.tol else None
+    def _other_prices(self, solution: MasterSolution) -> Iterator[MasterSolution]:
+        """Other sample weights to ask for where those of the master bring nothing new.
+
+        First the extreme ones that the rows ask for, if they are optimal too: a degenerate dual has many. Then, if the
+        programme changes with the number of columns, those that the same ensemble has once more of them are held.
+        """
+        for factor in (1, 2, 4, 16) if self.formulation.depends_on_columns else (1,):
+            programme = self.formulation.programme(self.columns.counts, factor * self.columns.n_columns)
+            asked = programme.term.response(solution.margins - solution.rho, programme.lower, programme.upper)
+            other = certify(self.columns, programme, Candidate(solution.w, programme.feasible(asked), solution.rho))
+            if factor > 1 or other.gap <= self.tol:
+                yield other
 
     def _record(self, solution: MasterSolution, edge: float, pricing: float, solving: float) -> Iteration:
         """Note the ensemble after a new column."""

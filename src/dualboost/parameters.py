@@ -43,9 +43,12 @@ def require_seed(value: Any) -> None:
         raise InvalidParameterError(f"random_state={value!r} cannot seed a generator: {error}") from error
 
 
-def require_fraction(name: str, value: Any) -> float:
+def require_fraction(name: str, value: Any, or_none: bool = True) -> float:
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, Real) or not 0 < float(value) < 1:
-        raise InvalidParameterError(f"{name}={value!r} must be a number between 0 and 1 (for example 0.1), or None.")
+        alternative = ", or None" if or_none else ""
+        raise InvalidParameterError(
+            f"{name}={value!r} must be a number between 0 and 1 (for example 0.1){alternative}."
+        )
     return float(value)
 
 
@@ -55,7 +58,9 @@ def check_common(estimator: Any) -> None:
     require_choice("criterion", estimator.criterion, ["gini", "edge"])
     require_choice("pool", estimator.pool, ["all", "rotate"])
     require_learner(estimator.learner, estimator.voting)
-    if estimator.columns_per_iteration != "all":
+    if isinstance(estimator.columns_per_iteration, str):
+        require_choice("columns_per_iteration", estimator.columns_per_iteration, ["all", "a whole number"])
+    else:
         require_integer("columns_per_iteration", estimator.columns_per_iteration, least=1)
     if estimator.n_thresholds is not None:
         require_integer("n_thresholds", estimator.n_thresholds, least=1)

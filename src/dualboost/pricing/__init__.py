@@ -47,10 +47,11 @@ def require_learner(learner: Any, voting: str) -> None:
                     f"learner={learner!r} is not known; choose one of {sorted(PRICERS)}, a scikit-learn classifier, "
                     "or a list of them."
                 )
-            if name is not member and (not isinstance(member[1], Integral) or member[1] < 1):
+            depth = 1 if name is member else member[1]
+            if isinstance(depth, bool) or not isinstance(depth, Integral) or depth < 1:
                 raise InvalidParameterError(f"learner={member!r}: the depth must be an integer of at least 1.")
         else:
-            require_classifier(member, voting)
+            require_classifier(member, voting, sorted(PRICERS))
 
 
 __all__ = [

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 from sklearn.base import clone, is_classifier
+from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import has_fit_parameter
 
 from .._typing import Features, Vector
@@ -50,8 +51,9 @@ class EstimatorPricer:
 
     def __init__(self, classifier: Any, data: TrainingData, options: LearnerOptions) -> None:
         self._classifier = clone(classifier)
-        if "random_state" in self._classifier.get_params():
-            self._classifier.set_params(random_state=options.seed)
+        seeds = [name for name in self._classifier.get_params() if name.endswith("random_state")]
+        self._classifier.set_params(**dict.fromkeys(seeds, options.seed))
+        self._weights_name = _weights_name(classifier)
         self._data, self._voting = data, options.voting
         self._X = data.X.tocsr() if sparse.issparse(data.X) else data.X
 
@@ -63,17 +65,30 @@ class EstimatorPricer:
         else:
             weights = np.abs(u[rows])
             fitted = clone(self._classifier)
-            fitted.fit(self._X[rows], targets, sample_weight=weights * (len(rows) / weights.sum()))
+            fitted.fit(self._X[rows], targets, **{self._weights_name: weights * (len(rows) / weights.sum())})
             learner = FittedClassifier(fitted, 0.0, self._voting)
         return PricedColumn(learner, learner.vote(self._data.X))
 
 
-def require_classifier(learner: Any, voting: str) -> None:
+def _weights_name(classifier: Any) -> str:
+    """The argument of ``fit`` that takes the sample weights: in a pipeline, that of its last step."""
+    return f"{classifier.steps[-1][0]}__sample_weight" if isinstance(classifier, Pipeline) else "sample_weight"
+
+
+def require_classifier(learner: Any, voting: str, names: list[str]) -> None:
     """A clear error for anything that cannot be a base learner."""
-    name = type(learner).__name__
-    if not hasattr(learner, "get_params") or not is_classifier(learner):
-        raise InvalidParameterError(f"learner={learner!r} is not a scikit-learn classifier, nor the name of a learner.")
-    if not has_fit_parameter(learner, "sample_weight"):
-        raise InvalidParameterError(f"learner={name}: its fit takes no sample_weight, which boosting needs.")
+    if isinstance(learner, type) or not hasattr(learner, "get_params") or not is_classifier(learner):
+        hint = f"; did you mean {learner.__name__}()?" if isinstance(learner, type) else ""
+        raise InvalidParameterError(
+            f"learner={learner!r} is not a scikit-learn classifier{hint}. Choose one of {names}, a pair such as "
+            "('cart', 3), a classifier, or a list of these."
+        )
+    last = learner.steps[-1][1] if isinstance(learner, Pipeline) else learner
+    if not has_fit_parameter(last, "sample_weight"):
+        raise InvalidParameterError(
+            f"learner={type(last).__name__}: its fit takes no sample_weight, which boosting needs."
+        )
     if voting == "confidence" and not hasattr(learner, "predict_proba"):
-        raise InvalidParameterError(f"learner={name} has no predict_proba, which voting='confidence' needs.")
+        raise InvalidParameterError(
+            f"learner={type(last).__name__} has no predict_proba, which voting='confidence' needs."
+        )

@@ -16,6 +16,9 @@ from .stumps import EdgePricer
 MOST_SPLITS = {2: 512, 3: 128}
 """Splits in all, by depth (3 stands for more), among which the number of cuts a feature is chosen by default."""
 
+MOST_DEPTH = 20
+"""STreeD's limit; a deeper tree is searched for with this depth, and not proven."""
+
 
 class OptimalPricer:
     """The tree with the largest edge: by enumeration at depth 1 and 2, by STreeD at more, never worse than CART's.
@@ -58,7 +61,9 @@ class OptimalPricer:
         options = self._options
         if options.max_depth == 2:
             return best_of_depth_two(self._binary, s), True
-        return best_within(self._binary, s, options.max_depth, options.tree_time_limit, options.seed)
+        depth = min(options.max_depth, MOST_DEPTH)
+        root, is_proven = best_within(self._binary, s, depth, options.tree_time_limit, options.seed)
+        return root, is_proven and depth == options.max_depth
 
 
 def _default_cuts(depth: int, n_features: int) -> int:
