@@ -175,15 +175,18 @@ class ColumnGeneration:
     def _other_prices(self, solution: MasterSolution) -> Iterator[MasterSolution]:
         """Other sample weights to ask for where those of the master bring nothing new.
 
-        First the extreme ones that the rows ask for, if they are optimal too: a degenerate dual has many. Then, if the
-        programme changes with the number of columns, those that the same ensemble has once more of them are held.
+        First the extreme ones that the rows ask for, if they are optimal too: a degenerate dual has many. Then, while
+        all rows ask for the most they may and the programme changes with the number of columns, those that the same
+        ensemble has once more of them are held.
         """
-        for factor in (1, 2, 4, 16) if self.formulation.depends_on_columns else (1,):
+        for factor in (1, 2, 4, 16):
             programme = self.formulation.programme(self.columns.counts, factor * self.columns.n_columns)
             asked = programme.term.response(solution.margins - solution.rho, programme.lower, programme.upper)
             other = certify(self.columns, programme, Candidate(solution.w, programme.feasible(asked), solution.rho))
             if factor > 1 or other.gap <= self.tol:
                 yield other
+            if not self.formulation.depends_on_columns or (asked < programme.upper).any():
+                return
 
     def _record(self, solution: MasterSolution, edge: float, pricing: float, solving: float) -> Iteration:
         """Note the ensemble after a new column."""
