@@ -29,7 +29,7 @@ SMALLEST_TRAINING_SHARE = 0.5
 class DualBoostClassifierCV(DualBoostClassifier):
     """``DualBoostClassifier`` with C chosen on held-out rows, then fitted on all of them.
 
-    All values of C share one growing set of trees, so that ten of them cost about three fits with the value chosen.
+    All values of C share one growing set of trees, so that ten of them cost three to four fits with the value chosen.
     The path therefore compares ensembles over shared trees, not ten separate fits.
 
     Parameters
