@@ -158,6 +158,7 @@ def test_a_pool_of_depths(pool, columns):
         ({"criterion": "entropy"}, "criterion"),
         ({"pool": "some"}, "pool"),
         ({"columns_per_iteration": 0}, "columns_per_iteration"),
+        ({"columns_per_iteration": "some"}, "columns_per_iteration"),
         ({"n_thresholds": 0}, "n_thresholds"),
         ({"tree_time_limit": 0}, "tree_time_limit"),
     ],

@@ -90,8 +90,8 @@ class DualBoostClassifier(PredictionMixin, ClassifierMixin, BaseEstimator):
     columns_per_iteration : int or "all", default=1
         How many of the columns found may enter at one iteration, the largest edge first.
     n_thresholds : int, default=None
-        Cuts of each numeric feature, at quantiles, for "optimal". None takes as many as the depth bears: all (at most
-        255) at depth 1; 512 in all at depth 2 and 128 beyond, shared among the features.
+        Cuts of each numeric feature, at quantiles, for "optimal" and for criterion "edge". None takes all (at most 255)
+        for "edge" and at depth 1; 512 in all at depth 2 and 128 beyond, shared among the features.
     tree_time_limit : float, default=10.0
         Seconds for one "optimal" tree of depth 3 or more; then the best one so far is used, without a proof. Only trees
         found within their time are the same in every run.

@@ -61,7 +61,7 @@ class Trace:
     @property
     def n_recorded(self) -> int:
         """How many learners the last recorded ensemble had to choose from."""
-        return max((len(w) for w in self.weights[-1:]), default=0)
+        return len(self.weights[-1]) if self.weights else 0
 
     def note_bound(self, bound: float, iteration: int = -1) -> None:
         """The bound that a proven pricing gave for an iteration, the last one unless another is named."""

@@ -59,7 +59,7 @@ def check_common(estimator: Any) -> None:
     require_choice("pool", estimator.pool, ["all", "rotate"])
     require_learner(estimator.learner, estimator.voting)
     if isinstance(estimator.columns_per_iteration, str):
-        require_choice("columns_per_iteration", estimator.columns_per_iteration, ["all", "a whole number"])
+        require_choice("columns_per_iteration", estimator.columns_per_iteration, ["all"])
     else:
         require_integer("columns_per_iteration", estimator.columns_per_iteration, least=1)
     if estimator.n_thresholds is not None:

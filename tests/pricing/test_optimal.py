@@ -88,4 +88,9 @@ def test_a_missing_extra_is_named(monkeypatch):
     with pytest.raises(MissingDependencyError, match=r"dualboost\[optimal\]"):
         require_streed()
     data = TrainingData(np.asfortranarray(np.eye(4)), np.array([1.0, -1.0, 1.0, -1.0]), [])
-    assert PRICERS["optimal"](data, LearnerOptions(max_depth=2)).price(np.ones(4)).is_proven
+    for options in (
+        LearnerOptions(max_depth=2),
+        LearnerOptions(n_thresholds=1),
+        LearnerOptions(max_depth=2, n_thresholds=1),
+    ):
+        assert PRICERS["optimal"](data, options).price(np.ones(4)).is_proven

@@ -39,9 +39,7 @@ def with_new_columns(point: Iterate, columns: Columns, programme: Programme, cen
     product, total = max(mu, float(point.w @ point.s) / n_old), float(point.w.sum())
     largest = np.inf if weight_set.total is None else 0.3 * total
     fresh = np.maximum(np.minimum(product / violation, largest), NEW_COLUMN_WEIGHT * total / n_old)
-    w = np.concatenate([np.maximum(point.w, central * mu / point.s), fresh])
-    if weight_set.total is not None:
-        w *= weight_set.total / w.sum()
+    w = weight_set.nearest(np.concatenate([np.maximum(point.w, central * mu / point.s), fresh]))
     s = np.concatenate([point.s, product / fresh])
     return point._replace(w=w, s=s, margins=columns.single.margins(w), edges=edges)
 

@@ -32,7 +32,7 @@ class OptimalPricer:
         self._data, self._options = data, options
         self.is_exact = options.voting == "hard"
         self._cart = CartPricer(data, options)
-        if options.max_depth == 1 and options.n_thresholds is None:
+        if options.max_depth == 1:
             self._stumps: EdgePricer | None = EdgePricer(data, options)
             self.n_learners = self._stumps.n_learners
             return

@@ -8,7 +8,7 @@ import numpy as np
 
 from .._typing import Integers, Vector
 from .base import LearnerOptions, PricedColumn, TrainingData
-from .bins import Bins
+from .bins import MOST_CUTS, Bins
 from .growing import Branch, build_tree, priced
 
 
@@ -59,7 +59,7 @@ class EdgePricer:
 
     def __init__(self, data: TrainingData, options: LearnerOptions) -> None:
         self._data, self._options = data, options
-        self._bins = Bins(data)
+        self._bins = Bins(data, options.n_thresholds or MOST_CUTS)
         self.is_exact = options.max_depth == 1 and options.voting == "hard"
         self.n_learners = 2.0 * self._bins.n_splits + 2.0 if options.max_depth == 1 else np.inf
 
