@@ -1,6 +1,7 @@
 """The six programmes as the paper prints them, in CVXPY: nothing here is shared with the package.
 
-Each function takes A = y_i h_j(x_i), one row for every sample (no multiplicities), and returns the optimal value.
+Each function takes A = y_i h_j(x_i), one row for every sample (no multiplicities), and returns the optimal value. Given
+the labels y as well, the scores have a free intercept, which the paper's programmes lack.
 """
 
 import itertools
@@ -29,51 +30,59 @@ def _solve(objective, constraints, scales=(1.0,)):
     raise AssertionError(problem.status)
 
 
-def nm(A, C):
+def _margins(A, w, y):
+    return A @ w if y is None else A @ w + y * cp.Variable()
+
+
+def nm(A, C, y=None):
     M, T = A.shape
     w, rho, negative = cp.Variable(T), cp.Variable(M), cp.Variable(M)
-    constraints = [A @ w >= rho, negative <= 0, negative <= rho - 1 / T, cp.sum(w) == 1, w >= 0]
+    constraints = [_margins(A, w, y) >= rho, negative <= 0, negative <= rho - 1 / T, cp.sum(w) == 1, w >= 0]
     return _solve(cp.Maximize(cp.sum(negative) + C * cp.sum(rho)), constraints)
 
 
-def lp(A, C):
+def lp(A, C, y=None):
     M, T = A.shape
     w, xi = cp.Variable(T), cp.Variable(M)
-    return _solve(cp.Minimize(cp.sum(w) + C * cp.sum(xi)), [A @ w + xi >= 1, w >= 0, xi >= 0])
+    return _solve(cp.Minimize(cp.sum(w) + C * cp.sum(xi)), [_margins(A, w, y) + xi >= 1, w >= 0, xi >= 0])
 
 
-def cg(A, C):
+def cg(A, C, y=None):
     M, T = A.shape
     w, xi = cp.Variable(T), cp.Variable(M)
     objective = 0.5 * cp.sum_squares(w) + C * cp.sum(xi)
-    return _solve(cp.Minimize(objective), [A @ w + xi >= 1, w >= 0, xi >= 0])
+    return _solve(cp.Minimize(objective), [_margins(A, w, y) + xi >= 1, w >= 0, xi >= 0])
 
 
-def md(A, C):
+def md(A, C, y=None):
     M, T = A.shape
     w, rho = cp.Variable(T), cp.Variable(M)
     objective = cp.sum(rho) - 0.5 * cp.sum_squares(rho)
-    return _solve(cp.Maximize(objective), [rho == A @ w, cp.sum(w) == C, w >= 0])
+    return _solve(cp.Maximize(objective), [rho == _margins(A, w, y), cp.sum(w) == C, w >= 0])
 
 
 def _eta(M, epsilon):
     return max(0.5, np.log(M) / (0.5 * epsilon))
 
 
-def qrlp(A, C, epsilon=0.01):
+def _balanced(u, y):
+    return [] if y is None else [y @ u == 0]
+
+
+def qrlp(A, C, y=None, epsilon=0.01):
     M = len(A)
     u, xi, u0 = cp.Variable(M), cp.Variable(), 1 / M
     regulariser = cp.sum(u) * np.log(u0) + cp.sum_squares(u) / (2 * u0)
-    constraints = [A.T @ u <= xi, cp.sum(u) == 1, u >= 0, u <= 1 / C]
+    constraints = [A.T @ u <= xi, cp.sum(u) == 1, u >= 0, u <= 1 / C, *_balanced(u, y)]
     eta = _eta(M, epsilon)
     return _solve(cp.Minimize(xi + regulariser / eta), constraints, scales=(1.0, eta, 10.0))
 
 
-def erlp(A, C, epsilon=0.01):
+def erlp(A, C, y=None, epsilon=0.01):
     M = len(A)
     u, xi = cp.Variable(M), cp.Variable()
     entropy = cp.sum(cp.rel_entr(u, np.full(M, 1 / M)))
-    constraints = [A.T @ u <= xi, cp.sum(u) == 1, u >= 0, u <= 1 / C]
+    constraints = [A.T @ u <= xi, cp.sum(u) == 1, u >= 0, u <= 1 / C, *_balanced(u, y)]
     eta = _eta(M, epsilon)
     return _solve(cp.Minimize(xi + entropy / eta), constraints, scales=(1.0, eta, 10.0))
 

@@ -181,7 +181,8 @@ class ColumnGeneration:
         """
         for factor in (1, 2, 4, 16):
             programme = self.formulation.programme(self.columns.counts, factor * self.columns.n_columns)
-            asked = programme.term.response(solution.margins - solution.rho, programme.lower, programme.upper)
+            reached = programme.shifted(solution.margins, solution.rho)
+            asked = programme.term.response(reached, programme.lower, programme.upper)
             other = certify(self.columns, programme, Candidate(solution.w, programme.feasible(asked), solution.rho))
             if factor > 1 or other.gap <= self.tol:
                 yield other

@@ -148,12 +148,16 @@ class Columns:
             rows = slice(start, start + ROWS_PER_BLOCK)
             yield rows, self._signed[first:last, rows].astype(np.float64)
 
-    def distinct(self, rows: NDArray[np.bool_], chosen: Integers) -> tuple[Integers, Integers]:
-        """Among the rows marked: one of each kind that a chosen column tells apart, and the kind of every one."""
+    def distinct(
+        self, rows: NDArray[np.bool_], chosen: Integers, labels: Vector | None = None
+    ) -> tuple[Integers, Integers]:
+        """Among the rows marked: one of each kind that a chosen column or the label tells apart, and the kind of all."""
         marked = np.flatnonzero(rows)
         bits = self._signed[np.ix_(chosen, marked)].view(np.uint32).astype(np.uint64)
         multipliers = np.random.default_rng(0).integers(2**63, size=(len(chosen), 1), dtype=np.uint64)
         keys = ((bits ^ (bits >> np.uint64(13))) * multipliers).sum(axis=0, dtype=np.uint64)
+        if labels is not None:
+            keys[labels[marked] > 0] ^= np.uint64(1)
         _, first, group = np.unique(keys, return_index=True, return_inverse=True)
         return marked[first], group
 

@@ -44,8 +44,8 @@ def test_merged_rows_equal_repeated_rows(formulation):
     """The loss of a row of multiplicity c is c times that of a single row, in the same problem size."""
     copies = COUNTS.astype(int)
     margins = np.linspace(-0.8, 0.9, len(COUNTS))
-    merged = formulation.programme(COUNTS, 4).row_losses(margins, 0.1)
-    single = formulation.programme(np.ones(copies.sum()), 4).row_losses(np.repeat(margins, copies), 0.1)
+    merged = formulation.programme(COUNTS, 4).row_losses(margins - 0.1)
+    single = formulation.programme(np.ones(copies.sum()), 4).row_losses(np.repeat(margins - 0.1, copies))
     np.testing.assert_allclose(merged.sum(), single.sum(), rtol=1e-12)
 
 

@@ -27,9 +27,8 @@ OPTIMA = {
 @given(name=st.sampled_from(ALL_FORMULATIONS), seed=st.integers(0, 10_000))
 def test_any_candidate_brackets_the_optimum(name, seed):
     rng = np.random.default_rng(seed)
-    candidate = Candidate(rng.normal(size=COLUMNS.n_columns), rng.normal(size=COLUMNS.n_rows), rng.normal())
-    if programme_of(name).total is None:
-        candidate = candidate._replace(rho=0.0)
+    rho = rng.normal(size=len(programme_of(name).right_side))
+    candidate = Candidate(rng.normal(size=COLUMNS.n_columns), rng.normal(size=COLUMNS.n_rows), rho)
     solution = certify(COLUMNS, programme_of(name), candidate)
     slack = 1e-6 * max(1.0, abs(OPTIMA[name]))
     assert solution.dual - slack <= OPTIMA[name] <= solution.primal + slack

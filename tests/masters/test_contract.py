@@ -24,34 +24,39 @@ def cases():
 CASES = list(cases())
 
 
-def solved(master, name, columns, C):
+def solved(master, name, columns, C, intercept=False):
     formulation = FORMULATIONS[name](C=C).resolve(columns.counts.sum())
     programme = formulation.programme(columns.counts, columns.n_columns)
+    if intercept:
+        programme = programme.with_intercept(columns.labels)
     return formulation, programme, Ladder([MASTERS[master]], TOLERANCE).solve(columns, programme)
 
 
+@pytest.mark.parametrize("intercept", [False, True])
 @pytest.mark.parametrize("which_C", [0, 1, 2])
 @pytest.mark.parametrize(("master", "name"), CASES)
-def test_objective_is_the_papers(master, name, which_C):
+def test_objective_is_the_papers(master, name, which_C, intercept):
     columns = stump_columns()
     C = three_values_of_C(name, columns.counts.sum())[which_C]
-    formulation, _, solution = solved(master, name, columns, C)
-    expected = PAPER[name](expanded(columns), C)
+    formulation, _, solution = solved(master, name, columns, C, intercept)
+    labels = np.repeat(columns.labels, columns.counts.astype(int)) if intercept else None
+    expected = PAPER[name](expanded(columns), C, labels)
     assert formulation.objective_sign * solution.primal == pytest.approx(expected, rel=1e-6, abs=1e-9)
     assert 0 <= solution.gap <= TOLERANCE
 
 
+@pytest.mark.parametrize("intercept", [False, True])
 @pytest.mark.parametrize(("master", "name"), CASES)
-def test_signs_of_the_duals(master, name):
-    """g'(u) + margin - rho is 0 inside the box, >= 0 at the lower and <= 0 at the upper bound; w*slack = 0."""
+def test_signs_of_the_duals(master, name, intercept):
+    """g'(u) + margin - E'rho is 0 inside the box, >= 0 at the lower and <= 0 at the upper bound; w*slack = 0."""
     columns = stump_columns()
     C = three_values_of_C(name, columns.counts.sum())[1]
-    _, programme, solution = solved(master, name, columns, C)
+    _, programme, solution = solved(master, name, columns, C, intercept)
     boxed = np.isfinite(programme.upper)
     lower, upper = np.where(boxed, programme.lower, -1e6), np.where(boxed, programme.upper, 1e6)
     sliver = 1e-9 * (upper - lower)
     u = np.clip(solution.u, lower + sliver, upper - sliver)  # the slope of an entropy is infinite at 0
-    residual = programme.term.slope(u) + solution.margins - solution.rho
+    residual = programme.term.slope(u) + programme.shifted(solution.margins, solution.rho)
     inside = (u > lower + 1e6 * sliver) & (u < upper - 1e6 * sliver) | ~boxed
     assert np.abs(residual[inside]).max(initial=0.0) < 1e-3
     assert residual[solution.u <= lower + sliver].min(initial=0.0) > -1e-3
@@ -61,15 +66,16 @@ def test_signs_of_the_duals(master, name):
     assert (solution.w * slack).max() < 1e-4 * solution.w.sum() * np.abs(solution.u).sum()
 
 
+@pytest.mark.parametrize("intercept", [False, True])
 @pytest.mark.parametrize("name", ["lp", "nm"])
 @pytest.mark.parametrize("master", MASTERS)
-def test_linear_programmes_end_in_a_vertex(master, name):
+def test_linear_programmes_end_in_a_vertex(master, name, intercept):
     """At a vertex the rows on the kink determine the used weights: their columns are independent there."""
     columns = stump_columns(n_rows=150, n_columns=40, multiplicities=False)
     C = 0.1
-    _, programme, solution = solved(master, name, columns, C)
+    _, programme, solution = solved(master, name, columns, C, intercept)
     used = solution.w > 0
-    on_kink = np.abs(solution.margins - programme.term.kink) < 1e-7
+    on_kink = np.abs(programme.shifted(solution.margins, solution.rho) - programme.term.kink) < 1e-7
     active = columns.signed[used][:, on_kink].T
     if programme.weight_set.total is not None:
         active = np.vstack([active, np.ones(used.sum())])

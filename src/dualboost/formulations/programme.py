@@ -3,12 +3,14 @@
 The one shape (A is the M x T matrix y_i h_j(x_i), m = A w are the margins, A'u the edges)::
 
     min over w in W  of  max over u in U  of   Omega(w) - u'(A w) - sum_i g_i(u_i)
-    U: lower_i <= u_i <= upper_i, and sum_i u_i = total where a total is given
+    U: lower_i <= u_i <= upper_i, and E u = t
 
-Its value is the *saddle value*; a formulation turns it into the objective the paper states. For any w in W and any
-number rho (the multiplier of the total, 0 without one), and any u in U,
+E has a row of ones where a total of u is given (t is that total), and the negative labels as a row where the scores
+have a free intercept (t is 0): none, one or both. Its value is the *saddle value*; a formulation turns it into the
+objective the paper states. For any w in W and any rho (the multipliers of E u = t: the soft margin, the intercept), and
+any u in U,
 
-    primal(w, rho) = Omega(w) - rho*total + sum_i loss_i(m_i - rho)   >=   saddle value
+    primal(w, rho) = Omega(w) - rho't + sum_i loss_i((m - E'rho)_i)   >=   saddle value
     dual(u)        = -sum_i g_i(u_i) - support_W(A'u)                 <=   saddle value
 
 so their difference bounds the error of both, whoever computed them.
@@ -16,11 +18,13 @@ so their difference bounds the error of both, whoever computed them.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 
-from .._typing import Vector
+from .._typing import Matrix, Vector
 from ..errors import InvalidParameterError
 from .terms import RowTerm
 from .weight_sets import WeightSet
@@ -28,21 +32,45 @@ from .weight_sets import WeightSet
 
 @dataclass(frozen=True, eq=False)
 class Programme:
-    """The box, the term g, the total of u and the weight set W."""
+    """The box, the term g, the weight set W, the total of u, and the labels if there is a free intercept."""
 
     lower: Vector
     upper: Vector
     term: RowTerm
     weight_set: WeightSet
     total: float | None = None
+    labels: Vector | None = None
 
     def __post_init__(self) -> None:
-        slack = 1e-12 * abs(self.total or 0.0)
-        if self.total is not None and not self.lower.sum() - slack <= self.total <= self.upper.sum() + slack:
-            raise InvalidParameterError(
-                f"No sample weights between their bounds add up to {self.total:g}: the largest sum is "
-                f"{self.upper.sum():g}. Choose a smaller C."
-            )
+        least, most = self._sums_admitted()
+        if least > most + 1e-12 * abs(most):
+            asked = "" if self.total is None else f" add up to {self.total:g}"
+            balanced = "" if self.labels is None else " with equal sums in both classes, as a free intercept asks for"
+            raise InvalidParameterError(f"No sample weights between their bounds{asked}{balanced}. Choose a smaller C.")
+
+    def with_intercept(self, labels: Vector) -> Programme:
+        """The same programme with scores A w + intercept: the sample weights of both classes have the same sum."""
+        return replace(self, labels=labels)
+
+    @cached_property
+    def equations(self) -> Matrix:
+        """E: a row for the total, and one for the intercept."""
+        rows = [] if self.total is None else [np.ones(len(self.lower))]
+        rows += [] if self.labels is None else [-self.labels]
+        return np.array(rows).reshape(len(rows), len(self.lower))
+
+    @cached_property
+    def right_side(self) -> Vector:
+        """t."""
+        return np.array(([] if self.total is None else [self.total]) + ([] if self.labels is None else [0.0]))
+
+    def shifted(self, margins: Vector, rho: Vector) -> Vector:
+        """m - E'rho: the margins beyond the soft margin, and with the intercept."""
+        return margins - rho @ self.equations if len(rho) else margins
+
+    def intercept(self, rho: Vector) -> float:
+        """The intercept among the multipliers; 0 without one."""
+        return 0.0 if self.labels is None else float(rho[-1])
 
     @property
     def is_linear_programme(self) -> bool:
@@ -54,14 +82,14 @@ class Programme:
         """Whether the sample weights have bounds."""
         return bool(np.isfinite(self.upper).all())
 
-    def row_losses(self, margins: Vector, rho: float = 0.0) -> Vector:
-        return self.term.loss(margins - rho, self.lower, self.upper)
+    def row_losses(self, margins: Vector) -> Vector:
+        return self.term.loss(margins, self.lower, self.upper)
 
-    def primal_terms(self, w: Vector, margins: Vector, rho: float = 0.0) -> tuple[float, float]:
+    def primal_terms(self, w: Vector, margins: Vector, rho: Vector) -> tuple[float, float]:
         """The primal value, and the sum of the absolute values it is added up from."""
-        losses = self.row_losses(margins, rho)
+        losses = self.row_losses(self.shifted(margins, rho))
         fixed = self.weight_set.value(w)
-        shift = 0.0 if self.total is None else -rho * self.total
+        shift = -float(rho @ self.right_side)
         size = abs(fixed) + abs(shift) + float(np.abs(losses).sum())
         return fixed + shift + float(losses.sum()), size
 
@@ -70,20 +98,61 @@ class Programme:
 
     def is_feasible(self, w: Vector, u: Vector) -> bool:
         """Whether w is in W and u in U to the last digits."""
-        for vector, total in ((w, self.weight_set.total), (u, self.total)):
-            if total is not None and abs(float(vector.sum()) - total) > 1e-13 * total:
+        weight_total = self.weight_set.total
+        if weight_total is not None and abs(float(w.sum()) - weight_total) > 1e-13 * weight_total:
+            return False
+        if len(self.right_side):
+            size = self.total if self.total is not None else float(np.abs(u).sum())
+            if (np.abs(self.equations @ u - self.right_side) > 1e-13 * size).any():
                 return False
         return bool(w.min() >= 0 and (u >= self.lower).all() and (u <= self.upper).all())
 
     def feasible(self, u: Vector) -> Vector:
-        """The vector of U nearest to u in spirit: clipped to the box, with its total restored inside the box."""
+        """The vector of U nearest to u in spirit: clipped to the box, with its sums restored inside the box."""
         u = np.clip(u, self.lower, self.upper)
-        if self.total is None:
+        if not len(self.right_side):
             return u
         for _ in range(2):  # the second pass removes the rounding of the first
-            missing = self.total - u.sum()
-            room = self.upper - u if missing > 0 else self.lower - u
-            space = float(np.abs(room).sum())
-            if space > 0:
-                u = np.clip(u + room * min(abs(missing) / space, 1.0), self.lower, self.upper)
+            for side, target in self._sums_asked(u):
+                u[side] = self._with_sum(u, side, target)
         return u
+
+    def _sums_asked(self, u: Vector) -> list[tuple[NDArray[np.bool_] | slice, float]]:
+        """Groups of rows, and the sum that u must have on each."""
+        if self.labels is None:
+            return [(slice(None), self.total or 0.0)]
+        positive = self.labels > 0
+        if self.total is not None:
+            target = 0.5 * self.total
+        else:
+            target = float(np.clip(0.5 * u.sum(), *self._sums_admitted()))
+        return [(positive, target), (~positive, target)]
+
+    def _with_sum(self, u: Vector, side: NDArray[np.bool_] | slice, target: float) -> Vector:
+        """u on some rows, moved towards its bounds until it adds up to the target."""
+        part = u[side]
+        missing = target - float(part.sum())
+        lower, upper = self.lower[side], self.upper[side]
+        if not self.is_bounded:
+            room = 1.0 / self.term.curvature(u)[side]
+            return part + room * (missing / room.sum())
+        room = upper - part if missing > 0 else lower - part
+        space = float(np.abs(room).sum())
+        if space == 0:
+            return part
+        return np.clip(part + room * min(abs(missing) / space, 1.0), lower, upper)
+
+    def _sums_admitted(self) -> tuple[float, float]:
+        """The least and the largest sum of u, on each side of the labels where they must be equal."""
+        if self.labels is None:
+            sides: list[NDArray[np.bool_] | slice] = [slice(None)]
+            asked = self.total
+        else:
+            sides = [self.labels > 0, self.labels <= 0]
+            asked = None if self.total is None else 0.5 * self.total
+        least = max(float(self.lower[side].sum()) for side in sides)
+        most = min(float(self.upper[side].sum()) for side in sides)
+        if asked is None:
+            return least, most
+        slack = 1e-12 * abs(asked)
+        return max(least - slack, asked), min(most + slack, asked)

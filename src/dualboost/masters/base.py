@@ -6,8 +6,9 @@ Signs, once and for all
 * ``u``: one sample weight a row, in the units of the formulation's box. For the formulations solved in w it is the
   multiplier of ``margin_i >= ...``, positive where a larger margin would improve the objective; only a formulation
   without a lower bound (``md``) has negative ones.
-* ``rho``: the multiplier of ``sum(u) = total``, the soft margin of the capped formulations; 0 without a total.
-* stationarity: ``g'(u_i) + margin_i - rho`` is 0 inside the box, >= 0 where u_i is at its lower and <= 0 at its upper
+* ``rho``: the multipliers of ``E u = t``: of the total, the soft margin of the capped formulations, and of the labels,
+  the intercept; empty without either.
+* stationarity: ``g'(u_i) + (margins - E'rho)_i`` is 0 inside the box, >= 0 where u_i is at its lower and <= 0 at its upper
   bound; ``edges = A'u``.
 """
 
@@ -15,6 +16,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple, Protocol
+
+import numpy as np
 
 from .._typing import Vector
 from ..columns import Columns
@@ -26,7 +29,7 @@ class Candidate(NamedTuple):
 
     w: Vector
     u: Vector
-    rho: float = 0.0
+    rho: Vector = np.zeros(0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,7 +38,7 @@ class MasterSolution:
 
     w: Vector
     u: Vector
-    rho: float
+    rho: Vector
     margins: Vector
     edges: Vector
     threshold: float

@@ -68,16 +68,16 @@ class ClarabelMaster:
         """x = (w, xi, rho): the rows' multipliers, plus lower, are the sample weights."""
         assert isinstance(programme.term, LinearTerm)
         m, n, weight_set = columns.n_rows, columns.n_columns, programme.weight_set
-        n_rho = 0 if programme.total is None else 1
+        n_rho = len(programme.right_side)
         clarabel = self._clarabel
         cost = np.concatenate(
             [
                 weight_set.cost - columns.edges(programme.lower),
                 programme.upper - programme.lower,
-                np.full(n_rho, -(programme.total or 0.0)),
+                programme.equations @ programme.lower - programme.right_side,
             ]
         )
-        hinge = sparse.hstack([-columns.signed.T.astype(float), -sparse.eye(m), np.ones((m, n_rho))], format="csc")
+        hinge = sparse.hstack([-columns.signed.T.astype(float), -sparse.eye(m), programme.equations.T], format="csc")
         sign = sparse.hstack([-sparse.eye(n + m), sparse.csc_matrix((n + m, n_rho))], format="csc")
         rows = [(hinge, np.full(m, -programme.term.kink)), (sign, np.zeros(n + m))]
         cones = [clarabel.NonnegativeConeT(m), clarabel.NonnegativeConeT(n + m)]
@@ -87,7 +87,7 @@ class ClarabelMaster:
         ridge = sparse.diags(np.r_[np.full(n, weight_set.ridge), np.zeros(m + n_rho)])
         solution = self._run(ridge, cost, rows, cones, tolerance, strategy)
         x, z = np.asarray(solution.x), np.asarray(solution.z)
-        return Candidate(x[:n], programme.lower + z[:m], float(x[-1]) if n_rho else 0.0)
+        return Candidate(x[:n], programme.lower + z[:m], x[n + m :])
 
     def _solve_dual(self, columns: Columns, programme: Programme, tolerance: float, strategy: str) -> Candidate:
         """x = (u, r, t): the edges' multipliers are the weights; t bounds the entropy from above."""
@@ -108,9 +108,10 @@ class ClarabelMaster:
             if np.isfinite(bound).all():
                 rows.append((sparse.hstack([direction * sparse.eye(m), pad]), direction * bound))
                 cones.append(clarabel.NonnegativeConeT(m))
-        if programme.total is not None:
-            rows.append((sparse.csc_matrix(np.r_[np.ones(m), np.zeros(1 + n_t)]), np.array([programme.total])))
-            cones.append(clarabel.ZeroConeT(1))
+        n_above, n_rho = sum(matrix.shape[0] for matrix, _ in rows), len(programme.right_side)
+        if n_rho:
+            rows.append((sparse.hstack([programme.equations, sparse.csc_matrix((n_rho, 1 + n_t))]), programme.right_side))
+            cones.append(clarabel.ZeroConeT(n_rho))
         if isinstance(term, EntropyTerm):
             matrix, side = _entropy_cones(term.reference)
             rows.append((matrix, side))
@@ -123,8 +124,7 @@ class ClarabelMaster:
         quadratic = sparse.diags(np.concatenate([curvature, np.zeros(1 + n_t)]))
         solution = self._run(quadratic, cost, rows, cones, tolerance, strategy)
         x, z = np.asarray(solution.x), np.asarray(solution.z)
-        rho = 0.0 if programme.total is None else -float(z[n + 2 * m])
-        return Candidate(z[:n], x[:m], rho)
+        return Candidate(z[:n], x[:m], -z[n_above : n_above + n_rho])
 
 
 def _entropy_cones(reference: np.ndarray) -> tuple[sparse.csc_matrix, np.ndarray]:

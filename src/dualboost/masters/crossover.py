@@ -4,7 +4,7 @@ Columns without a weight to speak of are left out. Rows far from the hinge's kin
 the rest, merged where no column tells them apart, are a small linear programme in u for the simplex method::
 
     min  weight total * r - kink * sum(u)
-    s.t. sum_i A_ij u_i - r <= cost - settled_j for every column j,   sum(u) = what is left of the total
+    s.t. sum_i A_ij u_i - r <= cost - settled_j for every column j,   E u = what is left of t
 
 whose multipliers are the weights w. Rows that end on the other side of the kink join it, and it is solved again. The
 weights are certified by the sample weights of the programme or of the interior point; if neither shows that the columns
@@ -44,10 +44,11 @@ def _vertex_of(
 ) -> MasterSolution:
     """A vertex of the programme over the chosen columns; the interior point itself if there is none."""
     assert isinstance(programme.term, LinearTerm)
-    distance = np.abs(interior.margins - interior.rho - programme.term.kink)
+    reached = programme.shifted(interior.margins, interior.rho)
+    distance = np.abs(reached - programme.term.kink)
     n_near = min(columns.n_rows, 3 * len(chosen) + 50)
     near = distance <= np.partition(distance, n_near - 1)[n_near - 1] + 1e-9
-    settled = programme.term.response(interior.margins - interior.rho, programme.lower, programme.upper)
+    settled = programme.term.response(reached, programme.lower, programme.upper)
     best = interior
     for _ in range(MAX_ROUNDS):
         try:
@@ -60,7 +61,8 @@ def _vertex_of(
         vertex = _certified(columns, programme, candidate, interior)
         if best is interior or vertex.gap < best.gap:
             best = vertex
-        asked = programme.term.response(vertex.margins - vertex.rho, programme.lower, programme.upper)
+        reached = programme.shifted(vertex.margins, vertex.rho)
+        asked = programme.term.response(reached, programme.lower, programme.upper)
         crossed = ~near & (asked != settled)
         if vertex.gap <= tolerance or not crossed.any():
             break
@@ -81,7 +83,7 @@ def _solve_near(
     columns: Columns, programme: Programme, near: NDArray[np.bool_], settled: Vector, chosen: Integers
 ) -> Candidate:
     """The programme over the near rows and the chosen columns, the other rows settled."""
-    first, group = columns.distinct(near, chosen)
+    first, group = columns.distinct(near, chosen, programme.labels)
     lower, upper = (
         np.bincount(group, weights=bound[near]).astype(float) for bound in (programme.lower, programme.upper)
     )
@@ -92,10 +94,9 @@ def _solve_near(
     part = (np.asarray(solution.col_value)[: len(first)] - lower) / (upper - lower)
     u[near] = programme.lower[near] + part[group] * (programme.upper - programme.lower)[near]
     multipliers = np.asarray(solution.row_dual)
-    rho = 0.0 if programme.total is None else float(multipliers[len(chosen)])
     w = np.zeros(columns.n_columns)
     w[chosen] = -multipliers[: len(chosen)]
-    return Candidate(w, u, rho)
+    return Candidate(w, u, multipliers[len(chosen) :])
 
 
 def _edge_programme(
@@ -121,7 +122,7 @@ def _edge_programme(
     index = np.tile(np.arange(width, dtype=np.int32), n_columns)
     limits = programme.weight_set.cost - columns.edges(fixed)[chosen]
     solver.addRows(n_columns, np.full(n_columns, -INFINITY), limits, block.size, starts, index, block.ravel())
-    if programme.total is not None:
-        left = programme.total - float(fixed.sum())
-        solver.addRow(left, left, n_rows, np.arange(n_rows, dtype=np.int32), np.ones(n_rows))
+    left = programme.right_side - programme.equations @ fixed
+    for equation, side in zip(programme.equations[:, rows], left, strict=True):
+        solver.addRow(side, side, n_rows, np.arange(n_rows, dtype=np.int32), equation)
     return solver

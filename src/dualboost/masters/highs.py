@@ -2,11 +2,11 @@
 
 ::
 
-    min  sum_j (cost - (A'lower)_j) w_j - total*rho + sum_i (upper_i - lower_i) xi_i
-    s.t. sum_j A_ij w_j - rho + xi_i >= kink,   sum_j w_j = weight total,   w, xi >= 0
+    min  sum_j (cost - (A'lower)_j) w_j - (t - E lower)'rho + sum_i (upper_i - lower_i) xi_i
+    s.t. sum_j A_ij w_j - (E'rho)_i + xi_i >= kink,   sum_j w_j = weight total,   w, xi >= 0
 
-rho and the last constraint exist only where the programme has a total and a weight total. The multiplier of row i,
-added to lower_i, is its sample weight.
+rho and the last constraint exist only where the programme has a total or an intercept, and a weight total. The
+multiplier of row i, added to lower_i, is its sample weight.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class HighsMaster:
         solution = run(self.solver)
         values = np.asarray(solution.col_value)
         u = programme.lower + np.asarray(solution.row_dual)[:n_rows]
-        return Candidate(values[-n_columns:], u, 0.0 if programme.total is None else float(values[n_rows]))
+        return Candidate(values[-n_columns:], u, values[n_rows : n_rows + len(programme.right_side)])
 
     def _add_rows(self, programme: Programme) -> None:
         """Rows, slacks, rho and the total of the weights: everything but the columns."""
@@ -69,8 +69,9 @@ class HighsMaster:
         self.solver.addRows(n, np.zeros(n), np.full(n, INFINITY), 0, NO_INDEX, NO_INDEX, NO_VALUES)
         prices = programme.upper - programme.lower
         self.solver.addCols(n, prices, np.zeros(n), np.full(n, INFINITY), n, rows, rows, np.ones(n))
-        if programme.total is not None:
-            self.solver.addCol(-programme.total, -INFINITY, INFINITY, n, rows, -np.ones(n))
+        left = programme.right_side - programme.equations @ programme.lower
+        for equation, side in zip(programme.equations, left, strict=True):
+            self.solver.addCol(-side, -INFINITY, INFINITY, n, rows, -equation)
         weight_total = programme.weight_set.total
         if weight_total is not None:
             self.solver.addRow(weight_total, weight_total, 0, NO_INDEX, NO_VALUES)

@@ -2,10 +2,10 @@
 
 It works on the conditions (s are the slacks of the edges, p and q the multipliers of the box)::
 
-    g'(u) + A w - rho - p + q = 0            s = r + cost + ridge*w - A'u >= 0,   w*s = mu
+    g'(u) + A w - E'rho - p + q = 0          s = r + cost + ridge*w - A'u >= 0,   w*s = mu
     (u - lower)*p = mu                       (upper - u)*q = mu
     sum(w) = weight total, if there is one (r is its multiplier, else 0)
-    sum(u) = total, if there is one (rho is its multiplier, else 0)
+    E u = t, the total and the intercept, if any (rho are their multipliers)
 
 u is eliminated row by row, so that a step costs one T x T matrix A'DA with a diagonal D.
 """
@@ -77,4 +77,4 @@ def starting_point(columns: Columns, programme: Programme) -> Iterate:
     slack = r + weight_set.cost + weight_set.ridge * w - edges
     s = np.maximum(slack, 0.1 * max(float(np.abs(u).sum()), 1e-3) + weight_set.cost)
     p = np.where(np.isfinite(programme.lower), scale, 0.0)
-    return Iterate(u, w, s, p, np.where(boxed, scale, 0.0), 0.0, r, margins, edges)
+    return Iterate(u, w, s, p, np.where(boxed, scale, 0.0), np.zeros(len(programme.right_side)), r, margins, edges)

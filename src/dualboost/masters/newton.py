@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from scipy.linalg import solve
 from scipy.linalg.lapack import dpotrf, dpotrs
 
 from .._typing import Matrix, Vector
@@ -24,7 +25,7 @@ class Iterate(NamedTuple):
     s: Vector
     p: Vector
     q: Vector
-    rho: float
+    rho: Vector
     r: float
     margins: Vector
     edges: Vector
@@ -67,7 +68,7 @@ class Newton:
         )
 
     def _linearise(self, point: Iterate) -> None:
-        """Factorise the reduced system: the columns, then the free multiplier rho."""
+        """Factorise the reduced system: the columns, then the free multipliers rho."""
         programme, columns, n = self.programme, self.columns, self.columns.n_columns
         curvature = programme.term.curvature(point.u) + self.proximal
         if self.bounded:
@@ -76,14 +77,16 @@ class Newton:
             curvature = curvature + self.p_over_below
             curvature += self.q_over_above
         self.d = 1.0 / curvature
-        size = n + (programme.total is not None)
+        size = n + len(programme.right_side)
         matrix = np.zeros((size, size), order="F")
         matrix[:n, :n] = columns.gram(self.d)
         diagonal = np.arange(n)
         matrix[diagonal, diagonal] += programme.weight_set.ridge + point.s / point.w
-        if programme.total is not None:
-            matrix[:n, n] = -columns.edges(self.d)
-            matrix[n, n] = self.d.sum()
+        if size > n:
+            weighted = programme.equations * self.d
+            for k, row in enumerate(weighted, start=n):
+                matrix[:n, k] = -columns.edges(row)
+            matrix[n:, n:] = self.coupling = weighted @ programme.equations.T
         self.scaling = 1.0 / np.sqrt(matrix.diagonal())
         matrix *= self.scaling[:, None] * self.scaling
         matrix[np.arange(size), np.arange(size)] += columns.rounding
@@ -105,7 +108,7 @@ class Newton:
         programme, columns, weight_set = self.programme, self.columns, self.programme.weight_set
         n = columns.n_columns
         target_w = np.full(n, centring) if affine is None else centring - affine.w * affine.s
-        stationarity = programme.term.slope(point.u) + point.margins - point.rho
+        stationarity = programme.term.slope(point.u) + programme.shifted(point.margins, point.rho)
         if self.bounded:
             dp = (centring if affine is None else centring - affine.u * affine.p) / self.below
             dq = (centring if affine is None else centring + affine.u * affine.q) / self.above
@@ -115,8 +118,8 @@ class Newton:
         scaled = self.d * stationarity
         rhs = np.empty(len(self.scaling))
         rhs[:n] = excess + target_w / point.w - columns.edges(scaled)
-        if programme.total is not None:
-            rhs[n] = programme.total - point.u.sum() + scaled.sum()
+        missing_u = programme.right_side - programme.equations @ point.u
+        rhs[n:] = missing_u + programme.equations @ scaled
         change, dr = self._solve(rhs), 0.0
         if weight_set.total is not None:
             missing = weight_set.total - point.w.sum()
@@ -124,11 +127,11 @@ class Newton:
             change = change - dr * self.response
         dw = change[:n]
         dm = columns.margins(dw)
-        du, drho = -self.d * dm, 0.0
+        du, drho = -self.d * dm, change[n:]
         du -= scaled
-        if programme.total is not None:  # by the sum of du itself: the solution of the system is less exact
-            drho = float((programme.total - point.u.sum() - du.sum()) / self.d.sum())
-            du += drho * self.d
+        if len(drho):  # by the sums of du itself: the solution of the system is less exact
+            drho = solve(self.coupling, missing_u - programme.equations @ du, assume_a="pos")
+            du += self.d * (drho @ programme.equations)
         ds = (target_w - point.s * dw) / point.w - point.s
         if self.bounded:
             dp -= self.p_over_below * du + point.p
