@@ -3,6 +3,7 @@
 from .classifier import DualBoostClassifier
 from .classifier_cv import DualBoostClassifierCV
 from .formulations import CGBoost, ERLPBoost, Formulation, LPBoost, MDBoost, NMBoost, QRLPBoost
+from .thinning import thin
 
 __version__ = "0.1.0"
 
@@ -17,4 +18,5 @@ __all__ = [
     "NMBoost",
     "QRLPBoost",
     "__version__",
+    "thin",
 ]

@@ -80,14 +80,33 @@ class Columns:
         return any(np.array_equal(self._signed[j], self._in_single(votes)) for j in np.flatnonzero(near))
 
     def append(self, votes: Vector) -> None:
-        if self.n_columns == len(self._signed):
-            self._signed = np.concatenate([self._signed, np.empty_like(self._signed)])
+        self._make_room(self.n_columns + 1)
         self._signed[self.n_columns] = self._in_single(votes)
         self._probed.append(float(self._probe @ votes))
         self.n_columns += 1
 
+    def _make_room(self, n_columns: int) -> None:
+        """Twice the space, at least, if so many columns do not fit."""
+        if n_columns > len(self._signed):
+            more = np.empty((max(n_columns, 2 * len(self._signed)) - self.n_columns, self.n_rows), dtype=np.float32)
+            self._signed = np.concatenate([self.signed, more])
+
     def _in_single(self, votes: Vector) -> Votes:
         return (self.labels * votes).astype(np.float32)
+
+    def subset(self, chosen: Integers) -> Columns:
+        """The chosen columns alone, in that order, over the same rows."""
+        part = Columns(self.labels, self.counts, capacity=len(chosen))
+        part.take(self, chosen)
+        return part
+
+    def take(self, other: Columns, chosen: Integers) -> None:
+        """Append the chosen columns of another, over the same rows."""
+        n_columns = self.n_columns + len(chosen)
+        self._make_room(n_columns)
+        self._signed[self.n_columns : n_columns] = other._signed[chosen]
+        self._probed += [other._probed[j] for j in chosen]
+        self.n_columns = n_columns
 
     def keep_first(self, n_columns: int) -> None:
         """Forget the columns that came after the first ``n_columns``."""

@@ -4,6 +4,8 @@ Errors also derive from the built-in type that scikit-learn users expect (``Valu
 ``ImportError`` for a missing extra), so existing ``except`` clauses keep working.
 """
 
+from sklearn.exceptions import NotFittedError
+
 
 class DualBoostError(Exception):
     """Base class of every error raised by dualboost."""
@@ -25,6 +27,14 @@ class MissingDependencyError(DualBoostError, ImportError):
     """An optional dependency is needed for what was asked and is not installed."""
 
 
+class UnsupportedModelError(DualBoostError, ValueError):
+    """A model that cannot be thinned: of an unknown kind, for more than two classes, or a regressor."""
+
+
+class UnfittedModelError(DualBoostError, NotFittedError):
+    """A model that has to be fitted first."""
+
+
 class DualBoostWarning(UserWarning):
     """Base class of every warning issued by dualboost."""
 
@@ -35,6 +45,10 @@ class DegenerateEnsembleWarning(DualBoostWarning):
 
 class SolverWarning(DualBoostWarning):
     """No solver reached the requested accuracy; the best feasible ensemble is returned."""
+
+
+class ThinningWarning(DualBoostWarning):
+    """No smaller ensemble is good enough; the model is returned as it was."""
 
 
 class InterruptedFitWarning(DualBoostWarning):

@@ -13,7 +13,7 @@ from .history import Iteration
 class ProgressBar:
     """An observer of the loop; use as a context manager."""
 
-    def __init__(self, max_iter: int, enabled: bool) -> None:
+    def __init__(self, total: int, enabled: bool, unit: str = "tree") -> None:
         self._bar: Any = None
         if not enabled:
             return
@@ -26,17 +26,20 @@ class ProgressBar:
                 stacklevel=4,
             )
             return
-        self._bar = tqdm(total=max_iter, unit="tree", disable=None)
+        self._bar = tqdm(total=total, unit=unit, disable=None)
 
     def __call__(self, iteration: Iteration) -> None:
-        if self._bar is None:
-            return
         figures = {"objective": f"{iteration.objective:.5g}", "gap": f"{iteration.gap:.0e}"}
         figures["accuracy"] = f"{iteration.train_accuracy:.3f}"
         if iteration.validation_accuracy == iteration.validation_accuracy:
             figures["validation"] = f"{iteration.validation_accuracy:.3f}"
-        self._bar.set_postfix(figures, refresh=False)
-        self._bar.update()
+        self.advance(**figures)
+
+    def advance(self, **figures: object) -> None:
+        """One unit more is done; the figures stand beside the bar."""
+        if self._bar is not None:
+            self._bar.set_postfix(figures, refresh=False)
+            self._bar.update()
 
     def __enter__(self) -> ProgressBar:
         return self

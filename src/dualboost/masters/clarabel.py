@@ -110,7 +110,9 @@ class ClarabelMaster:
                 cones.append(clarabel.NonnegativeConeT(m))
         n_above, n_rho = sum(matrix.shape[0] for matrix, _ in rows), len(programme.right_side)
         if n_rho:
-            rows.append((sparse.hstack([programme.equations, sparse.csc_matrix((n_rho, 1 + n_t))]), programme.right_side))
+            rows.append(
+                (sparse.hstack([programme.equations, sparse.csc_matrix((n_rho, 1 + n_t))]), programme.right_side)
+            )
             cones.append(clarabel.ZeroConeT(n_rho))
         if isinstance(term, EntropyTerm):
             matrix, side = _entropy_cones(term.reference)

@@ -1,0 +1,9 @@
+"""Thinning: most of a model's trees gone, its accuracy kept, the same kind of model back."""
+
+from .adapters import ADAPTERS, adapter_for
+from .base import Adapter
+from .result import Summary, ThinResult
+from .thin import thin
+from .tree_model import ThinnedTreesClassifier
+
+__all__ = ["ADAPTERS", "Adapter", "Summary", "ThinResult", "ThinnedTreesClassifier", "adapter_for", "thin"]

@@ -1,0 +1,71 @@
+"""scikit-learn's AdaBoost: members vote -1 or +1, and the score is divided by the sum of the weights."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.dummy import DummyClassifier
+from sklearn.ensemble import AdaBoostClassifier
+
+from ..._typing import Integers, Vector
+from ..base import Adapter, Outputs
+from ..checks import names_of, pickled_bytes, require_fitted, two_classes
+from ..links import Normalised
+from .members import node_counts
+
+FULL = 2.0
+"""The decision function runs from -2 to 2."""
+
+
+class AdaBoostAdapter(Adapter):
+    """The weights go into ``estimator_weights_``; an intercept is one more member, of constant vote."""
+
+    describes: ClassVar[str] = "AdaBoostClassifier"
+    link = Normalised(FULL)
+
+    @classmethod
+    def handles(cls, model: Any) -> bool:
+        return isinstance(model, AdaBoostClassifier)
+
+    def __init__(self, model: Any) -> None:
+        require_fitted(model, "estimators_")
+        self._model = model
+        self.classes = two_classes(model)
+        used = model.estimator_weights_[: len(model.estimators_)]
+        self.weights = FULL * used / used.sum()
+        self.intercept = 0.0
+        self.n_nodes, self.n_leaves = node_counts(model.estimators_)
+
+    @property
+    def feature_names(self) -> list[str] | None:
+        return names_of(self._model)
+
+    @property
+    def n_features(self) -> int | None:
+        return int(self._model.n_features_in_)
+
+    def outputs(self, X: Any) -> Outputs:
+        X = np.asarray(X) if hasattr(X, "columns") else X  # members are fitted without the names of columns
+        votes = [member.predict(X) == self.classes[1] for member in self._model.estimators_]
+        return np.where(np.array(votes), np.float32(1.0), np.float32(-1.0))
+
+    def rebuild(self, kept: Integers, weights: Vector, intercept: float) -> Any:
+        thinned = copy.copy(self._model)
+        thinned.estimators_ = [self._model.estimators_[j] for j in kept]
+        thinned.estimator_errors_ = self._model.estimator_errors_[kept]
+        thinned.estimator_weights_ = weights / FULL
+        if intercept:
+            says = self.classes[int(intercept > 0)]
+            constant = DummyClassifier(strategy="constant", constant=says)
+            thinned.estimators_.append(constant.fit(np.zeros((2, self._model.n_features_in_)), self.classes))
+            thinned.estimator_errors_ = np.append(thinned.estimator_errors_, np.nan)
+            thinned.estimator_weights_ = np.append(thinned.estimator_weights_, abs(intercept) / FULL)
+        return thinned.set_params(n_estimators=len(thinned.estimators_))
+
+    def raw_scores(self, model: Any, X: Any) -> Vector:
+        return np.asarray(model.decision_function(X))
+
+    def saved_bytes(self, model: Any) -> int:
+        return pickled_bytes(model)

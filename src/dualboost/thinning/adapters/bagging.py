@@ -1,0 +1,78 @@
+"""scikit-learn's bagging: the mean of the members' class probabilities, each on its own features."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.ensemble import BaggingClassifier
+
+from ..._typing import Integers, Vector
+from ...errors import UnsupportedModelError
+from ..base import Adapter, Outputs
+from ..checks import names_of, pickled_bytes, require_fitted, two_classes
+from ..links import Average
+from .members import ScaledMember, node_counts, probabilities
+from .sklearn_trees import averaged_trees
+
+
+class BaggingAdapter(Adapter):
+    """Trees get the weights in their leaves; other members are wrapped in ``ScaledMember``."""
+
+    describes: ClassVar[str] = "BaggingClassifier"
+    link = Average()
+
+    @classmethod
+    def handles(cls, model: Any) -> bool:
+        return isinstance(model, BaggingClassifier)
+
+    def __init__(self, model: Any) -> None:
+        require_fitted(model, "estimators_")
+        self._model = model
+        self.classes = two_classes(model)
+        self._codes = np.arange(2)  # members are trained on the positions of the classes
+        if any(len(getattr(member, "classes_", self._codes)) < 2 for member in model.estimators_):
+            raise UnsupportedModelError(
+                "model BaggingClassifier has a member that was trained on one class only; train it on more rows."
+            )
+        n = len(model.estimators_)
+        self.weights, self.intercept = np.full(n, 1.0 / n), 0.0
+        self.n_nodes, self.n_leaves = node_counts(model.estimators_)
+
+    @property
+    def feature_names(self) -> list[str] | None:
+        return names_of(self._model)
+
+    @property
+    def n_features(self) -> int | None:
+        return int(self._model.n_features_in_)
+
+    def outputs(self, X: Any) -> Outputs:
+        X = np.asarray(X) if hasattr(X, "columns") else X  # members are fitted without the names of columns
+        X = X.tocsr() if hasattr(X, "tocsr") else np.asarray(X)
+        members = zip(self._model.estimators_, self._model.estimators_features_, strict=True)
+        positive = [probabilities(member, X[:, features], self._codes) for member, features in members]
+        return np.asarray(2.0 * np.array(positive) - 1.0, dtype=np.float32)
+
+    def rebuild(self, kept: Integers, weights: Vector, intercept: float) -> Any:
+        thinned = copy.copy(self._model)
+        members = [self._model.estimators_[j] for j in kept]
+        thinned.estimators_ = self._weighted(members, weights, intercept)
+        thinned.estimators_features_ = [self._model.estimators_features_[j] for j in kept]
+        thinned._seeds = np.asarray(self._model._seeds)[kept]  # what estimators_samples_ is computed from
+        return thinned.set_params(n_estimators=len(kept))
+
+    def _weighted(self, members: list[Any], weights: Vector, intercept: float) -> list[Any]:
+        if all(hasattr(member, "tree_") for member in members):
+            return averaged_trees(members, weights, intercept)
+        rest = 1.0 - float(weights.sum())
+        constant = 0.5 * (rest - intercept), 0.5 * (rest + intercept)
+        scaled = zip(members, (weights * len(members)).tolist(), strict=True)
+        return [ScaledMember(member, scale, constant, self._codes) for member, scale in scaled]
+
+    def raw_scores(self, model: Any, X: Any) -> Vector:
+        return 2.0 * np.asarray(model.predict_proba(X))[:, 1] - 1.0
+
+    def saved_bytes(self, model: Any) -> int:
+        return pickled_bytes(model)

@@ -1,0 +1,82 @@
+"""scikit-learn's GradientBoostingClassifier: a constant and regression trees, times the learning rate."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.dummy import DummyClassifier
+from sklearn.ensemble import GradientBoostingClassifier
+
+from ..._typing import Integers, Vector
+from ...errors import UnsupportedModelError
+from ..base import Adapter, Outputs, looked_up
+from ..checks import names_of, pickled_bytes, require_fitted, two_classes
+from ..links import Logit
+from .members import node_counts
+from .sklearn_trees import scaled_tree
+
+
+class GradientBoostingAdapter(Adapter):
+    """Leaves are scaled; what the intercept differs from the model's own constant is added to the first tree kept."""
+
+    describes: ClassVar[str] = "GradientBoostingClassifier"
+
+    @classmethod
+    def handles(cls, model: Any) -> bool:
+        return isinstance(model, GradientBoostingClassifier)
+
+    def __init__(self, model: Any) -> None:
+        require_fitted(model, "estimators_")
+        self.classes = two_classes(model)
+        if not (model.init is None or isinstance(model.init, (str, DummyClassifier))):
+            raise UnsupportedModelError(
+                f"model GradientBoostingClassifier begins with init={model.init!r}, whose predictions are not a constant; "
+                "only init=None, 'zero' or a DummyClassifier can be thinned."
+            )
+        self._model = model
+        self._trees = list(model.estimators_[:, 0])
+        self.link = Logit(2.0 if model.loss == "exponential" else 1.0)
+        self.weights = np.ones(len(self._trees))
+        origin = np.zeros((1, model.n_features_in_), dtype=np.float32)
+        on_origin = sum(model.learning_rate * tree.predict(origin)[0] for tree in self._trees)
+        self.intercept = float(_without_names(model).decision_function(origin)[0] - on_origin)
+        self.n_nodes, self.n_leaves = node_counts(self._trees)
+
+    @property
+    def feature_names(self) -> list[str] | None:
+        return names_of(self._model)
+
+    @property
+    def n_features(self) -> int | None:
+        return int(self._model.n_features_in_)
+
+    def outputs(self, X: Any) -> Outputs:
+        values = [self._model.learning_rate * tree.tree_.value[:, 0, 0] for tree in self._trees]
+        return looked_up(values, self._model.apply(X)[:, :, 0].astype(np.intp))
+
+    def rebuild(self, kept: Integers, weights: Vector, intercept: float) -> Any:
+        shifts = np.zeros(len(kept))
+        shifts[0] = (intercept - self.intercept) / self._model.learning_rate
+        scaled = zip(kept, weights, shifts, strict=True)
+        changed = [scaled_tree(self._trees[j], weight, shift) for j, weight, shift in scaled]
+        thinned = copy.copy(self._model)
+        thinned.estimators_ = np.array(changed, dtype=object).reshape(-1, 1)
+        thinned.n_estimators_ = len(kept)
+        thinned.train_score_ = self._model.train_score_[kept]
+        return thinned.set_params(n_estimators=len(kept))
+
+    def raw_scores(self, model: Any, X: Any) -> Vector:
+        return np.asarray(model.decision_function(X))
+
+    def saved_bytes(self, model: Any) -> int:
+        return pickled_bytes(model)
+
+
+def _without_names(model: Any) -> Any:
+    """The model as if fitted to an array, so that it takes one without a warning."""
+    nameless = copy.copy(model)
+    if hasattr(nameless, "feature_names_in_"):
+        del nameless.feature_names_in_
+    return nameless

@@ -1,0 +1,123 @@
+"""scikit-learn's HistGradientBoostingClassifier: its trees cannot be taken out, so they become our own."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.ensemble import HistGradientBoostingClassifier
+
+from ..._typing import Integers, Matrix, Vector
+from ...errors import UnsupportedModelError
+from ...trees import Tree, constant_tree
+from ..base import Adapter, Outputs
+from ..checks import names_of, pickled_bytes, require_fitted, two_classes
+from ..links import Logit
+from ..tree_model import ThinnedTreesClassifier
+
+
+@dataclass(frozen=True, eq=False)
+class CategoryEncoder:
+    """The model's own encoder, with a missing or unknown category as one more code."""
+
+    encoder: Any
+    missing_codes: dict[int, int]
+
+    def transform(self, X: Any) -> Matrix:
+        encoded = np.array(self.encoder.transform(X), dtype=float)
+        for feature, code in self.missing_codes.items():
+            encoded[np.isnan(encoded[:, feature]), feature] = code
+        return encoded
+
+
+class HistGradientBoostingAdapter(Adapter):
+    """There is no public way to take trees out: the result is a ``ThinnedTreesClassifier`` of ours.
+
+    The trees are read from ``_predictors``, the encoder of categories from ``_preprocessor``.
+    """
+
+    describes: ClassVar[str] = "HistGradientBoostingClassifier (the result is a ThinnedTreesClassifier)"
+    keeps_type: ClassVar[bool] = False
+    link = Logit()
+
+    @classmethod
+    def handles(cls, model: Any) -> bool:
+        return isinstance(model, HistGradientBoostingClassifier)
+
+    def __init__(self, model: Any) -> None:
+        require_fitted(model)
+        self.classes = two_classes(model)
+        self._model = model
+        try:
+            encoder = model._preprocessor
+            missing = {} if encoder is None else _missing_codes(model)
+            self._encoder = None if encoder is None else CategoryEncoder(encoder, missing)
+            self._trees = [_tree(predictors[0], missing) for predictors in model._predictors]
+            self.intercept = float(model._baseline_prediction[0, 0])
+        except (AttributeError, KeyError, IndexError, ValueError) as error:
+            raise UnsupportedModelError(
+                f"The trees of HistGradientBoostingClassifier could not be read from this version of scikit-learn: {error}"
+            ) from error
+        self.weights = np.ones(len(self._trees))
+        self.n_leaves = np.array([tree.n_leaves for tree in self._trees], dtype=np.intp)
+        self.n_nodes = 2 * self.n_leaves - 1
+
+    @property
+    def feature_names(self) -> list[str] | None:
+        return names_of(self._model)
+
+    @property
+    def n_features(self) -> int | None:
+        return int(self._model.n_features_in_)
+
+    def outputs(self, X: Any) -> Outputs:
+        X = np.asarray(X, dtype=float) if self._encoder is None else self._encoder.transform(X)
+        return np.array([tree.vote(X) for tree in self._trees], dtype=np.float32)
+
+    def rebuild(self, kept: Integers, weights: Vector, intercept: float) -> Any:
+        trees = [self._trees[j] for j in kept]
+        thinned = ThinnedTreesClassifier(trees, weights, intercept, self.classes, self.n_features or 0, self._encoder)
+        names = getattr(self._model, "feature_names_in_", None)
+        if names is not None:
+            thinned.feature_names_in_ = names
+        return thinned
+
+    def raw_scores(self, model: Any, X: Any) -> Vector:
+        return np.asarray(model.decision_function(X))
+
+    def saved_bytes(self, model: Any) -> int:
+        return pickled_bytes(model)
+
+
+def _missing_codes(model: Any) -> dict[int, int]:
+    """The code that a missing category gets, one beyond the known ones, by the position of its feature."""
+    categories = model._preprocessor.named_transformers_["encoder"].categories_
+    return {feature: len(known) for feature, known in enumerate(categories)}  # the encoder puts them first
+
+
+def _tree(predictor: Any, missing_codes: dict[int, int]) -> Tree:
+    nodes = predictor.nodes
+    is_leaf = nodes["is_leaf"].astype(bool)
+    if len(nodes) == 1:
+        return constant_tree(float(nodes["value"][0]))
+    number = np.where(is_leaf, ~(np.cumsum(is_leaf) - 1), np.cumsum(~is_leaf) - 1)
+    inner = nodes[~is_leaf]
+    is_categorical = inner["is_categorical"].astype(bool)
+    missing_left = inner["missing_go_to_left"].astype(bool)
+    categories = {}
+    for node in np.flatnonzero(is_categorical).tolist():
+        bits = np.ascontiguousarray(predictor.raw_left_cat_bitsets[inner["bitset_idx"][node]])
+        codes = np.flatnonzero(np.unpackbits(bits.view(np.uint8), bitorder="little"))
+        extra = [missing_codes[int(inner["feature_idx"][node])]] if missing_left[node] else []
+        categories[node] = np.append(codes, extra).astype(np.intp)
+    return Tree(
+        feature=inner["feature_idx"].astype(np.intp),
+        threshold=np.minimum(inner["num_threshold"], np.finfo(float).max),
+        left=number[inner["left"]].astype(np.intp),
+        right=number[inner["right"]].astype(np.intp),
+        missing_left=missing_left & ~is_categorical,
+        categories=categories,
+        gain=np.maximum(inner["gain"], 0.0),
+        votes=nodes["value"][is_leaf],
+    )

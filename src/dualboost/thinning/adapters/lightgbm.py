@@ -1,0 +1,104 @@
+"""LightGBM: trees are removed from the text model and their leaves scaled."""
+
+from __future__ import annotations
+
+import copy
+import re
+from typing import Any, ClassVar
+
+import lightgbm
+import numpy as np
+
+from ..._typing import Integers, Vector
+from ...errors import UnsupportedModelError
+from ...pricing.lightgbm_text import parse_trees
+from ..base import Adapter, Outputs, looked_up
+from ..checks import require_fitted, two_classes
+from ..links import Logit
+
+OBJECTIVE = re.compile(r"^objective=(\S+)(?:.*\bsigmoid:(\S+))?", re.MULTILINE)
+
+
+class LightGBMAdapter(Adapter):
+    """``LGBMClassifier`` and ``Booster``; with early stopping, the trees up to the best iteration."""
+
+    describes: ClassVar[str] = "lightgbm.LGBMClassifier, lightgbm.Booster"
+
+    @classmethod
+    def handles(cls, model: Any) -> bool:
+        return isinstance(model, (lightgbm.LGBMClassifier, lightgbm.Booster))
+
+    def __init__(self, model: Any) -> None:
+        self._is_classifier = isinstance(model, lightgbm.LGBMClassifier)
+        if self._is_classifier:
+            require_fitted(model)
+        self._model = model
+        self._booster = model.booster_ if self._is_classifier else model
+        best = self._booster.best_iteration
+        self._text = self._booster.model_to_string(num_iteration=best if best > 0 else -1)
+        self.link = Logit(self._slope())
+        self.classes = two_classes(model) if self._is_classifier else np.arange(2)
+        self._trees = parse_trees(self._text)
+        if not self._trees:
+            raise UnsupportedModelError("model has no trees; train it first.")
+        averages = "\naverage_output\n" in self._text
+        self.weights = np.full(len(self._trees), 1.0 / len(self._trees) if averages else 1.0)
+        self.intercept = 0.0
+        self.n_leaves = np.array([tree.n_leaves for tree in self._trees], dtype=np.intp)
+        self.n_nodes = 2 * self.n_leaves - 1
+
+    def _slope(self) -> float:
+        found = OBJECTIVE.search(self._text)
+        name = found[1] if found else "a function of your own"
+        if found is None or name not in ("binary", "cross_entropy"):
+            raise UnsupportedModelError(
+                f"model with objective {name!r} cannot be thinned; classifiers of two classes (objective 'binary') can."
+            )
+        if "\nis_linear=1\n" in self._text:
+            raise UnsupportedModelError("model with linear_tree=True cannot be thinned: its leaves are not constants.")
+        return float(found[2] or 1.0)
+
+    @property
+    def feature_names(self) -> list[str] | None:
+        names = self._booster.feature_name()
+        made_up = [f"Column_{i}" for i in range(len(names))]
+        return None if names == made_up else list(names)
+
+    @property
+    def n_features(self) -> int | None:
+        return int(self._booster.num_feature())
+
+    def outputs(self, X: Any) -> Outputs:
+        leaves = np.asarray(self._model.predict(X, pred_leaf=True)).reshape(-1, len(self._trees))
+        return looked_up([tree.votes for tree in self._trees], leaves)
+
+    def rebuild(self, kept: Integers, weights: Vector, intercept: float) -> Any:
+        header, *sections = self._text.split("\nTree=")
+        *_, tail = sections[-1].partition("\nend of trees")
+        header = re.sub(r"^(tree_sizes=.*|average_output)\n", "", header + "\n", flags=re.MULTILINE)
+        shifts = np.zeros(len(kept))
+        shifts[0] = intercept
+        values = [a * self._trees[j].votes + b for j, a, b in zip(kept, weights, shifts, strict=True)]
+        changed = [_with_leaves(sections[j], number, values[number]) for number, j in enumerate(kept)]
+        text = header + "\n".join(changed) + "\nend of trees" + tail
+        booster = lightgbm.Booster(model_str=lightgbm.Booster(model_str=text).model_to_string())
+        if not self._is_classifier:
+            return booster
+        thinned = copy.copy(self._model)
+        thinned._Booster, thinned._best_iteration = booster, -1  # what booster_ returns
+        return thinned.set_params(n_estimators=len(kept))
+
+    def raw_scores(self, model: Any, X: Any) -> Vector:
+        return np.asarray(model.predict(X, raw_score=True))
+
+    def saved_bytes(self, model: Any) -> int:
+        booster = model.booster_ if self._is_classifier else model
+        return len(booster.model_to_string())
+
+
+def _with_leaves(section: str, number: int, values: Vector) -> str:
+    """The text of a tree under another number, with other leaf values."""
+    body = section.partition("\nend of trees")[0].split("\n", 1)[1]
+    leaves = "leaf_value=" + " ".join(map(repr, values.tolist()))
+    body = re.sub(r"^leaf_value=.*$", leaves, body, flags=re.MULTILINE)
+    return f"Tree={number}\n{body.rstrip()}\n\n"

@@ -1,0 +1,61 @@
+"""Members that are classifiers of any kind: their votes, their sizes, and a wrapper that scales what they say."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
+
+from ..._typing import Integers, Matrix, Vector
+
+
+def probabilities(member: Any, X: Any, classes: Any) -> Vector:
+    """P(second class) by ``predict_proba``, or 0 and 1 by ``predict``."""
+    known = list(getattr(member, "classes_", classes))
+    if not hasattr(member, "predict_proba"):
+        return (np.asarray(member.predict(X)) == classes[1]).astype(float)
+    if classes[1] not in known:
+        return np.zeros(X.shape[0])
+    return np.asarray(member.predict_proba(X))[:, known.index(classes[1])]
+
+
+def node_counts(members: list[Any]) -> tuple[Integers, Integers]:
+    """Nodes and leaves of each member; a member that is no tree counts as one of each."""
+    trees = [getattr(member, "tree_", None) for member in members]
+    nodes = [1 if tree is None else tree.node_count for tree in trees]
+    leaves = [1 if tree is None else tree.n_leaves for tree in trees]
+    return np.array(nodes, dtype=np.intp), np.array(leaves, dtype=np.intp)
+
+
+class ScaledMember(ClassifierMixin, BaseEstimator):
+    """A fitted classifier whose probabilities are scaled and shifted, so that an equal average is a weighted one.
+
+    Needed only where members are not trees, whose leaves can be rewritten instead; models that contain it need dualboost
+    to be loaded.
+    """
+
+    def __init__(self, member: Any, scale: float, constant: tuple[float, float], classes: Any) -> None:
+        self.member = member
+        self.scale = scale
+        self.constant = constant
+        self.classes = classes
+
+    @property
+    def classes_(self) -> Any:
+        return self.classes
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return True
+
+    def fit(self, X: Any, y: Any = None) -> ScaledMember:
+        """Nothing to do: the member is fitted."""
+        return self
+
+    def predict_proba(self, X: Any) -> Matrix:
+        positive = probabilities(self.member, X, self.classes)
+        both = np.column_stack([1.0 - positive, positive])
+        return self.scale * both + np.asarray(self.constant)
+
+    def predict(self, X: Any) -> Any:
+        return self.classes[(self.predict_proba(X)[:, 1] > 0.5).astype(np.intp)]

@@ -1,0 +1,153 @@
+"""XGBoost: trees are removed from the JSON model and their leaves scaled; the base score stays as it is."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, ClassVar
+
+import numpy as np
+
+from ..._typing import Integers, Vector
+from ...errors import UnsupportedModelError
+from ..base import Adapter, Outputs, is_instance_of, looked_up
+from ..checks import unfitted
+from ..links import Logit
+
+OBJECTIVES = ("binary:logistic", "binary:logitraw", "reg:logistic")
+
+
+class XGBoostAdapter(Adapter):
+    """``XGBClassifier`` and ``Booster``; with early stopping, the trees up to the best iteration."""
+
+    describes: ClassVar[str] = "xgboost.XGBClassifier, xgboost.Booster"
+    link = Logit()
+
+    @classmethod
+    def handles(cls, model: Any) -> bool:
+        return is_instance_of(model, "xgboost", "XGBClassifier", "Booster")
+
+    def __init__(self, model: Any) -> None:
+        import xgboost
+
+        self._xgboost = xgboost
+        self._is_classifier = isinstance(model, xgboost.XGBClassifier)
+        if self._is_classifier and not model.__sklearn_is_fitted__():
+            raise unfitted(model)
+        self._model = model
+        self._booster = model.get_booster() if self._is_classifier else model
+        self._json = json.loads(self._booster.save_raw("json"))
+        trees = _tree_model(self._json)["trees"]
+        self._require_two_classes()
+        self._n_used = self._rounds_used()
+        indptr = _tree_model(self._json).get("iteration_indptr") or range(len(trees) + 1)
+        self._trees = trees[: indptr[self._n_used]]
+        if not self._trees:
+            raise unfitted(model)
+        drops = self._json["learner"]["gradient_booster"].get("weight_drop", [1.0] * len(self._trees))
+        self._values = [
+            drop * np.array(tree["split_conditions"], dtype=float)
+            for tree, drop in zip(self._trees, drops, strict=False)
+        ]
+        self.classes = np.arange(2)
+        self.weights = np.ones(len(self._trees))
+        self.intercept = self._base_score()
+        self.n_nodes = np.array([len(tree["left_children"]) for tree in self._trees], dtype=np.intp)
+        self.n_leaves = (self.n_nodes + 1) // 2
+
+    def _require_two_classes(self) -> None:
+        learner = self._json["learner"]
+        kind, objective = learner["gradient_booster"]["name"], learner["objective"]["name"]
+        if kind == "gblinear":
+            raise UnsupportedModelError("model with booster='gblinear' has no trees to thin.")
+        if objective not in OBJECTIVES:
+            raise UnsupportedModelError(
+                f"model with objective={objective!r} cannot be thinned; classifiers of two classes can: {OBJECTIVES}."
+            )
+
+    def _rounds_used(self) -> int:
+        try:
+            return int(self._booster.best_iteration) + 1
+        except AttributeError:  # no early stopping
+            return int(self._booster.num_boosted_rounds())
+
+    def _base_score(self) -> float:
+        """What the model adds to its trees: found on a row of missing values."""
+        names, types = self._booster.feature_names, self._booster.feature_types
+        empty = np.full((1, self._booster.num_features()), np.nan)
+        row = self._xgboost.DMatrix(empty, feature_names=names, feature_types=types, enable_categorical=True)
+        rounds = (0, self._n_used)
+        raw = float(self._booster.predict(row, output_margin=True, iteration_range=rounds)[0])
+        leaves = self._booster.predict(row, pred_leaf=True, iteration_range=rounds).astype(np.intp).reshape(1, -1)
+        return raw - float(looked_up(self._values, leaves).sum(dtype=float))
+
+    @property
+    def feature_names(self) -> list[str] | None:
+        return self._booster.feature_names
+
+    @property
+    def n_features(self) -> int | None:
+        return int(self._booster.num_features())
+
+    def outputs(self, X: Any) -> Outputs:
+        if self._is_classifier:
+            leaves = self._model.apply(X, iteration_range=(0, self._n_used))
+        else:
+            leaves = self._booster.predict(self._matrix(X), pred_leaf=True, iteration_range=(0, self._n_used))
+        return looked_up(self._values, np.asarray(leaves).astype(np.intp).reshape(-1, len(self._trees)))
+
+    def _matrix(self, X: Any) -> Any:
+        names = None if hasattr(X, "columns") else self._booster.feature_names
+        return self._xgboost.DMatrix(X, feature_names=names, enable_categorical=True)
+
+    def rebuild(self, kept: Integers, weights: Vector, intercept: float) -> Any:
+        shifts = np.zeros(len(kept))
+        shifts[0] = intercept - self.intercept
+        changed = json.loads(self._booster.save_raw("json"))
+        model = _tree_model(changed)
+        scaled = zip(kept.tolist(), weights.tolist(), shifts.tolist(), strict=True)
+        model["trees"] = [
+            _with_leaves(model["trees"][j], number, scale * self._values[j] + shift)
+            for number, (j, scale, shift) in enumerate(scaled)
+        ]
+        model["tree_info"] = [0] * len(kept)
+        model["iteration_indptr"] = list(range(len(kept) + 1))
+        model["gbtree_model_param"] |= {"num_trees": str(len(kept)), "num_parallel_tree": "1"}
+        if "weight_drop" in changed["learner"]["gradient_booster"]:
+            changed["learner"]["gradient_booster"]["weight_drop"] = [1.0] * len(kept)
+        for name in ("best_iteration", "best_score", "scikit_learn"):
+            changed["learner"]["attributes"].pop(name, None)
+        return self._loaded(bytearray(json.dumps(changed), "utf-8"), len(kept))
+
+    def _loaded(self, raw: bytearray, n_trees: int) -> Any:
+        if not self._is_classifier:
+            return self._xgboost.Booster(model_file=raw)
+        thinned = type(self._model)(**self._model.get_params())
+        thinned.load_model(raw)
+        return thinned.set_params(n_estimators=n_trees)
+
+    def raw_scores(self, model: Any, X: Any) -> Vector:
+        scores = model.predict(X, output_margin=True) if self._is_classifier else self._predicted(model, X)
+        return np.asarray(scores, dtype=float)
+
+    def _predicted(self, booster: Any, X: Any) -> Any:
+        rounds = (0, self._n_used) if booster is self._model else (0, 0)
+        return booster.predict(self._matrix(X), output_margin=True, iteration_range=rounds)
+
+    def saved_bytes(self, model: Any) -> int:
+        booster = model.get_booster() if self._is_classifier else model
+        return len(booster.save_raw("ubj"))
+
+
+def _tree_model(model: dict[str, Any]) -> dict[str, Any]:
+    """The part of the JSON model that holds the trees; DART's is one level deeper."""
+    booster: dict[str, Any] = model["learner"]["gradient_booster"]
+    return (booster["gbtree"] if "gbtree" in booster else booster)["model"]
+
+
+def _with_leaves(tree: dict[str, Any], number: int, values: Vector) -> dict[str, Any]:
+    """The tree under another number with other leaf values, which XGBoost keeps beside the split conditions."""
+    is_leaf = np.array(tree["left_children"]) == -1
+    for name in ("split_conditions", "base_weights"):
+        tree[name] = np.where(is_leaf, values, np.array(tree[name], dtype=float)).tolist()
+    tree["id"] = number
+    return tree

@@ -1,0 +1,93 @@
+"""The seam to other libraries: a fitted model as members whose weighted outputs add up to its raw score."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._typing import Integers, Vector
+from .links import Link
+
+Outputs = NDArray[np.float32]
+
+
+class Adapter(ABC):
+    """One kind of model. The raw score of a row is ``intercept + weights @ outputs``; positive means the second class.
+
+    ``__init__`` reads the model, and refuses one that is not fitted or not a classifier of two classes. Nothing here
+    changes the model that was passed in.
+    """
+
+    describes: ClassVar[str]
+    """The models it takes, in words for messages."""
+    keeps_type: ClassVar[bool] = True
+    """Whether ``rebuild`` returns the type that came in."""
+
+    classes: NDArray[Any]
+    weights: Vector
+    """The weight of each member in the model as it is."""
+    intercept: float
+    n_nodes: Integers
+    n_leaves: Integers
+    link: Link
+
+    @classmethod
+    @abstractmethod
+    def handles(cls, model: Any) -> bool:
+        """Whether the model is of this kind; other libraries are not imported for it."""
+
+    @abstractmethod
+    def __init__(self, model: Any) -> None: ...
+
+    @abstractmethod
+    def outputs(self, X: Any) -> Outputs:
+        """What each member says of each row: one contiguous row for each member."""
+
+    @abstractmethod
+    def rebuild(self, kept: Integers, weights: Vector, intercept: float) -> Any:
+        """A model of these members alone, whose raw score is ``intercept + weights @ outputs[kept]``."""
+
+    def with_probabilities(self, model: Any, scores: Vector, labels: Vector, counts: Vector) -> Any:
+        """The rebuilt model with its probabilities fitted to its raw scores, where they are not a fixed function."""
+        return model
+
+    @abstractmethod
+    def raw_scores(self, model: Any, X: Any) -> Vector:
+        """The raw scores of the model, or of one that was rebuilt from it."""
+
+    @abstractmethod
+    def saved_bytes(self, model: Any) -> int:
+        """The size of the model as its own library saves it."""
+
+    @property
+    def feature_names(self) -> list[str] | None:
+        """The names of the columns that the model was trained on, if it knows them."""
+        return None
+
+    @property
+    def n_features(self) -> int | None:
+        """The number of columns that the model was trained on, if it knows it."""
+        return None
+
+    @property
+    def n_members(self) -> int:
+        return len(self.weights)
+
+    def probability(self, raw: Vector) -> Vector:
+        return self.link.probability(raw)
+
+
+def is_instance_of(model: Any, package: str, *names: str) -> bool:
+    """Whether the model's class, or one it derives from, has such a name in that package, imported or not."""
+    return any(base.__module__.split(".")[0] == package and base.__name__ in names for base in type(model).__mro__)
+
+
+def looked_up(leaf_values: list[Vector], leaves: NDArray[Any]) -> Outputs:
+    """The outputs of trees from their leaf values and the leaves that the rows fall into, one column a tree."""
+    outputs = np.empty((len(leaf_values), len(leaves)), dtype=np.float32)
+    for j, values in enumerate(leaf_values):
+        outputs[j] = values[leaves[:, j]]
+    return outputs

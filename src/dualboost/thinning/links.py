@@ -1,0 +1,111 @@
+"""From a model's raw score to its probability, and the scale and shift that keep it calibrated when trees go.
+
+What can be written into an exported model differs: a boosted model's leaves take any scale and intercept, a forest's
+average must stay a probability, and AdaBoost divides by the sum of its weights.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import expit
+
+from .._typing import Vector
+
+NEWTON_STEPS = 50
+
+
+class Link(ABC):
+    """How raw scores become probabilities of the second class."""
+
+    @abstractmethod
+    def probability(self, raw: Vector) -> Vector:
+        """P(second class); above one half where the raw score is positive."""
+
+    @abstractmethod
+    def recalibration(self, scores: Vector, targets: Vector, counts: Vector, size: float) -> tuple[float, float]:
+        """The factor and the shift with which the scores fit the target probabilities best.
+
+        ``size`` is the largest score possible: the sum of the weights and of the absolute intercept.
+        """
+
+
+@dataclass(frozen=True)
+class Logit(Link):
+    """P = 1/(1 + exp(-slope*raw)): factor and shift are free, and minimise the log loss."""
+
+    slope: float = 1.0
+
+    def probability(self, raw: Vector) -> Vector:
+        return expit(self.slope * raw)
+
+    def recalibration(self, scores: Vector, targets: Vector, counts: Vector, size: float) -> tuple[float, float]:
+        spread = float(np.abs(scores).max(initial=0.0))
+        if spread == 0.0:
+            return 1.0, 0.0
+        design = np.column_stack([scores / spread, np.ones(len(scores))])
+        theta = _logistic_fit(design, targets, counts)
+        factor = theta[0] / spread
+        if not np.isfinite(theta).all() or factor <= 0:
+            return 1.0, 0.0
+        return float(factor / self.slope), float(theta[1] / self.slope)
+
+
+@dataclass(frozen=True)
+class Average(Link):
+    """P = (1 + raw)/2, an average of probabilities: the factor is at most what keeps it between 0 and 1."""
+
+    def probability(self, raw: Vector) -> Vector:
+        return 0.5 * (1.0 + raw)
+
+    def recalibration(self, scores: Vector, targets: Vector, counts: Vector, size: float) -> tuple[float, float]:
+        weighted = counts * scores
+        squares = float(weighted @ scores)
+        if squares == 0.0 or size == 0.0:
+            return 1.0, 0.0
+        factor = float(weighted @ (2.0 * targets - 1.0)) / squares
+        return float(np.clip(factor, 1e-3 / size, 1.0 / size)), 0.0
+
+
+@dataclass(frozen=True)
+class Normalised(Link):
+    """P = 1/(1 + exp(-raw)) of a raw score between -total and total, whatever the scale of the weights."""
+
+    total: float = 1.0
+
+    def probability(self, raw: Vector) -> Vector:
+        return expit(raw)
+
+    def recalibration(self, scores: Vector, targets: Vector, counts: Vector, size: float) -> tuple[float, float]:
+        return (self.total / size if size > 0 else 1.0), 0.0
+
+
+def _logistic_fit(design: np.ndarray, targets: Vector, counts: Vector) -> Vector:
+    """Newton's method on the log loss, with a trace of ridge so that separable rows keep it finite."""
+    ridge = 1e-6 * float(counts.sum())
+    theta = np.zeros(design.shape[1])
+    loss = _log_loss(design @ theta, targets, counts) + 0.0
+    for _ in range(NEWTON_STEPS):
+        p = expit(design @ theta)
+        gradient = design.T @ (counts * (p - targets)) + ridge * theta
+        hessian = (design.T * (counts * p * (1.0 - p))) @ design + ridge * np.eye(len(theta))
+        step = np.linalg.solve(hessian, gradient)
+        length = 1.0
+        while length > 1e-6:
+            trial = theta - length * step
+            trial_loss = _log_loss(design @ trial, targets, counts) + 0.5 * ridge * float(trial @ trial)
+            if trial_loss <= loss:
+                break
+            length *= 0.5
+        else:
+            return theta
+        theta, improvement, loss = trial, loss - trial_loss, trial_loss
+        if improvement <= 1e-10 * abs(loss):
+            return theta
+    return theta
+
+
+def _log_loss(logits: Vector, targets: Vector, counts: Vector) -> float:
+    return float(counts @ (np.logaddexp(0.0, logits) - targets * logits))

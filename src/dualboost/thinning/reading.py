@@ -1,0 +1,75 @@
+"""From X, y and sample weights to what the members of a model say of the rows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .._typing import Vector
+from ..errors import DualBoostError, InvalidDataError, InvalidParameterError
+from ..parameters import as_sample_weight
+from .base import Adapter
+from .rows import MemberRows
+
+
+def read_rows(adapter: Adapter, X: Any, y: Any, sample_weight: Any) -> MemberRows:
+    """The rows that have a weight."""
+    _require_same_columns(adapter, X)
+    try:
+        outputs = adapter.outputs(X)
+    except DualBoostError:
+        raise
+    except Exception as error:
+        raise InvalidDataError(f"The model cannot predict on X: {error}") from error
+    labels = _labels(adapter, y, outputs.shape[1])
+    counts = as_sample_weight(sample_weight, len(labels))
+    scores = adapter.intercept + adapter.weights @ outputs
+    rows = MemberRows(outputs, labels, counts, scores)
+    return rows if counts.all() else rows.part(counts > 0)
+
+
+def read_validation(adapter: Adapter, validation_data: Any) -> MemberRows | None:
+    """The rows of ``validation_data``, if given."""
+    if validation_data is None:
+        return None
+    if not isinstance(validation_data, (tuple, list)) or len(validation_data) not in (2, 3):
+        raise InvalidParameterError(
+            f"validation_data of type {type(validation_data).__name__} must be a tuple (X, y) or (X, y, sample_weight)."
+        )
+    X, y, *weights = validation_data
+    return read_rows(adapter, X, y, weights[0] if weights else None)
+
+
+def _labels(adapter: Adapter, y: Any, n_rows: int) -> Vector:
+    """-1 for the model's first class, +1 for its second."""
+    y = np.asarray(y)
+    if y.shape != (n_rows,):
+        raise InvalidDataError(f"y has shape {y.shape}; it must hold one class for each of the {n_rows} rows of X.")
+    classes = adapter.classes.tolist()
+    unknown = ~np.isin(y, adapter.classes)
+    if unknown.any():
+        raise InvalidDataError(
+            f"y holds {y[unknown].tolist()[0]!r}, but the model knows the classes {classes} only; pass the labels that "
+            "it was trained with."
+        )
+    return np.where(y == adapter.classes[1], 1.0, -1.0)
+
+
+def _require_same_columns(adapter: Adapter, X: Any) -> None:
+    expected, names = adapter.n_features, adapter.feature_names
+    shape = getattr(X, "shape", None) or np.shape(X)
+    if len(shape) != 2:
+        raise InvalidDataError(f"X has shape {tuple(shape)}; it must be a table of rows and columns.")
+    if expected is not None and shape[1] != expected:
+        raise InvalidDataError(
+            f"X has {shape[1]} columns, but the model was trained on {expected}; pass the same columns in the same order."
+        )
+    if names is not None and hasattr(X, "columns"):
+        given = [str(name) for name in X.columns]
+        different = [(a, b) for a, b in zip(given, names, strict=True) if a != b]
+        if different:
+            raise InvalidDataError(
+                f"X has a column {different[0][0]!r} where the model was trained on {different[0][1]!r}; pass the same "
+                "columns in the same order."
+            )

@@ -1,0 +1,160 @@
+"""What thinning returns: the smaller model, its weights, the path they were chosen from, and what was gained."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from .._typing import Integers, Vector
+from ..errors import MissingDependencyError
+from .base import Adapter
+from .rows import MemberRows
+from .search import Point
+
+TIMED_RUNS = 5
+
+
+class Summary(dict[str, tuple[float, float]]):
+    """Before and after, by what was measured; printed as a table."""
+
+    def __str__(self) -> str:
+        lines = [f"{'':24}{'before':>14}{'after':>14}{'ratio':>9}"]
+        for name, (before, after) in self.items():
+            ratio = f"{after / before:.2f}" if before else ""
+            lines.append(f"{name:24}{_figure(before):>14}{_figure(after):>14}{ratio:>9}")
+        return "\n".join(lines)
+
+
+@dataclass(frozen=True, eq=False)
+class ThinResult:
+    """A thinned model.
+
+    Its raw score is ``intercept + weights @ outputs``, where the outputs are those of the trees ``kept`` in the model
+    as it was: leaf values (XGBoost, LightGBM, CatBoost, gradient boosting: times the learning rate), P - Q for class
+    probabilities P and Q (forests, bagging, lists), votes -1 and +1 (AdaBoost), or our own votes.
+    """
+
+    model: Any
+    """The same type as the model that came in, where its library lets trees be taken out."""
+    kept: Integers
+    """The positions of the trees kept, increasing."""
+    weights: Vector
+    """One weight for each tree kept; in the model as it was, every tree had one as well (a boosted tree: 1)."""
+    intercept: float
+    C: float | None
+    """The C that chose the trees; None if the model is unchanged."""
+    path: dict[str, Any]
+    """Arrays of equal length: C (which chose the trees), C_weights (which gave the weights), trees, nodes,
+    train_score, validation_score (nan where there were no other rows to validate on)."""
+    chosen: int | None
+    """The row of ``path`` that was taken; None if the model is unchanged."""
+    full_score: float
+    """The accuracy of the model as it was, on the rows that ensembles were compared on."""
+    gap: float
+    """The relative duality gap of the weights over the trees that were available to them; nan if nothing changed."""
+    _adapter: Adapter = field(repr=False)
+    _original: Any = field(repr=False)
+    _data: tuple[Any, Any] = field(repr=False)
+
+    def summary(self) -> Summary:
+        """Trees, leaves, bytes of the saved model, accuracy on all rows given, and seconds to predict them."""
+        adapter, (X, y) = self._adapter, self._data
+        members = np.arange(adapter.n_members)
+        figures = Summary()
+        figures["trees"] = adapter.n_members, len(self.kept)
+        figures["leaves"] = int(adapter.n_leaves[members].sum()), int(adapter.n_leaves[self.kept].sum())
+        figures["bytes, saved"] = adapter.saved_bytes(self._original), adapter.saved_bytes(self.model)
+        if self.chosen is not None:
+            scores = self.path["validation_score"]
+            if not np.isnan(scores[self.chosen]):
+                figures["accuracy, validation"] = self.full_score, float(scores[self.chosen])
+        before, after = (self._measured(model, X, y) for model in (self._original, self.model))
+        figures["accuracy, rows given"] = before[0], after[0]
+        figures["seconds to predict"] = before[1], after[1]
+        return figures
+
+    def _measured(self, model: Any, X: Any, y: Any) -> tuple[float, float]:
+        """The accuracy, and the shortest time that a prediction took."""
+        times = []
+        for _ in range(TIMED_RUNS):
+            started = time.perf_counter()
+            scores = self._adapter.raw_scores(model, X)
+            times.append(time.perf_counter() - started)
+        predicted = self._adapter.classes[(scores > 0).astype(np.intp)]
+        return float(np.mean(predicted == np.asarray(y))), min(times)
+
+    def plot(self, ax: Any = None) -> Any:
+        """Accuracy against trees along the path, the model as it was, and the ensemble taken."""
+        try:
+            import matplotlib.pyplot as plt
+        except ImportError as error:
+            raise MissingDependencyError("plot needs matplotlib: pip install 'dualboost[plot]'.") from error
+        ax = ax if ax is not None else plt.subplots(figsize=(6.4, 4.2), layout="constrained")[1]
+        trees, n_members = self.path["trees"], self._adapter.n_members
+        has_validation = not np.isnan(self.path["validation_score"]).all()
+        scores = self.path["validation_score" if has_validation else "train_score"]
+        own = self.path["C"] == self.path["C_weights"]
+        for mask, label, style in ((own, "weights of the same C", "o"), (~own, "weights of the densest C", "^")):
+            if mask.any():
+                ax.plot(trees[mask], scores[mask], style, ms=6, alpha=0.8, mec="white", label=label)
+        ax.axhline(self.full_score, color="0.5", lw=1, ls="--", zorder=0)
+        ax.plot(n_members, self.full_score, "s", color="0.3", label=f"the model as it was: {n_members} trees")
+        if self.chosen is not None:
+            at = trees[self.chosen], scores[self.chosen]
+            ax.plot(*at, "o", ms=15, mfc="none", mec="crimson", mew=2, label=f"taken: {at[0]} trees")
+        which = "validation" if has_validation else "training"
+        ax.set(xlabel="trees", ylabel=f"{which} accuracy", xlim=(0, 1.04 * n_members))
+        ax.grid(alpha=0.3)
+        ax.legend(loc="lower right", frameon=False)
+        return ax
+
+
+def make_result(
+    adapter: Adapter,
+    model: Any,
+    data: tuple[Any, Any],
+    points: list[Point],
+    taken: Point | None,
+    final: Point | None,
+    rows: MemberRows,
+    compared: MemberRows,
+) -> ThinResult:
+    """The result of taking one point of the path, refitted as ``final``; of taking none, the model as it was."""
+    if final is None:
+        kept, weights, intercept = np.arange(adapter.n_members), adapter.weights.copy(), adapter.intercept
+    else:
+        kept, weights, intercept = final.members, final.weights, final.intercept
+    rebuilt = adapter.rebuild(kept, weights, intercept)
+    scores = rows.scores(kept, weights, intercept)
+    return ThinResult(
+        model=adapter.with_probabilities(rebuilt, scores, rows.labels, rows.counts),
+        kept=kept,
+        weights=weights,
+        intercept=intercept,
+        C=None if taken is None else taken.C,
+        path=_table(points, adapter),
+        chosen=None if taken is None else next(k for k, point in enumerate(points) if point is taken),
+        full_score=compared.full_accuracy,
+        gap=np.nan if final is None else final.solution.gap,
+        _adapter=adapter,
+        _original=model,
+        _data=data,
+    )
+
+
+def _table(points: list[Point], adapter: Adapter) -> dict[str, Any]:
+    return {
+        "C": np.array([point.C for point in points]),
+        "C_weights": np.array([point.C_weights for point in points]),
+        "trees": np.array([len(point.members) for point in points], dtype=np.intp),
+        "nodes": np.array([adapter.n_nodes[point.members].sum() for point in points], dtype=np.intp),
+        "train_score": np.array([point.train_score for point in points]),
+        "validation_score": np.array([point.validation_score for point in points]),
+    }
+
+
+def _figure(value: float) -> str:
+    return f"{value:,}" if isinstance(value, int) else f"{value:.4g}"

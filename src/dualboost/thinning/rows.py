@@ -1,0 +1,56 @@
+"""The rows that an ensemble is thinned and compared on: what every member and the whole model say of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._typing import Integers, Vector
+from ..columns import Columns
+from ..validation import accuracy
+from .base import Outputs
+
+
+@dataclass(frozen=True, eq=False)
+class MemberRows:
+    """The members' outputs (one row for each member), and labels, multiplicities and the full model's raw scores."""
+
+    outputs: Outputs
+    labels: Vector
+    counts: Vector
+    full_scores: Vector
+
+    @property
+    def n_members(self) -> int:
+        return len(self.outputs)
+
+    def part(self, rows: Integers | NDArray[np.bool_]) -> MemberRows:
+        return MemberRows(
+            np.ascontiguousarray(self.outputs[:, rows]), self.labels[rows], self.counts[rows], self.full_scores[rows]
+        )
+
+    def scores(self, members: Integers, weights: Vector, intercept: float) -> Vector:
+        """The raw scores of some members with these weights."""
+        total = np.full(len(self.labels), intercept)
+        for member, weight in zip(members, weights, strict=True):
+            total += weight * self.outputs[member]
+        return total
+
+    def accuracy(self, scores: Vector) -> float:
+        return accuracy(scores, self.labels, self.counts)
+
+    @property
+    def full_accuracy(self) -> float:
+        return self.accuracy(self.full_scores)
+
+    def columns(self, labels: Vector, scales: Vector) -> tuple[Columns, Integers]:
+        """The scaled outputs as columns for these labels, and the members they belong to; none constant, none twice."""
+        columns, members = Columns(labels, self.counts, capacity=len(scales)), []
+        for member in np.flatnonzero(scales):
+            votes = scales[member] * self.outputs[member].astype(np.float64)
+            if votes.min() < votes.max() and not columns.holds(votes):
+                columns.append(votes)
+                members.append(member)
+        return columns, np.array(members, dtype=np.intp)

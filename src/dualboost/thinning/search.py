@@ -1,0 +1,147 @@
+"""Many ensembles of a model's members, from the sparsest on, and the one to take."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from .._typing import Integers, Vector
+from ..errors import InvalidParameterError
+from ..formulations import Formulation
+from ..masters import WEIGHT_TOLERANCE, MasterFailed, MasterSolution
+from .base import Adapter
+from .member_master import MemberMaster, ProgrammeFamily, new_master
+from .methods import Method
+from .rows import MemberRows
+
+PATH_TOLERANCE = 1e-3
+"""The relative gap on the path: small beside the differences between values of C."""
+PATH_WEIGHT = 1e-3
+"""On the path, a member counts as used above this part of the largest weight."""
+ROUNDING = 1e-9
+"""By so much two scores may differ and still count as equal."""
+
+
+@dataclass(frozen=True, eq=False)
+class Point:
+    """An ensemble: the members that the programme at ``C`` chose, with the weights of the programme at ``C_weights``."""
+
+    C: float
+    C_weights: float
+    columns: Integers
+    members: Integers
+    weights: Vector
+    intercept: float
+    train_score: float
+    validation_score: float
+    solution: MasterSolution
+
+    @property
+    def score(self) -> float:
+        """What ensembles are compared by: the validation score, or the training score where there is none."""
+        return self.train_score if np.isnan(self.validation_score) else self.validation_score
+
+
+class Search:
+    """Ensembles of one model's members, or of some of them; scored on the validation rows, or else on the same."""
+
+    def __init__(
+        self,
+        adapter: Adapter,
+        method: Method,
+        rows: MemberRows,
+        validation: MemberRows | None,
+        formulation: Formulation,
+        max_columns: int | None,
+        members: Integers | None = None,
+    ) -> None:
+        self._link = adapter.link
+        self._rows, self._validation = rows, validation
+        self._max_columns = max_columns
+        self._scales = method.scales(adapter, rows)
+        if members is not None:
+            self._scales[np.setdiff1d(np.arange(adapter.n_members), members)] = 0.0
+        self._targets = method.targets(adapter, rows)
+        self._relaxes = method.relaxes
+        self.columns, self.members = rows.columns(method.labels(rows), self._scales)
+        self.family = ProgrammeFamily(formulation, adapter.n_members, method.has_intercept)
+
+    def follow(self, Cs: Vector) -> Iterator[list[Point]]:
+        """The ensembles of each C, in the order given; the last one is the densest."""
+        master = MemberMaster(self.columns, PATH_TOLERANCE)
+        last: Integers = np.zeros(0, dtype=np.intp)
+        densest = float(Cs[-1])
+        for C in map(float, Cs):
+            try:
+                solution = master.solve(self.family.at(C, self.columns))
+                points = self._of(solution, C, PATH_WEIGHT, PATH_TOLERANCE)
+                if points and self._relaxes and C != densest and not np.array_equal(points[0].columns, last):
+                    last = points[0].columns
+                    points.append(self.over(last, C, densest, PATH_TOLERANCE))
+            except (MasterFailed, InvalidParameterError):  # a value that no solver bears is no candidate
+                points = []
+            yield points
+
+    def at(self, C: float, tolerance: float) -> Point:
+        """The ensemble of one C, solved once; if it is empty, the larger class by one member of weight zero."""
+        solution = MemberMaster(self.columns, tolerance).solve(self.family.at(C, self.columns))
+        points = self._of(solution, C, WEIGHT_TOLERANCE, tolerance)
+        return points[0] if points else self._point(C, C, np.zeros(1, dtype=np.intp), np.zeros(1), solution)
+
+    def over(self, chosen: Integers, C: float, C_weights: float, tolerance: float) -> Point:
+        """The chosen columns with the weights of the programme over them alone; ``MasterFailed`` if there are none."""
+        programme = self.family.at(C_weights, self.columns)
+        solution = new_master(tolerance).polish(self.columns.subset(chosen), programme)
+        used = _used(solution.w, WEIGHT_TOLERANCE)
+        return self._point(C, C_weights, chosen[used], solution.w[used], solution)
+
+    def smallest_useful_C(self) -> float | None:
+        """The C up to which no member gets a weight, if the formulation knows it."""
+        if not self.columns.n_columns:
+            return None
+        return self.family.formulation.smallest_useful_C(float(self.columns.edges(self.columns.counts).max()))
+
+    def _of(self, solution: MasterSolution, C: float, least_weight: float, tolerance: float) -> list[Point]:
+        """The solution's ensemble, or that over its most important columns if there are too many; none if empty."""
+        used = _used(solution.w, least_weight)
+        if not len(used):
+            return []
+        if self._max_columns is None or len(used) <= self._max_columns:
+            return [self._point(C, C, used, solution.w[used], solution)]
+        sizes = np.array([float(np.abs(self.columns.signed[j]).mean()) for j in used])
+        order = np.argsort(-solution.w[used] * sizes, kind="stable")
+        return [self.over(np.sort(used[order[: self._max_columns]]), C, C, tolerance)]
+
+    def _point(self, C: float, C_weights: float, chosen: Integers, w: Vector, solution: MasterSolution) -> Point:
+        """The ensemble in the units of the model, recalibrated, with its scores."""
+        members = self.members[chosen]
+        weights = w * self._scales[members]
+        intercept = self._intercept(solution, w)
+        scores = self._rows.scores(members, weights, intercept)
+        size = float(np.abs(weights).sum()) + abs(intercept)
+        factor, shift = self._link.recalibration(scores, self._targets, self._rows.counts, size)
+        weights, intercept = factor * weights, factor * intercept + shift
+        train_score = self._rows.accuracy(factor * scores + shift)
+        validation_score = np.nan
+        if self._validation is not None:
+            validation_score = self._validation.accuracy(self._validation.scores(members, weights, intercept))
+        return Point(C, C_weights, chosen, members, weights, intercept, train_score, validation_score, solution)
+
+    def _intercept(self, solution: MasterSolution, w: Vector) -> float:
+        if not w.any():
+            return 1.0 if self.columns.labels @ self._rows.counts > 0 else -1.0
+        return float(solution.rho[-1]) if self.family.has_intercept else 0.0
+
+
+def _used(w: Vector, tolerance: float) -> Integers:
+    return np.flatnonzero(w > tolerance * w.max(initial=0.0))
+
+
+def take(points: list[Point], enough: float) -> Point | None:
+    """The smallest ensemble that scores enough; where enough is infinite, the one with the best score."""
+    if np.isinf(enough):
+        return min(points, key=lambda point: (-point.score, len(point.members)), default=None)
+    good = [point for point in points if point.score >= enough - ROUNDING]
+    return min(good, key=lambda point: (len(point.members), -point.score), default=None)

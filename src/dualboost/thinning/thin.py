@@ -1,0 +1,231 @@
+"""``thin``: a model you already have, made smaller."""
+
+from __future__ import annotations
+
+import warnings
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from sklearn.utils import check_random_state
+
+from .._typing import Integers, Vector
+from ..errors import DegenerateEnsembleWarning, InvalidParameterError, SolverWarning, ThinningWarning
+from ..formulations import Formulation, make_formulation
+from ..masters import MasterFailed
+from ..parameters import require_choice, require_fraction, require_integer, require_positive, require_seed
+from ..progress import ProgressBar
+from ..targets import hold_out
+from ..threads import one_blas_thread
+from .adapters import adapter_for
+from .methods import METHODS
+from .reading import read_rows, read_validation
+from .result import ThinResult, make_result
+from .rows import MemberRows
+from .search import Point, Search, take
+
+N_VALUES = 20
+"""Values of C on the path."""
+TOLERANCE = 1e-6
+"""The largest relative gap of the weights returned."""
+LOOK_AHEAD = 2
+"""Values of C that are still solved after the first that is good enough."""
+
+
+def thin(
+    model: Any,
+    X: Any,
+    y: Any,
+    sample_weight: Any = None,
+    formulation: str | Formulation = "lp",
+    C: float | None = None,
+    tolerance: float = 0.0,
+    validation_fraction: float | None = 0.2,
+    max_columns: int | None = None,
+    random_state: Any = None,
+    *,
+    method: str = "thin",
+    validation_data: tuple[Any, ...] | None = None,
+    epsilon: float = 0.01,
+    verbose: int = 0,
+) -> ThinResult:
+    """Drop most of a model's trees, keep its accuracy, and get the same kind of model back.
+
+    The trees' weights are optimised anew, all at once, by one of our programmes with a free intercept; most become
+    zero. The rows may be those that the model was trained on, but whether a smaller model is as good shows only on
+    rows that it has not seen: pass some as ``validation_data``.
+
+    Parameters
+    ----------
+    model : a fitted classifier of two classes
+        scikit-learn's ``AdaBoostClassifier``, ``RandomForestClassifier``, ``ExtraTreesClassifier``,
+        ``BaggingClassifier``, ``GradientBoostingClassifier`` and ``HistGradientBoostingClassifier``; XGBoost's,
+        LightGBM's and CatBoost's classifiers, and the boosters of the first two (labels 0 and 1); a list of fitted
+        classifiers, who vote with their probabilities; ``DualBoostClassifier``. It is not changed.
+    X, y : the rows to thin on, as for the model's own ``predict``, and their classes
+    sample_weight : array, default=None
+        Multiplicities: 2 is the row twice.
+    formulation : {"lp", "nm", "qrlp", "cg", "erlp", "md"} or Formulation, default="lp"
+        What is optimised.
+    C : float, default=None
+        The formulation's hyperparameter. None solves a path over the formulation's grid, from the sparsest end; the
+        smallest ensemble whose validation accuracy is within ``tolerance`` of the model's is taken and refitted on all
+        rows. Each set of trees is tried with the weights of its own C and with those of the densest C over the same
+        trees. A number solves once, on all rows.
+    tolerance : float, default=0.0
+        The loss of validation accuracy that is allowed: 0.005 is half a point.
+    validation_fraction : float, default=0.2
+        The share of rows held out to compare ensembles on; None compares them on the rows that they are fitted to. Not
+        used if ``C`` or ``validation_data`` is given.
+    max_columns : int, default=None
+        The largest number of trees.
+    random_state : int, RandomState instance or None, default=None
+        Decides which rows are held out.
+    method : {"thin", "reweight"}, default="thin"
+        "thin" imitates the model's decisions; y is what accuracies are measured by. "reweight" is the paper's
+        experiment: the members' votes are columns for the labels y, without an intercept, and of the path the ensemble
+        with the best validation accuracy is taken; ``tolerance`` is not used.
+    validation_data : tuple (X, y) or (X, y, sample_weight), default=None
+        Rows to compare ensembles on; then all rows of X are fitted to.
+    epsilon : float, default=0.01
+        The constant of "erlp" and "qrlp".
+    verbose : int, default=0
+        1 shows a progress bar on a terminal.
+
+    Returns
+    -------
+    ThinResult
+        ``model``, ``kept``, ``weights``, ``intercept``, ``path``, ``gap``, ``summary()``, ``plot()``.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.ensemble import AdaBoostClassifier
+    >>> from dualboost import thin
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> model = AdaBoostClassifier(n_estimators=50, random_state=0).fit(X, y)
+    >>> result = thin(model, X, y, tolerance=0.01, random_state=0)
+    >>> type(result.model).__name__, len(result.kept) < 50
+    ('AdaBoostClassifier', True)
+    """
+    _check(tolerance, validation_fraction, max_columns, random_state, verbose)
+    way = METHODS[require_choice("method", method, sorted(METHODS))]
+    programme = make_formulation(formulation, C, require_positive("epsilon", epsilon))
+    adapter = adapter_for(model)
+    rows = read_rows(adapter, X, y, sample_weight)
+    validation = read_validation(adapter, validation_data)
+
+    def search(on: MemberRows, compared_on: MemberRows | None, members: Integers | None = None) -> Search:
+        return Search(adapter, way, on, compared_on, programme, max_columns, members)
+
+    taken: Point | None
+    final: Point | None
+    with one_blas_thread():
+        if programme.C is not None:
+            training, compared = rows, validation
+            solved = _solved_once(search(rows, validation), programme.resolve(float(rows.counts.sum())).strength)
+            points, taken, final = [solved], solved, solved
+        else:
+            training, compared = _split(rows, validation, validation_fraction, random_state)
+            enough = (compared or training).full_accuracy - tolerance if way.takes_smallest else np.inf
+            values = _sparsest_first(programme, float(training.counts.sum()))
+            points = _followed(search(training, compared), values, enough, verbose > 0)
+            taken = take(points, enough)
+            final = None if taken is None else _refitted(search(rows, validation, taken.members), taken)
+            if taken is None:
+                _warn_unchanged(points, enough, tolerance)
+    return make_result(adapter, model, (X, y), points, taken, final, rows, compared or training)
+
+
+def _check(tolerance: Any, validation_fraction: Any, max_columns: Any, random_state: Any, verbose: Any) -> None:
+    is_number = isinstance(tolerance, Real) and not isinstance(tolerance, (bool, np.bool_))
+    if not is_number or not 0 <= float(tolerance) < 1:
+        raise InvalidParameterError(
+            f"tolerance={tolerance!r} must be a loss of accuracy of at least 0 and below 1; 0.005 is half a point."
+        )
+    if validation_fraction is not None:
+        require_fraction("validation_fraction", validation_fraction)
+    if max_columns is not None:
+        require_integer("max_columns", max_columns, least=1)
+    require_seed(random_state)
+    require_integer("verbose", int(verbose) if isinstance(verbose, bool) else verbose, least=0)
+
+
+def _split(
+    rows: MemberRows, validation: MemberRows | None, fraction: float | None, random_state: Any
+) -> tuple[MemberRows, MemberRows | None]:
+    """The rows to fit to, and those to compare on, if they are others."""
+    if validation is not None or fraction is None:
+        return rows, validation
+    held = hold_out(rows.labels, rows.counts, fraction, check_random_state(random_state))
+    is_held = np.zeros(len(rows.labels), dtype=bool)
+    is_held[held] = True
+    return rows.part(~is_held), rows.part(is_held)
+
+
+def _sparsest_first(formulation: Formulation, n_samples: float) -> Vector:
+    values = np.unique(formulation.C_grid(n_samples, N_VALUES))
+    return values[::-1] if formulation.sparser_with_larger_C else values
+
+
+def _followed(search: Search, values: Vector, enough: float, shows_progress: bool) -> list[Point]:
+    """The ensembles of the path, until a few values of C after the first that scores enough: denser ones are larger."""
+    points: list[Point] = []
+    left = LOOK_AHEAD
+    with ProgressBar(len(values), enabled=shows_progress, unit="C") as progress:
+        for found in search.follow(values):
+            points += found
+            progress.advance(**({"trees": len(found[-1].members), "accuracy": found[-1].score} if found else {}))
+            if any(point.score >= enough for point in points):
+                left -= 1
+                if left < 0:
+                    break
+    return points
+
+
+def _solved_once(search: Search, C: float) -> Point:
+    try:
+        point = search.at(C, TOLERANCE)
+    except MasterFailed as failure:
+        raise InvalidParameterError(
+            f"No solver bears C={C!r} on these rows ({failure}). Choose another value."
+        ) from None
+    if not point.weights.any():
+        smallest = search.smallest_useful_C()
+        hint = "" if smallest is None else f" The smallest C that uses a tree is about {smallest:.3g}."
+        warnings.warn(
+            f"With C={C:.3g} no tree gets a weight, so the model returned predicts one class only.{hint}",
+            DegenerateEnsembleWarning,
+            stacklevel=3,
+        )
+    return point
+
+
+def _refitted(search: Search, chosen: Point) -> Point:
+    """The same trees with weights for all rows; the weights of the path if no solver finds better ones."""
+    try:
+        return search.over(np.arange(search.columns.n_columns), chosen.C, chosen.C_weights, TOLERANCE)
+    except MasterFailed as failure:
+        warnings.warn(
+            f"No solver reached a gap of {TOLERANCE:g} on all rows; the weights have one of "
+            f"{chosen.solution.gap:.1e} on the rows of the path ({failure}).",
+            SolverWarning,
+            stacklevel=3,
+        )
+        return chosen
+
+
+def _warn_unchanged(points: list[Point], enough: float, tolerance: float) -> None:
+    closest = max(points, key=lambda point: point.score, default=None)
+    hint = ""
+    if closest is not None:
+        needed = tolerance + enough - closest.score
+        hint = (
+            f" The closest has {len(closest.members)} trees and {closest.score:.4f}; tolerance={needed:.4f} would take "
+            "it, and rows that the model was not trained on (validation_data) show whether that is a loss."
+        )
+    warnings.warn(
+        f"No smaller ensemble reaches the accuracy asked for, {enough:.4f}: the model is returned as it was.{hint}",
+        ThinningWarning,
+        stacklevel=3,
+    )

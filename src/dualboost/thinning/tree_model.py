@@ -1,0 +1,80 @@
+"""A classifier made of our own trees, for models whose library does not let trees be taken out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import lightgbm
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.validation import validate_data
+
+from .._typing import Features, Matrix, Vector
+from ..pricing.lightgbm_text import format_model
+from ..trees import Tree
+
+
+class ThinnedTreesClassifier(ClassifierMixin, BaseEstimator):
+    """The weighted sum of trees and an intercept, as log-odds of the second class.
+
+    It predicts and it is pickled; it is not trained, so ``fit`` refuses. ``booster_`` is the same sum, without the
+    intercept, as a LightGBM model of the encoded features.
+    """
+
+    def __init__(
+        self,
+        trees: Sequence[Tree] = (),
+        weights: Any = (),
+        intercept: float = 0.0,
+        classes: Any = (0, 1),
+        n_features: int = 0,
+        encoder: Any = None,
+    ) -> None:
+        self.trees = trees
+        self.weights = weights
+        self.intercept = intercept
+        self.classes = classes
+        self.n_features = n_features
+        self.encoder = encoder
+
+    @property
+    def classes_(self) -> NDArray[Any]:
+        return np.asarray(self.classes)
+
+    @property
+    def n_features_in_(self) -> int:
+        return self.n_features
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return len(self.trees) > 0
+
+    def fit(self, X: Any, y: Any) -> ThinnedTreesClassifier:
+        """Not possible: train the original model again and thin it."""
+        raise NotImplementedError("A thinned model cannot be trained; train the model it comes from, and thin that.")
+
+    @property
+    def booster_(self) -> lightgbm.Booster:
+        if not hasattr(self, "_booster"):
+            text = format_model(self.trees, np.asarray(self.weights), self.n_features)
+            self._booster = lightgbm.Booster(model_str=text)
+        return self._booster
+
+    def decision_function(self, X: Any) -> Vector:
+        """The log-odds of the second class."""
+        return self.intercept + np.asarray(self.booster_.predict(self._features(X), raw_score=True, num_threads=1))
+
+    def predict_proba(self, X: Any) -> Matrix:
+        positive = expit(self.decision_function(X))
+        return np.column_stack([1.0 - positive, positive])
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        classes: NDArray[Any] = self.classes_[(self.decision_function(X) > 0).astype(np.intp)]
+        return classes
+
+    def _features(self, X: Any) -> Features:
+        if self.encoder is not None:
+            return self.encoder.transform(X)
+        return validate_data(self, X, reset=False, dtype=np.float64, ensure_all_finite="allow-nan")

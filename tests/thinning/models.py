@@ -1,0 +1,209 @@
+"""A fitted model for every adapter, and how its own library saves and loads it."""
+
+import pickle
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import lightgbm
+import numpy as np
+import pandas as pd
+import xgboost
+from catboost import CatBoostClassifier
+from sklearn.ensemble import (
+    AdaBoostClassifier,
+    BaggingClassifier,
+    ExtraTreesClassifier,
+    GradientBoostingClassifier,
+    HistGradientBoostingClassifier,
+    RandomForestClassifier,
+    VotingClassifier,
+)
+from sklearn.linear_model import LogisticRegression
+from sklearn.naive_bayes import GaussianNB
+from sklearn.svm import LinearSVC
+from sklearn.tree import DecisionTreeClassifier
+
+from dualboost import DualBoostClassifier
+from dualboost.thinning import ThinnedTreesClassifier
+
+N_TREES = 25
+COLOURS = list("uvwxyz")
+
+
+def numbers(n=400, seed=0, missing=False):
+    """Numeric features, some of them missing if asked for, and a noisy label."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 5)).round(2)
+    y = (X[:, 0] + np.abs(X[:, 1]) - 0.5 + 0.5 * rng.normal(size=n) > 0).astype(int)
+    if missing:
+        X[rng.random(X.shape) < 0.1] = np.nan
+    return X, y
+
+
+def table(n=400, seed=0):
+    """Numbers with gaps and a category with gaps, both of which decide the label."""
+    rng = np.random.default_rng(seed)
+    X, _ = numbers(n, seed)
+    colour = rng.choice(COLOURS, n)
+    y = (X[:, 0] + 2.0 * np.isin(colour, ["u", "x"]) - 1.0 + 0.3 * rng.normal(size=n) > 0).astype(int)
+    frame = pd.DataFrame(X, columns=["a", "b", "c", "d", "e"])
+    frame[rng.random(frame.shape) < 0.1] = np.nan
+    frame["colour"] = pd.Categorical(np.where(rng.random(n) < 0.05, None, colour), categories=COLOURS)
+    return frame, y
+
+
+def text_table(n=400, seed=0):
+    """The same with the category as text, as CatBoost reads it."""
+    X, y = table(n, seed)
+    return X.assign(colour=X["colour"].astype(object).fillna("none").astype(str)), y
+
+
+def with_gaps(n=400, seed=0):
+    return numbers(n, seed, missing=True)
+
+
+def names(n=400, seed=0):
+    """Labels that are words."""
+    X, y = numbers(n, seed)
+    return X, np.where(y == 1, "yes", "no")
+
+
+@dataclass(frozen=True)
+class Case:
+    """``load`` is Python that defines ``model`` from ``path``; ``answer`` says what to predict with it."""
+
+    data: Callable[..., tuple[Any, Any]]
+    fit: Callable[[Any, Any], Any]
+    result: type
+    save: Callable[[Any, str], None]
+    load: str
+    answer: str = "model.predict_proba(X)"
+
+
+def _pickled(model, path):
+    with open(path, "wb") as file:
+        pickle.dump(model, file)
+
+
+UNPICKLE = "import pickle; model = pickle.load(open(path, 'rb'))"
+LOAD_XGB = "import xgboost; model = xgboost.XGBClassifier(); model.load_model(path)"
+LOAD_XGB_BOOSTER = "import xgboost; model = xgboost.Booster(model_file=path)"
+LOAD_LGB = "import lightgbm; model = lightgbm.Booster(model_file=path)"
+LOAD_CAT = "import catboost; model = catboost.CatBoostClassifier().load_model(path)"
+XGB_PREDICT = "model.predict(xgboost.DMatrix(X, enable_categorical=True))"
+
+XGB = {"n_estimators": N_TREES, "max_depth": 3, "n_jobs": 1, "enable_categorical": True}
+LGB = {"n_estimators": N_TREES, "num_leaves": 6, "n_jobs": 1, "verbose": -1}
+CAT = {"iterations": N_TREES, "depth": 3, "verbose": 0, "thread_count": 1, "allow_writing_files": False}
+STUMP = DecisionTreeClassifier(max_depth=1)
+
+
+def _sklearn(data, estimator, result=None, load=UNPICKLE):
+    return Case(data, lambda X, y: estimator.fit(X, y), result or type(estimator), _pickled, load)
+
+
+def _early_stopped_xgb(X, y):
+    model = xgboost.XGBClassifier(**(XGB | {"n_estimators": 60, "learning_rate": 0.5}), early_stopping_rounds=2)
+    return model.fit(X[:250], y[:250], eval_set=[(X[250:], y[250:])], verbose=False)
+
+
+def _early_stopped_lgb(X, y):
+    model = lightgbm.LGBMClassifier(**(LGB | {"n_estimators": 80, "learning_rate": 0.5}))
+    stop = lightgbm.early_stopping(2, verbose=False)
+    return model.fit(X[:250], y[:250], eval_set=[(X[250:], y[250:])], callbacks=[stop])
+
+
+def _xgb_booster(X, y):
+    data = xgboost.DMatrix(X, y, enable_categorical=True)
+    params = {"objective": "binary:logistic", "max_depth": 3, "nthread": 1, "base_score": 0.2}
+    return xgboost.train(params, data, num_boost_round=N_TREES)
+
+
+def _lgb_booster(X, y):
+    params = {"objective": "binary", "num_leaves": 6, "verbose": -1, "num_threads": 1, "sigmoid": 1.7}
+    return lightgbm.train(params, lightgbm.Dataset(X, y), num_boost_round=N_TREES)
+
+
+def _classifiers(X, y):
+    trees = [DecisionTreeClassifier(max_depth=3, max_features=2, random_state=k).fit(X, y) for k in range(10)]
+    return [*trees, LogisticRegression().fit(X, y), GaussianNB().fit(X, y), LinearSVC().fit(X, y)]
+
+
+CASES = {
+    "adaboost": _sklearn(numbers, AdaBoostClassifier(STUMP, n_estimators=N_TREES, random_state=0)),
+    "adaboost, words": _sklearn(names, AdaBoostClassifier(STUMP, n_estimators=N_TREES, random_state=0)),
+    "random forest": _sklearn(with_gaps, RandomForestClassifier(N_TREES, max_depth=4, random_state=0)),
+    "extra trees": _sklearn(names, ExtraTreesClassifier(N_TREES, max_depth=4, random_state=0)),
+    "bagged trees": _sklearn(
+        with_gaps, BaggingClassifier(DecisionTreeClassifier(max_depth=3), N_TREES, max_features=0.6, random_state=0)
+    ),
+    "bagged regressions": _sklearn(names, BaggingClassifier(LogisticRegression(), 8, max_features=0.5, random_state=0)),
+    "bagged votes": _sklearn(numbers, BaggingClassifier(LinearSVC(), 8, max_features=0.5, random_state=0)),
+    "gradient boosting": _sklearn(numbers, GradientBoostingClassifier(n_estimators=N_TREES, random_state=0)),
+    "gradient boosting, exponential": _sklearn(
+        names, GradientBoostingClassifier(n_estimators=N_TREES, loss="exponential", init="zero", random_state=0)
+    ),
+    "hist gradient boosting": _sklearn(
+        table, HistGradientBoostingClassifier(max_iter=N_TREES, max_leaf_nodes=6), ThinnedTreesClassifier
+    ),
+    "hist gradient boosting, array": _sklearn(
+        with_gaps, HistGradientBoostingClassifier(max_iter=N_TREES, max_leaf_nodes=6), ThinnedTreesClassifier
+    ),
+    "xgboost": Case(
+        table,
+        lambda X, y: xgboost.XGBClassifier(**XGB).fit(X, y),
+        xgboost.XGBClassifier,
+        lambda model, path: model.save_model(path + ".json"),
+        "path += '.json'; " + LOAD_XGB,
+    ),
+    "xgboost, pickled": _sklearn(with_gaps, xgboost.XGBClassifier(**XGB, num_parallel_tree=2, subsample=0.5)),
+    "xgboost, stopped early": Case(
+        table,
+        _early_stopped_xgb,
+        xgboost.XGBClassifier,
+        lambda model, path: model.save_model(path + ".ubj"),
+        "path += '.ubj'; " + LOAD_XGB,
+    ),
+    "xgboost, dart": _sklearn(with_gaps, xgboost.XGBClassifier(**XGB, booster="dart", rate_drop=0.3, random_state=0)),
+    "xgboost booster": Case(
+        table,
+        _xgb_booster,
+        xgboost.Booster,
+        lambda model, path: model.save_model(path + ".json"),
+        "path += '.json'; " + LOAD_XGB_BOOSTER,
+        XGB_PREDICT,
+    ),
+    "lightgbm": _sklearn(table, lightgbm.LGBMClassifier(**LGB)),
+    "lightgbm, stopped early": Case(table, _early_stopped_lgb, lightgbm.LGBMClassifier, _pickled, UNPICKLE),
+    "lightgbm, dart": _sklearn(names, lightgbm.LGBMClassifier(**LGB, boosting_type="dart", drop_rate=0.3)),
+    "lightgbm, forest": _sklearn(
+        with_gaps, lightgbm.LGBMClassifier(**LGB, boosting_type="rf", subsample=0.7, subsample_freq=1)
+    ),
+    "lightgbm booster": Case(
+        table, _lgb_booster, lightgbm.Booster, lambda model, path: model.save_model(path), LOAD_LGB, "model.predict(X)"
+    ),
+    "catboost": Case(
+        text_table,
+        lambda X, y: CatBoostClassifier(**CAT, cat_features=["colour"]).fit(X, y),
+        CatBoostClassifier,
+        lambda model, path: model.save_model(path),
+        LOAD_CAT,
+    ),
+    "catboost, lossguide": Case(
+        with_gaps,
+        lambda X, y: CatBoostClassifier(**CAT, grow_policy="Lossguide").fit(X, y),
+        CatBoostClassifier,
+        lambda model, path: model.save_model(path),
+        LOAD_CAT,
+    ),
+    "catboost, words": Case(
+        names,
+        lambda X, y: CatBoostClassifier(**CAT).fit(X, y),
+        CatBoostClassifier,
+        lambda model, path: model.save_model(path),
+        LOAD_CAT,
+    ),
+    "classifiers": Case(names, _classifiers, VotingClassifier, _pickled, UNPICKLE),
+    "dualboost": _sklearn(table, DualBoostClassifier("qrlp", max_depth=2, max_iter=N_TREES)),
+}

@@ -1,0 +1,131 @@
+"""What every adapter promises, against the real library."""
+
+import pickle
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from dualboost import thin
+from dualboost.thinning import ADAPTERS, adapter_for
+
+from .models import CASES
+
+FRESH = """
+import pickle, sys
+import numpy as np
+path, data, out = sys.argv[1:]
+X = pickle.load(open(data, "rb"))
+{load}
+np.save(out, np.asarray({answer}))
+"""
+
+
+@pytest.fixture(scope="module", params=CASES)
+def case(request):
+    return CASES[request.param]
+
+
+@pytest.fixture(scope="module")
+def fitted(case):
+    X, y = case.data()
+    return case.fit(X, y), X, y
+
+
+@pytest.fixture(scope="module")
+def thinned(fitted):
+    return thin(*fitted, C=0.02, random_state=0)
+
+
+def answers(case, model, X):
+    import xgboost  # noqa: F401  a name in some of the answers
+
+    return np.asarray(eval(case.answer, {"model": model, "X": X, "xgboost": xgboost}))
+
+
+def test_every_adapter_has_a_case():
+    handled = {type(adapter_for(case.fit(*case.data()))) for case in CASES.values()}
+    assert handled == set(ADAPTERS)
+
+
+def test_members_add_up_to_the_model(case, fitted):
+    """On rows that the model has not seen, with missing values and categories."""
+    model = fitted[0]
+    X, _ = case.data(n=300, seed=7)
+    adapter = adapter_for(model)
+    outputs = adapter.outputs(X)
+    assert outputs.shape == (adapter.n_members, 300)
+    expected = adapter.intercept + adapter.weights @ outputs
+    np.testing.assert_allclose(adapter.raw_scores(model, X), expected, atol=1e-5)
+
+
+def test_raw_scores_are_what_the_weights_say(case, fitted, thinned):
+    X, _ = case.data(n=300, seed=8)
+    adapter = adapter_for(fitted[0])
+    assert 0 < len(thinned.kept) < adapter.n_members
+    expected = thinned.intercept + thinned.weights @ adapter.outputs(X)[thinned.kept]
+    np.testing.assert_allclose(adapter.raw_scores(thinned.model, X), expected, atol=1e-5)
+    assert np.ptp(expected) > 0
+
+
+def test_any_weights_and_intercept_can_be_written(case, fitted):
+    """Not only those that thinning finds: few members, and an intercept of either sign."""
+    X, _ = case.data(n=200, seed=9)
+    adapter = adapter_for(fitted[0])
+    outputs = adapter.outputs(X)
+    kept = np.array([0, adapter.n_members - 1])
+    total = getattr(adapter.link, "total", 1.0)
+    for intercept in (-0.25 * total, 0.125 * total):
+        weights = np.array([0.5, 0.5]) * (total - abs(intercept))
+        model = adapter.rebuild(kept, weights, intercept)
+        np.testing.assert_allclose(adapter.raw_scores(model, X), intercept + weights @ outputs[kept], atol=1e-5)
+
+
+def test_type_is_kept(case, fitted, thinned):
+    assert type(thinned.model) is case.result
+    assert (type(fitted[0]) is case.result) == adapter_for(fitted[0]).keeps_type
+
+
+def test_classes_and_probabilities_follow_the_raw_scores(case, fitted, thinned):
+    X, y = case.data(n=300, seed=10)
+    adapter = adapter_for(fitted[0])
+    raw = adapter.raw_scores(thinned.model, X)
+    clear = np.abs(raw) > 1e-6
+    if hasattr(thinned.model, "predict_proba"):
+        probabilities = thinned.model.predict_proba(X)
+        assert (probabilities >= -1e-6).all()
+        np.testing.assert_allclose(probabilities.sum(axis=1), 1.0, atol=1e-6)
+        assert ((probabilities[:, 1] > 0.5) == (raw > 0))[clear].all()
+        predicted = np.asarray(thinned.model.predict(X)).ravel()
+        assert (predicted == adapter.classes[(raw > 0).astype(int)])[clear].all()
+        assert np.mean(predicted == y) > 0.7
+
+
+def test_round_trip_in_a_fresh_process(case, thinned, tmp_path):
+    X, _ = case.data(n=100, seed=11)
+    path, data, out = str(tmp_path / "model"), tmp_path / "X.pkl", tmp_path / "answers.npy"
+    data.write_bytes(pickle.dumps(X))
+    case.save(thinned.model, path)
+    script = FRESH.format(load=case.load, answer=case.answer)
+    subprocess.run([sys.executable, "-c", script, path, str(data), str(out)], check=True, timeout=120)
+    np.testing.assert_array_equal(np.load(out), answers(case, thinned.model, X))
+
+
+def test_the_model_that_came_in_is_not_changed(case):
+    X, y = case.data()
+    model = case.fit(X, y)
+    before = answers(case, model, X) if not isinstance(model, list) else [m.predict(X) for m in model]
+    thin(model, X, y, C=0.02)
+    after = answers(case, model, X) if not isinstance(model, list) else [m.predict(X) for m in model]
+    np.testing.assert_array_equal(before, after)
+
+
+def test_summary_counts_before_and_after(fitted, thinned):
+    summary = thinned.summary()
+    adapter = adapter_for(fitted[0])
+    assert summary["trees"] == (adapter.n_members, len(thinned.kept))
+    assert summary["leaves"][1] <= summary["leaves"][0] == adapter.n_leaves.sum()
+    assert 0 < summary["bytes, saved"][1]
+    assert all(seconds > 0 for seconds in summary["seconds to predict"])
+    assert "before" in str(summary)
