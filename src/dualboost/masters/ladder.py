@@ -28,12 +28,16 @@ class MasterFailed(Exception):
 
 
 class Ladder:
-    """Tries the given masters in order until one returns a solution with a gap of at most ``tolerance``."""
+    """Tries the given masters in order until one returns a solution with a gap of at most ``tolerance``.
+
+    ``vertices=False`` leaves an interior optimum of a linear programme as it is: dense, but found sooner.
+    """
 
     is_exact: ClassVar[bool] = True
 
-    def __init__(self, factories: Sequence[Callable[[], Master]], tolerance: float) -> None:
+    def __init__(self, factories: Sequence[Callable[[], Master]], tolerance: float, vertices: bool = True) -> None:
         self._factories = factories
+        self._vertices = vertices
         self._masters: dict[int, Master] = {}
         self.tolerance = tolerance
 
@@ -72,7 +76,7 @@ class Ladder:
 
     def tidy(self, columns: Columns, programme: Programme, solution: MasterSolution, is_vertex: bool) -> MasterSolution:
         """A vertex of a linear programme, and no negligible weights, as far as the tolerance allows."""
-        if programme.is_linear_programme and not is_vertex:
+        if self._vertices and programme.is_linear_programme and not is_vertex:
             vertex = to_vertex(columns, programme, solution, self.tolerance)
             solution = vertex if vertex.gap <= max(solution.gap, self.tolerance) else solution
         return drop_negligible(columns, programme, solution, self.tolerance)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,16 +9,12 @@ import numpy as np
 from .._typing import Integers, Vector
 from ..errors import InvalidParameterError
 from ..formulations import Formulation
-from ..masters import WEIGHT_TOLERANCE, MasterFailed, MasterSolution
+from ..masters import MasterFailed, MasterSolution
 from .base import Adapter
-from .member_master import MemberMaster, ProgrammeFamily, new_master
+from .member_master import EXACT, LOOSE, MemberMaster, Precision, ProgrammeFamily
 from .methods import Method
 from .rows import MemberRows
 
-PATH_TOLERANCE = 1e-3
-"""The relative gap on the path: small beside the differences between values of C."""
-PATH_WEIGHT = 1e-3
-"""On the path, a member counts as used above this part of the largest weight."""
 ROUNDING = 1e-9
 """By so much two scores may differ and still count as equal."""
 
@@ -66,35 +61,31 @@ class Search:
         self._targets = method.targets(adapter, rows)
         self._relaxes = method.relaxes
         self.columns, self.members = rows.columns(method.labels(rows), self._scales)
+        self._path = MemberMaster(self.columns, LOOSE)
         self.family = ProgrammeFamily(formulation, adapter.n_members, method.has_intercept)
 
-    def follow(self, Cs: Vector) -> Iterator[list[Point]]:
-        """The ensembles of each C, in the order given; the last one is the densest."""
-        master = MemberMaster(self.columns, PATH_TOLERANCE)
-        last: Integers = np.zeros(0, dtype=np.intp)
-        densest = float(Cs[-1])
-        for C in map(float, Cs):
-            try:
-                solution = master.solve(self.family.at(C, self.columns))
-                points = self._of(solution, C, PATH_WEIGHT, PATH_TOLERANCE)
-                if points and self._relaxes and C != densest and not np.array_equal(points[0].columns, last):
-                    last = points[0].columns
-                    points.append(self.over(last, C, densest, PATH_TOLERANCE))
-            except (MasterFailed, InvalidParameterError):  # a value that no solver bears is no candidate
-                points = []
-            yield points
+    def points(self, C: float, densest: float) -> list[Point]:
+        """The ensembles for one C on the path: with its own weights, and with those of the densest C; none if empty."""
+        try:
+            solution = self._path.solve(self.family.at(C, self.columns))
+            points = self._of(solution, C, LOOSE)
+            if points and self._relaxes and C != densest:
+                points.append(self.over(points[0].columns, C, densest, LOOSE))
+        except (MasterFailed, InvalidParameterError):  # a value that no solver bears is no candidate
+            return []
+        return points
 
-    def at(self, C: float, tolerance: float) -> Point:
+    def at(self, C: float) -> Point:
         """The ensemble of one C, solved once; if it is empty, the larger class by one member of weight zero."""
-        solution = MemberMaster(self.columns, tolerance).solve(self.family.at(C, self.columns))
-        points = self._of(solution, C, WEIGHT_TOLERANCE, tolerance)
+        solution = MemberMaster(self.columns, EXACT).solve(self.family.at(C, self.columns))
+        points = self._of(solution, C, EXACT)
         return points[0] if points else self._point(C, C, np.zeros(1, dtype=np.intp), np.zeros(1), solution)
 
-    def over(self, chosen: Integers, C: float, C_weights: float, tolerance: float) -> Point:
+    def over(self, chosen: Integers, C: float, C_weights: float, precision: Precision) -> Point:
         """The chosen columns with the weights of the programme over them alone; ``MasterFailed`` if there are none."""
         programme = self.family.at(C_weights, self.columns)
-        solution = new_master(tolerance).polish(self.columns.subset(chosen), programme)
-        used = _used(solution.w, WEIGHT_TOLERANCE)
+        solution = precision.master().polish(self.columns.subset(chosen), programme)
+        used = precision.used(solution.w)
         return self._point(C, C_weights, chosen[used], solution.w[used], solution)
 
     def smallest_useful_C(self) -> float | None:
@@ -103,16 +94,16 @@ class Search:
             return None
         return self.family.formulation.smallest_useful_C(float(self.columns.edges(self.columns.counts).max()))
 
-    def _of(self, solution: MasterSolution, C: float, least_weight: float, tolerance: float) -> list[Point]:
+    def _of(self, solution: MasterSolution, C: float, precision: Precision) -> list[Point]:
         """The solution's ensemble, or that over its most important columns if there are too many; none if empty."""
-        used = _used(solution.w, least_weight)
+        used = precision.used(solution.w)
         if not len(used):
             return []
         if self._max_columns is None or len(used) <= self._max_columns:
             return [self._point(C, C, used, solution.w[used], solution)]
         sizes = np.array([float(np.abs(self.columns.signed[j]).mean()) for j in used])
         order = np.argsort(-solution.w[used] * sizes, kind="stable")
-        return [self.over(np.sort(used[order[: self._max_columns]]), C, C, tolerance)]
+        return [self.over(np.sort(used[order[: self._max_columns]]), C, C, precision)]
 
     def _point(self, C: float, C_weights: float, chosen: Integers, w: Vector, solution: MasterSolution) -> Point:
         """The ensemble in the units of the model, recalibrated, with its scores."""
@@ -133,10 +124,6 @@ class Search:
         if not w.any():
             return 1.0 if self.columns.labels @ self._rows.counts > 0 else -1.0
         return float(solution.rho[-1]) if self.family.has_intercept else 0.0
-
-
-def _used(w: Vector, tolerance: float) -> Integers:
-    return np.flatnonzero(w > tolerance * w.max(initial=0.0))
 
 
 def take(points: list[Point], enough: float) -> Point | None:

@@ -18,6 +18,7 @@ from ..progress import ProgressBar
 from ..targets import hold_out
 from ..threads import one_blas_thread
 from .adapters import adapter_for
+from .member_master import EXACT
 from .methods import METHODS
 from .reading import read_rows, read_validation
 from .result import ThinResult, make_result
@@ -26,10 +27,8 @@ from .search import Point, Search, take
 
 N_VALUES = 20
 """Values of C on the path."""
-TOLERANCE = 1e-6
-"""The largest relative gap of the weights returned."""
-LOOK_AHEAD = 2
-"""Values of C that are still solved after the first that is good enough."""
+STRIDE = 3
+"""Every so many values of C are solved until one is good enough."""
 
 
 def thin(
@@ -169,23 +168,30 @@ def _sparsest_first(formulation: Formulation, n_samples: float) -> Vector:
 
 
 def _followed(search: Search, values: Vector, enough: float, shows_progress: bool) -> list[Point]:
-    """The ensembles of the path, until a few values of C after the first that scores enough: denser ones are larger."""
-    points: list[Point] = []
-    left = LOOK_AHEAD
+    """The ensembles of the path: every few values of C from the sparsest on until one scores enough, then all between.
+
+    Denser ones are larger, so that they are not needed; where nothing is ever enough, every value is solved.
+    """
+    found: dict[int, list[Point]] = {}
+    stride = 1 if np.isinf(enough) else STRIDE
+    ends = [*range(stride - 1, len(values) - 1, stride), len(values) - 1]
     with ProgressBar(len(values), enabled=shows_progress, unit="C") as progress:
-        for found in search.follow(values):
-            points += found
-            progress.advance(**({"trees": len(found[-1].members), "accuracy": found[-1].score} if found else {}))
-            if any(point.score >= enough for point in points):
-                left -= 1
-                if left < 0:
-                    break
-    return points
+
+        def is_enough(k: int) -> bool:
+            points = found[k] = search.points(float(values[k]), float(values[-1]))
+            progress.advance(**({"trees": len(points[-1].members), "accuracy": points[-1].score} if points else {}))
+            return any(point.score >= enough for point in points)
+
+        first = next((k for k in ends if is_enough(k)), None)
+        between = [] if first is None else range(first - 1, max(first - stride, -1), -1)
+        for k in between:
+            is_enough(k)
+    return [point for k in sorted(found) for point in found[k]]
 
 
 def _solved_once(search: Search, C: float) -> Point:
     try:
-        point = search.at(C, TOLERANCE)
+        point = search.at(C)
     except MasterFailed as failure:
         raise InvalidParameterError(
             f"No solver bears C={C!r} on these rows ({failure}). Choose another value."
@@ -204,10 +210,10 @@ def _solved_once(search: Search, C: float) -> Point:
 def _refitted(search: Search, chosen: Point) -> Point:
     """The same trees with weights for all rows; the weights of the path if no solver finds better ones."""
     try:
-        return search.over(np.arange(search.columns.n_columns), chosen.C, chosen.C_weights, TOLERANCE)
+        return search.over(np.arange(search.columns.n_columns), chosen.C, chosen.C_weights, EXACT)
     except MasterFailed as failure:
         warnings.warn(
-            f"No solver reached a gap of {TOLERANCE:g} on all rows; the weights have one of "
+            f"No solver reached a gap of {EXACT.tolerance:g} on all rows; the weights have one of "
             f"{chosen.solution.gap:.1e} on the rows of the path ({failure}).",
             SolverWarning,
             stacklevel=3,

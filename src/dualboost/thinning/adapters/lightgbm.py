@@ -41,8 +41,9 @@ class LightGBMAdapter(Adapter):
         self._trees = parse_trees(self._text)
         if not self._trees:
             raise UnsupportedModelError("model has no trees; train it first.")
-        averages = "\naverage_output\n" in self._text
-        self.weights = np.full(len(self._trees), 1.0 / len(self._trees) if averages else 1.0)
+        is_forest = "\naverage_output\n" in self._text
+        self._share = 1.0 / len(self._trees) if is_forest else 1.0
+        self.weights = np.full(len(self._trees), self._share)
         self.intercept = 0.0
         self.n_leaves = np.array([tree.n_leaves for tree in self._trees], dtype=np.intp)
         self.n_nodes = 2 * self.n_leaves - 1
@@ -89,7 +90,10 @@ class LightGBMAdapter(Adapter):
         return thinned.set_params(n_estimators=len(kept))
 
     def raw_scores(self, model: Any, X: Any) -> Vector:
-        return np.asarray(model.predict(X, raw_score=True))
+        raw = np.asarray(model.predict(X, raw_score=True))
+        return (
+            self._share * raw if model is self._model else raw
+        )  # a forest's raw score is a sum, its prediction a mean
 
     def saved_bytes(self, model: Any) -> int:
         booster = model.booster_ if self._is_classifier else model
