@@ -2,6 +2,7 @@
 
 from .classifier import DualBoostClassifier
 from .classifier_cv import DualBoostClassifierCV
+from .export import to_lightgbm
 from .formulations import CGBoost, ERLPBoost, Formulation, LPBoost, MDBoost, NMBoost, QRLPBoost
 from .thinning import thin
 
@@ -19,4 +20,5 @@ __all__ = [
     "QRLPBoost",
     "__version__",
     "thin",
+    "to_lightgbm",
 ]

@@ -30,6 +30,7 @@ from .rows import TrainingRows, merge_rows
 from .stopping import NoImprovement, StoppingRule, TimeLimit
 from .targets import hold_out, require_both_classes, two_classes
 from .threads import one_blas_thread
+from .trees import Tree
 from .validation import HeldOut, class_balance
 
 
@@ -253,8 +254,11 @@ class DualBoostClassifier(PredictionMixin, ClassifierMixin, BaseEstimator):
     def _keep(self, trace: Trace, rows: TrainingRows, columns: Columns, held_out: HeldOut | None) -> None:
         """Set the fitted attributes, all at once."""
         result = trace.result
-        self.estimators_ = trace.learners
         self.weights_ = trace.final_weights()
+        self.estimators_ = [
+            learner.with_covers(rows.X, rows.counts) if weight and isinstance(learner, Tree) else learner
+            for learner, weight in zip(trace.learners, self.weights_, strict=True)
+        ]
         self._stages = trace.weights
         self.n_generated_, self.n_iter_ = len(trace.learners), len(trace.iterations)
         self.n_columns_ = result.n_columns
@@ -267,7 +271,7 @@ class DualBoostClassifier(PredictionMixin, ClassifierMixin, BaseEstimator):
         self.history_ = trace.history()
         balance = class_balance(rows.labels, rows.counts)
         n_jobs = effective_n_jobs(self.n_jobs)
-        self._ensemble = Ensemble(trace.learners, self.weights_, balance, self.n_features_in_, n_jobs)
+        self._ensemble = Ensemble(self.estimators_, self.weights_, balance, self.n_features_in_, n_jobs)
         self.feature_importances_ = self._ensemble.feature_importances()
         if held_out is not None:
             calibrating = (self._ensemble.decide(held_out.X), held_out.labels, held_out.counts)

@@ -170,7 +170,7 @@ class Columns:
     def distinct(
         self, rows: NDArray[np.bool_], chosen: Integers, labels: Vector | None = None
     ) -> tuple[Integers, Integers]:
-        """Among the rows marked: one of each kind that a chosen column or the label tells apart, and the kind of all."""
+        """Of the rows marked: one of each kind that a chosen column or the label tells apart, and the kind of all."""
         marked = np.flatnonzero(rows)
         bits = self._signed[np.ix_(chosen, marked)].view(np.uint32).astype(np.uint64)
         multipliers = np.random.default_rng(0).integers(2**63, size=(len(chosen), 1), dtype=np.uint64)

@@ -13,7 +13,7 @@ from .history import Iteration
 class ProgressBar:
     """An observer of the loop; use as a context manager."""
 
-    def __init__(self, total: int, enabled: bool, unit: str = "tree") -> None:
+    def __init__(self, total: int | None, enabled: bool, unit: str = "tree") -> None:
         self._bar: Any = None
         if not enabled:
             return

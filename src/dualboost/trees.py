@@ -16,7 +16,7 @@ class Tree:
     """Internal nodes 0..k-2 and leaves 0..k-1; a negative child c is the leaf ~c.
 
     A numeric node sends x left if ``x <= threshold``; a categorical one if the code is in ``categories[node]``.
-    A missing value goes left where ``missing_left`` says so.
+    A missing value goes left where ``missing_left`` says so. ``covers`` are the training rows in each leaf, if known.
     """
 
     feature: Integers
@@ -27,6 +27,7 @@ class Tree:
     categories: dict[int, Integers]
     gain: Vector
     votes: Vector
+    covers: Vector | None = None
 
     @property
     def n_leaves(self) -> int:
@@ -34,6 +35,26 @@ class Tree:
 
     def with_votes(self, votes: Vector) -> Tree:
         return replace(self, votes=votes)
+
+    def with_covers(self, X: Features, counts: Vector) -> Tree:
+        """The tree with the rows of X, by their multiplicities, counted in its leaves."""
+        covers = np.bincount(self.leaves(X), weights=counts, minlength=self.n_leaves)
+        return replace(self, covers=covers.astype(float))
+
+    def node_covers(self) -> Vector:
+        """The rows in each internal node: those of the leaves below it."""
+        assert self.covers is not None
+        covers = np.zeros(len(self.feature))
+        pending = [0] if len(self.feature) else []
+        order = []
+        while pending:
+            node = pending.pop()
+            order.append(node)
+            pending += [int(child) for child in (self.left[node], self.right[node]) if child >= 0]
+        for node in reversed(order):
+            for child in (int(self.left[node]), int(self.right[node])):
+                covers[node] += covers[child] if child >= 0 else self.covers[~child]
+        return covers
 
     def leaves(self, X: Features) -> Integers:
         """The leaf that each row falls into."""

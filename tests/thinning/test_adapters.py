@@ -6,6 +6,7 @@ import sys
 
 import numpy as np
 import pytest
+import xgboost
 
 from dualboost import thin
 from dualboost.thinning import ADAPTERS, adapter_for
@@ -39,8 +40,6 @@ def thinned(fitted):
 
 
 def answers(case, model, X):
-    import xgboost  # noqa: F401  a name in some of the answers
-
     return np.asarray(eval(case.answer, {"model": model, "X": X, "xgboost": xgboost}))
 
 
@@ -126,6 +125,6 @@ def test_summary_counts_before_and_after(fitted, thinned):
     adapter = adapter_for(fitted[0])
     assert summary["trees"] == (adapter.n_members, len(thinned.kept))
     assert summary["leaves"][1] <= summary["leaves"][0] == adapter.n_leaves.sum()
-    assert 0 < summary["bytes, saved"][1]
+    assert summary["bytes, saved"][1] > 0
     assert all(seconds > 0 for seconds in summary["seconds to predict"])
     assert "before" in str(summary)

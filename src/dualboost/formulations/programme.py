@@ -122,10 +122,8 @@ class Programme:
         if self.labels is None:
             return [(slice(None), self.total or 0.0)]
         positive = self.labels > 0
-        if self.total is not None:
-            target = 0.5 * self.total
-        else:
-            target = float(np.clip(0.5 * u.sum(), *self._sums_admitted()))
+        total = float(u.sum()) if self.total is None else self.total
+        target = float(np.clip(0.5 * total, *self._sums_admitted()))
         return [(positive, target), (~positive, target)]
 
     def _with_sum(self, u: Vector, side: NDArray[np.bool_] | slice, target: float) -> Vector:

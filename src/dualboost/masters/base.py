@@ -8,8 +8,8 @@ Signs, once and for all
   without a lower bound (``md``) has negative ones.
 * ``rho``: the multipliers of ``E u = t``: of the total, the soft margin of the capped formulations, and of the labels,
   the intercept; empty without either.
-* stationarity: ``g'(u_i) + (margins - E'rho)_i`` is 0 inside the box, >= 0 where u_i is at its lower and <= 0 at its upper
-  bound; ``edges = A'u``.
+* stationarity: ``g'(u_i) + (margins - E'rho)_i`` is 0 inside the box, >= 0 where u_i is at its lower and <= 0 at its
+  upper bound; ``edges = A'u``.
 """
 
 from __future__ import annotations

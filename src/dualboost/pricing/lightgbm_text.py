@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -11,6 +13,8 @@ from ..trees import Tree, constant_tree
 
 CATEGORICAL, DEFAULT_LEFT = 1, 2
 MISSING_TYPE_SHIFT, MISSING_IS_NAN = 2, 2
+FINEST = 1e8
+"""What fractional rows of a tree are scaled to, before they are rounded."""
 
 
 def parse_trees(text: str) -> list[Tree]:
@@ -57,8 +61,17 @@ def _parse_categories(fields: dict[str, str], nodes: Integers) -> dict[int, Inte
     return sets
 
 
-def format_model(trees: Sequence[Tree], scales: Vector, n_features: int) -> str:
-    """A model whose raw score is the sum of the trees' votes, each times its scale."""
+def format_model(
+    trees: Sequence[Tree],
+    scales: Vector,
+    n_features: int,
+    names: Sequence[str] | None = None,
+    categories: Sequence[Sequence[object]] | None = None,
+) -> str:
+    """A model whose raw score is the sum of the trees' votes, each times its scale.
+
+    ``names`` are those of the features; ``categories``, for each categorical column of a data frame, its categories.
+    """
     header = [
         "tree",
         "version=v4",
@@ -66,13 +79,14 @@ def format_model(trees: Sequence[Tree], scales: Vector, n_features: int) -> str:
         "num_tree_per_iteration=1",
         "label_index=0",
         f"max_feature_idx={n_features - 1}",
-        "feature_names=" + " ".join(f"f{i}" for i in range(n_features)),
+        "objective=regression",
+        "feature_names=" + " ".join(names or (f"f{i}" for i in range(n_features))),
         "feature_infos=" + " ".join(["none"] * n_features),
         "",
     ]
     scaled = zip(trees, scales, strict=True)
     sections = [_format_tree(number, tree, tree.votes * scale) for number, (tree, scale) in enumerate(scaled)]
-    return "\n".join([*header, *sections, "end of trees", ""])
+    return "\n".join([*header, *sections, "end of trees", "", f"pandas_categorical:{json.dumps(categories)}", ""])
 
 
 def _format_tree(number: int, tree: Tree, values: Vector) -> str:
@@ -94,11 +108,23 @@ def _format_tree(number: int, tree: Tree, values: Vector) -> str:
         "right_child": tree.right.tolist(),
         "leaf_value": values.tolist(),
     }
+    if tree.covers is not None:
+        fields |= _covers(tree)
     if nodes:
         fields["cat_boundaries"] = np.cumsum([0, *map(len, sets)]).tolist()
         fields["cat_threshold"] = np.concatenate(sets).tolist()
     fields |= {"is_linear": [0], "shrinkage": [1]}
     return "\n".join(f"{name}={' '.join(map(repr, entries))}" for name, entries in fields.items()) + "\n\n"
+
+
+def _covers(tree: Tree) -> dict[str, Iterable[object]]:
+    """The rows in leaves and nodes, which LightGBM keeps as whole numbers."""
+    assert tree.covers is not None
+    is_whole = (tree.covers == np.round(tree.covers)).all()
+    scale = 1.0 if is_whole else FINEST / max(float(tree.covers.sum()), np.finfo(float).tiny)
+    leaves = np.round(scale * tree.covers).astype(np.int64)
+    nodes = replace(tree, covers=leaves.astype(float)).node_covers().astype(np.int64)
+    return {"leaf_count": leaves.tolist(), "internal_count": nodes.tolist()}
 
 
 def _bit_set(codes: Integers) -> Integers:

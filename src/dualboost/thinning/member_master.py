@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -15,10 +16,10 @@ from ..masters import MASTERS, WEIGHT_TOLERANCE, Candidate, Interleaved, Ladder,
 FIRST = 20
 """Columns that the first programme begins with: those of the largest edges."""
 GROWTH = 0.5
-"""Of the columns that would improve the master, the best ones enter, up to this part of those that take part."""
+"""When only the optimum is of interest, the same."""
 MAX_ROUNDS = 50
-AIM = 0.5
-"""The part of the tolerance that the columns taking part are solved to; the others may open the gap by the rest."""
+PACE = 0.15
+"""When an ensemble grows, the columns that enter at a time, as a part of those that take part; at least one."""
 
 
 class Precision(NamedTuple):
@@ -29,8 +30,12 @@ class Precision(NamedTuple):
     vertices: bool
 
     def master(self) -> Interleaved:
-        ladder = Ladder(list(MASTERS.values()), self.tolerance, self.vertices)
-        return Interleaved(ladder) if self.vertices else Interleaved(ladder, aim=1.0)
+        """A master that returns solutions of this precision."""
+        return Interleaved(Ladder(list(MASTERS.values()), self.tolerance, self.vertices))
+
+    def interior_master(self) -> Interleaved:
+        """A master for the columns that take part, which leaves others half of the tolerance, and no vertices."""
+        return Interleaved(Ladder(list(MASTERS.values()), 0.5 * self.tolerance, vertices=False), aim=1.0)
 
     def used(self, w: Vector) -> Integers:
         return np.flatnonzero(w > self.least_weight * w.max(initial=0.0))
@@ -38,13 +43,13 @@ class Precision(NamedTuple):
 
 EXACT = Precision(1e-6, WEIGHT_TOLERANCE, vertices=True)
 """For the weights that are returned."""
-LOOSE = Precision(1e-3, 1e-3, vertices=False)
+LOOSE = Precision(3e-3, 1e-3, vertices=False)
 """For comparisons: small beside the differences between values of C."""
 
 
 @dataclass(frozen=True)
 class ProgrammeFamily:
-    """The programmes of one formulation for every C, as if ``n_columns`` columns were held, with an intercept or not."""
+    """The programmes of one formulation for every C, as if ``n_columns`` columns were held."""
 
     formulation: Formulation
     n_columns: int
@@ -57,22 +62,23 @@ class ProgrammeFamily:
 
 
 class MemberMaster:
-    """Optimal weights over many columns, for one programme after the other."""
+    """Optimal weights over many columns, for one programme after the other; few columns take part at a time."""
 
     def __init__(self, columns: Columns, precision: Precision) -> None:
         self._columns = columns
         self._precision = precision
-        self._active: Integers = np.zeros(0, dtype=np.intp)
         self._is_active = np.zeros(columns.n_columns, dtype=bool)
-        self._part = columns.subset(self._active)
-        self._master = Precision(AIM * precision.tolerance, precision.least_weight, vertices=False).master()
+        self.active: Integers = np.zeros(0, dtype=np.intp)
+        """The columns that take part, in the order in which they entered."""
+        self._part = columns.subset(self.active)
+        self._master = precision.interior_master()
 
     def solve(self, programme: Programme) -> MasterSolution:
         """The optimum over all columns, begun from that of the last programme; else ``MasterFailed``."""
-        if not len(self._active):
-            self._enter(self._columns.edges(programme.feasible(self._columns.counts)), FIRST)
-        else:
+        if len(self.active):
             self._master.move_to(self._part, programme)
+        else:
+            self._enter(self._columns.edges(programme.feasible(self._columns.counts)), FIRST)
         for _ in range(MAX_ROUNDS):
             found = self._master.polish(self._part, programme)
             edges = self._columns.edges(found.u)
@@ -80,7 +86,7 @@ class MemberMaster:
             improving = ~self._is_active & (edges > found.threshold)
             if solution.gap <= self._precision.tolerance or not improving.any():
                 break
-            n_new = min(int(improving.sum()), max(int(GROWTH * len(self._active)), FIRST))
+            n_new = min(int(improving.sum()), max(int(GROWTH * len(self.active)), FIRST))
             self._enter(np.where(improving, edges, -np.inf), n_new)
             self._master.solve(self._part, programme)
         if self._precision.vertices:
@@ -89,15 +95,27 @@ class MemberMaster:
             solution = self._over_all(programme, found, self._columns.edges(found.u))
         return solution
 
+    def grow(self, programme: Programme) -> Iterator[MasterSolution]:
+        """Column generation among the members: after each entry, the optimum over the columns that take part."""
+        edges, threshold = self._columns.edges(programme.feasible(self._columns.counts)), -np.inf
+        while (improving := ~self._is_active & (edges > threshold)).any():
+            n_new = max(int(PACE * len(self.active)), 1)
+            self._enter(np.where(improving, edges, -np.inf), min(n_new, int(improving.sum())))
+            if len(self.active) > n_new:
+                self._master.solve(self._part, programme)
+            found = self._master.polish(self._part, programme)
+            yield found
+            edges, threshold = self._columns.edges(found.u), found.threshold
+
     def _over_all(self, programme: Programme, found: MasterSolution, edges: Vector) -> MasterSolution:
         """The solution over the part as one over all columns, with its certificate."""
         w = np.zeros(self._columns.n_columns)
-        w[self._active] = found.w
+        w[self.active] = found.w
         return certify(self._columns, programme, Candidate(w, found.u, found.rho), (found.margins, edges))
 
     def _enter(self, edges: Vector, n: int) -> None:
         """Let the columns with the largest edges take part."""
-        best = np.argsort(-edges, kind="stable")[: min(n, self._columns.n_columns - len(self._active))]
+        best = np.argsort(-edges, kind="stable")[: min(n, self._columns.n_columns - len(self.active))]
         self._part.take(self._columns, best)
-        self._active = np.concatenate([self._active, best])
+        self.active = np.concatenate([self.active, best])
         self._is_active[best] = True

@@ -17,8 +17,8 @@ class Method:
 
     ``thin`` imitates: its labels are the model's own decisions, which a few members reproduce better than labels with
     noise; a member's column is its contribution to the model, so that the members that matter cost least; the intercept
-    is free; the trees chosen by a sparse C get the weights of a dense one as well; the smallest ensemble within the
-    tolerance is taken.
+    is free; ensembles that grow member by member under the densest C are tried beside the optima for every C; the
+    smallest one within the tolerance is taken.
 
     ``reweight`` is the paper's experiment: every member is a column of votes at most one in size, the labels are y,
     nothing else has a weight, and the ensemble of the best score is taken.
@@ -51,7 +51,7 @@ class Method:
         return self.imitates
 
     @property
-    def relaxes(self) -> bool:
+    def grows(self) -> bool:
         return self.imitates
 
     @property

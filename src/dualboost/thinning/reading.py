@@ -63,7 +63,7 @@ def _require_same_columns(adapter: Adapter, X: Any) -> None:
         raise InvalidDataError(f"X has shape {tuple(shape)}; it must be a table of rows and columns.")
     if expected is not None and shape[1] != expected:
         raise InvalidDataError(
-            f"X has {shape[1]} columns, but the model was trained on {expected}; pass the same columns in the same order."
+            f"X has {shape[1]} columns, but the model was trained on {expected}; pass the same ones in the same order."
         )
     if names is not None and hasattr(X, "columns"):
         given = [str(name) for name in X.columns]

@@ -45,10 +45,10 @@ class ThinResult:
     """One weight for each tree kept; in the model as it was, every tree had one as well (a boosted tree: 1)."""
     intercept: float
     C: float | None
-    """The C that chose the trees; None if the model is unchanged."""
+    """The C of the weights; None if the model is unchanged."""
     path: dict[str, Any]
-    """Arrays of equal length: C (which chose the trees), C_weights (which gave the weights), trees, nodes,
-    train_score, validation_score (nan where there were no other rows to validate on)."""
+    """Arrays of equal length, the smaller ensembles first: C, trees, nodes, train_score, validation_score (nan where
+    there were no other rows to validate on)."""
     chosen: int | None
     """The row of ``path`` that was taken; None if the model is unchanged."""
     full_score: float
@@ -96,10 +96,7 @@ class ThinResult:
         trees, n_members = self.path["trees"], self._adapter.n_members
         has_validation = not np.isnan(self.path["validation_score"]).all()
         scores = self.path["validation_score" if has_validation else "train_score"]
-        own = self.path["C"] == self.path["C_weights"]
-        for mask, label, style in ((own, "weights of the same C", "o"), (~own, "weights of the densest C", "^")):
-            if mask.any():
-                ax.plot(trees[mask], scores[mask], style, ms=6, alpha=0.8, mec="white", label=label)
+        ax.plot(trees, scores, "o", ms=6, alpha=0.8, mec="white", label="ensembles of the path")
         ax.axhline(self.full_score, color="0.5", lw=1, ls="--", zorder=0)
         ax.plot(n_members, self.full_score, "s", color="0.3", label=f"the model as it was: {n_members} trees")
         if self.chosen is not None:
@@ -148,7 +145,6 @@ def make_result(
 def _table(points: list[Point], adapter: Adapter) -> dict[str, Any]:
     return {
         "C": np.array([point.C for point in points]),
-        "C_weights": np.array([point.C_weights for point in points]),
         "trees": np.array([len(point.members) for point in points], dtype=np.intp),
         "nodes": np.array([adapter.n_nodes[point.members].sum() for point in points], dtype=np.intp),
         "train_score": np.array([point.train_score for point in points]),

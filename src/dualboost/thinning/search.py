@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -21,10 +22,9 @@ ROUNDING = 1e-9
 
 @dataclass(frozen=True, eq=False)
 class Point:
-    """An ensemble: the members that the programme at ``C`` chose, with the weights of the programme at ``C_weights``."""
+    """An ensemble of some members, with the weights of the programme at C."""
 
     C: float
-    C_weights: float
     columns: Integers
     members: Integers
     weights: Vector
@@ -59,34 +59,43 @@ class Search:
         if members is not None:
             self._scales[np.setdiff1d(np.arange(adapter.n_members), members)] = 0.0
         self._targets = method.targets(adapter, rows)
-        self._relaxes = method.relaxes
         self.columns, self.members = rows.columns(method.labels(rows), self._scales)
-        self._path = MemberMaster(self.columns, LOOSE)
         self.family = ProgrammeFamily(formulation, adapter.n_members, method.has_intercept)
 
-    def points(self, C: float, densest: float) -> list[Point]:
-        """The ensembles for one C on the path: with its own weights, and with those of the densest C; none if empty."""
+    def grown(self, C: float) -> Iterator[Point]:
+        """Ensembles that grow: at every step the members with the best prices enter, and all get new weights."""
+        master = MemberMaster(self.columns, LOOSE)
         try:
-            solution = self._path.solve(self.family.at(C, self.columns))
-            points = self._of(solution, C, LOOSE)
-            if points and self._relaxes and C != densest:
-                points.append(self.over(points[0].columns, C, densest, LOOSE))
-        except (MasterFailed, InvalidParameterError):  # a value that no solver bears is no candidate
-            return []
-        return points
+            for solution in master.grow(self.family.at(C, self.columns)):
+                used = LOOSE.used(solution.w)
+                if self._max_columns is not None and len(used) > self._max_columns:
+                    return
+                if len(used):
+                    yield self._point(C, master.active[used], solution.w[used], solution)
+        except (MasterFailed, InvalidParameterError):  # what has grown so far is enough to choose from
+            return
+
+    def along(self, Cs: Vector) -> Iterator[Point]:
+        """The optima over all members for each C, in the order given; no point where it is empty."""
+        master = MemberMaster(self.columns, LOOSE)
+        for C in map(float, Cs):
+            try:
+                yield from self._of(master.solve(self.family.at(C, self.columns)), C, LOOSE)
+            except (MasterFailed, InvalidParameterError):  # a value that no solver bears is no candidate
+                continue
 
     def at(self, C: float) -> Point:
         """The ensemble of one C, solved once; if it is empty, the larger class by one member of weight zero."""
         solution = MemberMaster(self.columns, EXACT).solve(self.family.at(C, self.columns))
         points = self._of(solution, C, EXACT)
-        return points[0] if points else self._point(C, C, np.zeros(1, dtype=np.intp), np.zeros(1), solution)
+        return points[0] if points else self._point(C, np.zeros(1, dtype=np.intp), np.zeros(1), solution)
 
-    def over(self, chosen: Integers, C: float, C_weights: float, precision: Precision) -> Point:
+    def over(self, chosen: Integers, C: float, precision: Precision) -> Point:
         """The chosen columns with the weights of the programme over them alone; ``MasterFailed`` if there are none."""
-        programme = self.family.at(C_weights, self.columns)
+        programme = self.family.at(C, self.columns)
         solution = precision.master().polish(self.columns.subset(chosen), programme)
         used = precision.used(solution.w)
-        return self._point(C, C_weights, chosen[used], solution.w[used], solution)
+        return self._point(C, chosen[used], solution.w[used], solution)
 
     def smallest_useful_C(self) -> float | None:
         """The C up to which no member gets a weight, if the formulation knows it."""
@@ -100,12 +109,12 @@ class Search:
         if not len(used):
             return []
         if self._max_columns is None or len(used) <= self._max_columns:
-            return [self._point(C, C, used, solution.w[used], solution)]
+            return [self._point(C, used, solution.w[used], solution)]
         sizes = np.array([float(np.abs(self.columns.signed[j]).mean()) for j in used])
         order = np.argsort(-solution.w[used] * sizes, kind="stable")
-        return [self.over(np.sort(used[order[: self._max_columns]]), C, C, precision)]
+        return [self.over(np.sort(used[order[: self._max_columns]]), C, precision)]
 
-    def _point(self, C: float, C_weights: float, chosen: Integers, w: Vector, solution: MasterSolution) -> Point:
+    def _point(self, C: float, chosen: Integers, w: Vector, solution: MasterSolution) -> Point:
         """The ensemble in the units of the model, recalibrated, with its scores."""
         members = self.members[chosen]
         weights = w * self._scales[members]
@@ -118,7 +127,7 @@ class Search:
         validation_score = np.nan
         if self._validation is not None:
             validation_score = self._validation.accuracy(self._validation.scores(members, weights, intercept))
-        return Point(C, C_weights, chosen, members, weights, intercept, train_score, validation_score, solution)
+        return Point(C, chosen, members, weights, intercept, train_score, validation_score, solution)
 
     def _intercept(self, solution: MasterSolution, w: Vector) -> float:
         if not w.any():

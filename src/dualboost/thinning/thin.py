@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterator
 from numbers import Real
 from typing import Any
 
@@ -25,10 +26,10 @@ from .result import ThinResult, make_result
 from .rows import MemberRows
 from .search import Point, Search, take
 
-N_VALUES = 20
+N_VALUES = 10
 """Values of C on the path."""
-STRIDE = 3
-"""Every so many values of C are solved until one is good enough."""
+BEYOND = 0.2
+"""A growing ensemble grows by this part more after it is good enough, to show how it goes on."""
 
 
 def thin(
@@ -128,7 +129,7 @@ def thin(
             training, compared = _split(rows, validation, validation_fraction, random_state)
             enough = (compared or training).full_accuracy - tolerance if way.takes_smallest else np.inf
             values = _sparsest_first(programme, float(training.counts.sum()))
-            points = _followed(search(training, compared), values, enough, verbose > 0)
+            points = _path(search(training, compared), values, enough, way.grows, verbose > 0)
             taken = take(points, enough)
             final = None if taken is None else _refitted(search(rows, validation, taken.members), taken)
             if taken is None:
@@ -167,26 +168,35 @@ def _sparsest_first(formulation: Formulation, n_samples: float) -> Vector:
     return values[::-1] if formulation.sparser_with_larger_C else values
 
 
-def _followed(search: Search, values: Vector, enough: float, shows_progress: bool) -> list[Point]:
-    """The ensembles of the path: every few values of C from the sparsest on until one scores enough, then all between.
+def _path(search: Search, values: Vector, enough: float, grows: bool, shows_progress: bool) -> list[Point]:
+    """The ensembles to choose from, the smaller ones first."""
+    points: list[Point] = []
+    with ProgressBar(None, enabled=shows_progress, unit="ensemble") as progress:
+        if grows:
+            points += _grown(search, float(values[-1]), enough, progress)
+        found = take(points, enough)
+        points += _along(search, values, np.inf if found is None else len(found.members), progress)
+    return sorted(points, key=lambda point: len(point.members))
 
-    Denser ones are larger, so that they are not needed; where nothing is ever enough, every value is solved.
-    """
-    found: dict[int, list[Point]] = {}
-    stride = 1 if np.isinf(enough) else STRIDE
-    ends = [*range(stride - 1, len(values) - 1, stride), len(values) - 1]
-    with ProgressBar(len(values), enabled=shows_progress, unit="C") as progress:
 
-        def is_enough(k: int) -> bool:
-            points = found[k] = search.points(float(values[k]), float(values[-1]))
-            progress.advance(**({"trees": len(points[-1].members), "accuracy": points[-1].score} if points else {}))
-            return any(point.score >= enough for point in points)
+def _grown(search: Search, C: float, enough: float, progress: ProgressBar) -> Iterator[Point]:
+    """Growing ensembles, until a little after the first that scores enough."""
+    last = np.inf
+    for point in search.grown(C):
+        yield point
+        progress.advance(trees=len(point.members), accuracy=point.score)
+        last = min(last, (1.0 + BEYOND) * len(point.members) + 1 if point.score >= enough else np.inf)
+        if len(point.members) > last:
+            return
 
-        first = next((k for k in ends if is_enough(k)), None)
-        between = [] if first is None else range(first - 1, max(first - stride, -1), -1)
-        for k in between:
-            is_enough(k)
-    return [point for k in sorted(found) for point in found[k]]
+
+def _along(search: Search, values: Vector, most: float, progress: ProgressBar) -> Iterator[Point]:
+    """The optima for every C from the sparsest on, while they have no more than ``most`` members."""
+    for point in search.along(values):
+        yield point
+        progress.advance(C=point.C, trees=len(point.members), accuracy=point.score)
+        if len(point.members) > most:
+            return
 
 
 def _solved_once(search: Search, C: float) -> Point:
@@ -210,7 +220,7 @@ def _solved_once(search: Search, C: float) -> Point:
 def _refitted(search: Search, chosen: Point) -> Point:
     """The same trees with weights for all rows; the weights of the path if no solver finds better ones."""
     try:
-        return search.over(np.arange(search.columns.n_columns), chosen.C, chosen.C_weights, EXACT)
+        return search.over(np.arange(search.columns.n_columns), chosen.C, EXACT)
     except MasterFailed as failure:
         warnings.warn(
             f"No solver reached a gap of {EXACT.tolerance:g} on all rows; the weights have one of "

@@ -39,7 +39,7 @@ def adapter_for(model: Any) -> Adapter:
     known = "; ".join(adapter.describes for adapter in ADAPTERS)
     hint = f"; did you mean a fitted {model.__name__}()?" if isinstance(model, type) else ""
     raise UnsupportedModelError(
-        f"model of type {type(model).__name__} cannot be thinned{hint}. These can, if they classify two classes: {known}."
+        f"model of type {type(model).__name__} cannot be thinned{hint}. These can, if they have two classes: {known}."
     )
 
 

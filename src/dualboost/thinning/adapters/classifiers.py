@@ -21,7 +21,7 @@ NEGLIGIBLE = 1e-12
 
 
 class ClassifiersAdapter(Adapter):
-    """The result is scikit-learn's ``VotingClassifier`` (soft, weighted); an intercept is one or two constant members."""
+    """The result is scikit-learn's ``VotingClassifier`` (soft, weighted); an intercept is constant members."""
 
     describes: ClassVar[str] = "a list of fitted classifiers"
     keeps_type: ClassVar[bool] = False
@@ -43,8 +43,8 @@ class ClassifiersAdapter(Adapter):
         for position, member in enumerate(model):
             if not np.array_equal(two_classes(member), self.classes):
                 raise UnsupportedModelError(
-                    f"model[{position}] knows the classes {member.classes_.tolist()}, model[0] {self.classes.tolist()}; "
-                    "all must know the same two."
+                    f"model[{position}] knows the classes {member.classes_.tolist()}, model[0] "
+                    f"{self.classes.tolist()}; all must know the same two."
                 )
         self.weights, self.intercept = np.full(len(model), 1.0 / len(model)), 0.0
         self.n_nodes, self.n_leaves = node_counts(self._members)

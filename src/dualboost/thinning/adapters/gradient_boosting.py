@@ -32,8 +32,8 @@ class GradientBoostingAdapter(Adapter):
         self.classes = two_classes(model)
         if not (model.init is None or isinstance(model.init, (str, DummyClassifier))):
             raise UnsupportedModelError(
-                f"model GradientBoostingClassifier begins with init={model.init!r}, whose predictions are not a constant; "
-                "only init=None, 'zero' or a DummyClassifier can be thinned."
+                f"model GradientBoostingClassifier begins with init={model.init!r}, which need not be a constant; only "
+                "init=None, 'zero' or a DummyClassifier can be thinned."
             )
         self._model = model
         self._trees = list(model.estimators_[:, 0])

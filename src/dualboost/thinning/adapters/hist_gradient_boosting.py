@@ -57,7 +57,7 @@ class HistGradientBoostingAdapter(Adapter):
             self.intercept = float(model._baseline_prediction[0, 0])
         except (AttributeError, KeyError, IndexError, ValueError) as error:
             raise UnsupportedModelError(
-                f"The trees of HistGradientBoostingClassifier could not be read from this version of scikit-learn: {error}"
+                f"The trees of HistGradientBoostingClassifier cannot be read from this version of scikit-learn: {error}"
             ) from error
         self.weights = np.ones(len(self._trees))
         self.n_leaves = np.array([tree.n_leaves for tree in self._trees], dtype=np.intp)

@@ -31,8 +31,8 @@ def node_counts(members: list[Any]) -> tuple[Integers, Integers]:
 class ScaledMember(ClassifierMixin, BaseEstimator):
     """A fitted classifier whose probabilities are scaled and shifted, so that an equal average is a weighted one.
 
-    Needed only where members are not trees, whose leaves can be rewritten instead; models that contain it need dualboost
-    to be loaded.
+    Needed only where members are not trees, whose leaves can be rewritten instead; models that contain it need
+    dualboost to be loaded.
     """
 
     def __init__(self, member: Any, scale: float, constant: tuple[float, float], classes: Any) -> None:

@@ -141,7 +141,8 @@ class XGBoostAdapter(Adapter):
 def _tree_model(model: dict[str, Any]) -> dict[str, Any]:
     """The part of the JSON model that holds the trees; DART's is one level deeper."""
     booster: dict[str, Any] = model["learner"]["gradient_booster"]
-    return (booster["gbtree"] if "gbtree" in booster else booster)["model"]
+    model: dict[str, Any] = booster.get("gbtree", booster)["model"]
+    return model
 
 
 def _with_leaves(tree: dict[str, Any], number: int, values: Vector) -> dict[str, Any]:

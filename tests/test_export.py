@@ -1,0 +1,92 @@
+"""Our ensembles as LightGBM models, read by the libraries that read those."""
+
+import numpy as np
+import onnxruntime
+import pandas as pd
+import pytest
+import shap
+import treelite
+from onnxmltools import convert_lightgbm
+from onnxmltools.convert.common.data_types import FloatTensorType
+from sklearn.linear_model import LogisticRegression
+
+from dualboost import DualBoostClassifier, LPBoost, to_lightgbm
+from dualboost.errors import DegenerateEnsembleWarning, UnfittedModelError, UnsupportedModelError
+
+from .thinning.models import numbers, table
+
+
+@pytest.fixture(scope="module", params=[1, 3])
+def fitted(request):
+    X, y = numbers(missing=True)
+    return DualBoostClassifier("lp", max_depth=request.param, max_iter=30).fit(X.astype(np.float32), y)
+
+
+NEW, _ = numbers(n=200, seed=5, missing=True)
+NEW = (NEW + 1e-3).astype(np.float32)  # off the thresholds, which ONNX holds in single precision
+
+
+def test_predictions_are_the_decision_values(fitted):
+    booster = to_lightgbm(fitted)
+    assert booster.num_trees() == fitted.n_columns_
+    np.testing.assert_allclose(booster.predict(NEW), fitted.decision_function(NEW), atol=1e-9)
+
+
+def test_data_frames_with_categories_and_gaps():
+    X, y = table()
+    clf = DualBoostClassifier("qrlp", max_depth=3, max_iter=20).fit(X, y)
+    new, _ = table(n=200, seed=6)
+    booster = to_lightgbm(clf)
+    assert booster.feature_name() == list(X.columns)
+    np.testing.assert_allclose(booster.predict(new), clf.decision_function(new), atol=1e-9)
+
+
+def test_names_that_lightgbm_does_not_allow():
+    X, y = numbers()
+    frame = pd.DataFrame(X, columns=["a b", "c:d", "e", "f", "g"])
+    clf = DualBoostClassifier(max_iter=5).fit(frame, y)
+    np.testing.assert_allclose(to_lightgbm(clf).predict(X), clf.decision_function(frame), atol=1e-9)
+
+
+@pytest.mark.parametrize("weights", [None, np.linspace(0.1, 1.7, 400)])
+def test_shap_values_add_up_to_the_decision(weights):
+    X, y = numbers()
+    clf = DualBoostClassifier("cg", max_depth=2, max_iter=20).fit(X, y, sample_weight=weights)
+    explained = shap.TreeExplainer(to_lightgbm(clf))(X[:50])
+    total = explained.base_values + explained.values.sum(axis=1)
+    np.testing.assert_allclose(total, clf.decision_function(X[:50]), atol=1e-6)
+    mean = np.average(clf.decision_function(X), weights=weights)
+    np.testing.assert_allclose(explained.base_values, mean, atol=1e-3)
+
+
+def test_onnx_runtime_gives_the_decision_values(fitted):
+    inputs = [("X", FloatTensorType([None, NEW.shape[1]]))]
+    model = convert_lightgbm(to_lightgbm(fitted), initial_types=inputs, target_opset=15)
+    session = onnxruntime.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
+    (decisions,) = session.run(None, {"X": NEW})
+    np.testing.assert_allclose(decisions.ravel(), fitted.decision_function(NEW), atol=1e-5)
+
+
+def test_treelite_gives_the_decision_values(fitted, tmp_path):
+    path = tmp_path / "model.txt"
+    to_lightgbm(fitted).save_model(path)
+    model = treelite.frontend.load_lightgbm_model(path)
+    decisions = treelite.gtil.predict(model, NEW.astype(np.float64))
+    np.testing.assert_allclose(np.ravel(decisions), fitted.decision_function(NEW), atol=1e-6)
+
+
+def test_an_empty_ensemble_is_a_constant():
+    X, y = numbers()
+    with pytest.warns(DegenerateEnsembleWarning):
+        clf = DualBoostClassifier(LPBoost(C=1e-6)).fit(X, y)
+    np.testing.assert_allclose(to_lightgbm(clf).predict(X), clf.decision_function(X), atol=1e-9)
+
+
+def test_what_cannot_be_exported():
+    X, y = numbers()
+    with pytest.raises(UnfittedModelError, match="not fitted"):
+        to_lightgbm(DualBoostClassifier())
+    with pytest.raises(UnsupportedModelError, match="LogisticRegression"):
+        to_lightgbm(LogisticRegression().fit(X, y))
+    with pytest.raises(UnsupportedModelError, match="not trees"):
+        to_lightgbm(DualBoostClassifier(learner=LogisticRegression(), max_iter=3).fit(X, y))
