@@ -15,6 +15,8 @@ from scipy.special import expit
 from .._typing import Vector
 
 NEWTON_STEPS = 50
+RIDGE = 1e-8
+"""What keeps the scale of separable rows finite, relative to their number."""
 
 
 class Link(ABC):
@@ -83,10 +85,10 @@ class Normalised(Link):
 
 
 def _logistic_fit(design: np.ndarray, targets: Vector, counts: Vector) -> Vector:
-    """Newton's method on the log loss, with a trace of ridge so that separable rows keep it finite."""
-    ridge = 1e-6 * float(counts.sum())
+    """Newton's method on the log loss."""
+    ridge = RIDGE * float(counts.sum())
     theta = np.zeros(design.shape[1])
-    loss = _log_loss(design @ theta, targets, counts) + 0.0
+    loss = _log_loss(design @ theta, targets, counts)
     for _ in range(NEWTON_STEPS):
         p = expit(design @ theta)
         gradient = design.T @ (counts * (p - targets)) + ridge * theta

@@ -36,9 +36,9 @@ class XGBoostAdapter(Adapter):
         self._model = model
         self._booster = model.get_booster() if self._is_classifier else model
         self._json = json.loads(self._booster.save_raw("json"))
-        trees = _tree_model(self._json)["trees"]
         self._require_two_classes()
         self._n_used = self._rounds_used()
+        trees = _tree_model(self._json)["trees"]
         indptr = _tree_model(self._json).get("iteration_indptr") or range(len(trees) + 1)
         self._trees = trees[: indptr[self._n_used]]
         if not self._trees:
@@ -141,8 +141,8 @@ class XGBoostAdapter(Adapter):
 def _tree_model(model: dict[str, Any]) -> dict[str, Any]:
     """The part of the JSON model that holds the trees; DART's is one level deeper."""
     booster: dict[str, Any] = model["learner"]["gradient_booster"]
-    model: dict[str, Any] = booster.get("gbtree", booster)["model"]
-    return model
+    trees: dict[str, Any] = booster.get("gbtree", booster)["model"]
+    return trees
 
 
 def _with_leaves(tree: dict[str, Any], number: int, values: Vector) -> dict[str, Any]:

@@ -1,0 +1,133 @@
+"""Ensembles of members against independent solves, from synthetic outputs."""
+
+import numpy as np
+import pytest
+
+from dualboost.formulations import FORMULATIONS
+from dualboost.thinning.base import Adapter
+from dualboost.thinning.links import Logit
+from dualboost.thinning.member_master import EXACT, LOOSE, MemberMaster
+from dualboost.thinning.methods import METHODS
+from dualboost.thinning.rows import MemberRows
+from dualboost.thinning.search import Search, take
+
+from ..conftest import ALL_FORMULATIONS
+from ..paper_programmes import PAPER
+
+N_MEMBERS, N_ROWS = 30, 150
+
+
+class Synthetic(Adapter):
+    """Members of random outputs; only what a search reads."""
+
+    describes = "synthetic"
+    link = Logit()
+    weights = np.ones(N_MEMBERS)
+    intercept = 0.0
+
+    def __init__(self, model=None):
+        pass
+
+    @classmethod
+    def handles(cls, model):
+        return False
+
+    def outputs(self, X):
+        raise NotImplementedError
+
+    rebuild = raw_scores = saved_bytes = outputs
+
+
+def rows_of(seed=0, counts=None):
+    rng = np.random.default_rng(seed)
+    labels = np.where(rng.random(N_ROWS) < 0.45, 1.0, -1.0)
+    outputs = (0.3 * labels + rng.normal(size=(N_MEMBERS, N_ROWS))).astype(np.float32)
+    outputs *= np.linspace(1.0, 0.2, N_MEMBERS, dtype=np.float32)[:, None]
+    return MemberRows(outputs, labels, np.ones(N_ROWS) if counts is None else counts, outputs.sum(axis=0))
+
+
+def search_on(rows, name="lp", method="thin", max_columns=None):
+    return Search(Synthetic(), METHODS[method], rows, None, FORMULATIONS[name](), max_columns)
+
+
+def middle_C(name, n=N_ROWS):
+    return 1.0 if name == "lp" else float(np.median(FORMULATIONS[name]().C_grid(n)))
+
+
+@pytest.mark.parametrize("name", ALL_FORMULATIONS)
+@pytest.mark.parametrize("method", METHODS)
+def test_one_C_is_the_optimum_of_the_papers_programme(name, method):
+    search = search_on(rows_of(), name, method)
+    point = search.at(middle_C(name))
+    labels = search.columns.labels if METHODS[method].has_intercept else None
+    expected = PAPER[name](search.columns.signed.T.astype(float), middle_C(name), labels)
+    assert FORMULATIONS[name].objective_sign * point.solution.primal == pytest.approx(expected, rel=2e-6)
+    assert 0 <= point.solution.gap <= EXACT.tolerance
+
+
+@pytest.mark.parametrize("name", ALL_FORMULATIONS)
+def test_columns_that_take_part_are_enough(name):
+    """The certificate is over all columns; those left out have no edge that would improve the master."""
+    search = search_on(rows_of(), name)
+    master = MemberMaster(search.columns, LOOSE)
+    for C in FORMULATIONS[name]().C_grid(N_ROWS)[::-3]:
+        solution = master.solve(search.family.at(float(C), search.columns))
+        assert len(solution.w) == N_MEMBERS
+        assert solution.gap <= LOOSE.tolerance
+
+
+def test_grown_ensembles_grow_and_end_in_the_optimum():
+    search = search_on(rows_of())
+    points = list(search.grown(1.0))
+    sizes = [len(point.members) for point in points]
+    assert sizes[0] == 1
+    assert max(np.diff(sizes)) <= max(1, 0.15 * max(sizes))
+    objectives = [point.solution.primal for point in points]
+    assert max(np.diff(objectives)) <= 2 * LOOSE.tolerance * objectives[0]
+    assert objectives[-1] == pytest.approx(search.at(1.0).solution.primal, rel=2 * LOOSE.tolerance)
+
+
+@pytest.mark.parametrize("name", ALL_FORMULATIONS)
+def test_no_more_members_than_asked_for(name):
+    search = search_on(rows_of(), name, max_columns=4)
+    grid = FORMULATIONS[name]().C_grid(N_ROWS)
+    sizes = [len(point.members) for point in (*search.grown(float(grid[-1])), *search.along(grid))]
+    assert 0 < max(sizes) <= 4
+    assert len(search.at(middle_C(name)).members) <= 4
+
+
+def test_weights_are_in_the_units_of_the_outputs():
+    rows = rows_of()
+    point = search_on(rows).at(1.0)
+    scores = point.intercept + point.weights @ rows.outputs[point.members]
+    assert rows.accuracy(scores) == point.train_score
+    assert point.train_score > 0.9
+
+
+def test_multiplicities_are_repetitions():
+    counts = np.random.default_rng(1).integers(1, 4, N_ROWS)
+    rows = rows_of(counts=counts.astype(float))
+    repeated = rows.part(np.repeat(np.arange(N_ROWS), counts))
+    repeated = MemberRows(repeated.outputs, repeated.labels, np.ones(counts.sum()), repeated.full_scores)
+    merged, single = search_on(rows).at(0.5), search_on(repeated).at(0.5)
+    np.testing.assert_array_equal(merged.members, single.members)
+    np.testing.assert_allclose(merged.weights, single.weights, rtol=1e-4)
+    assert merged.intercept == pytest.approx(single.intercept, rel=1e-4, abs=1e-6)
+
+
+def test_constant_and_repeated_members_take_no_part():
+    rows = rows_of()
+    rows.outputs[3] = rows.outputs[7]
+    rows.outputs[5] = 0.5
+    search = search_on(rows)
+    assert set(range(N_MEMBERS)) - set(search.members) == {5, 7}
+
+
+def test_the_smallest_that_is_good_enough_is_taken():
+    points = list(search_on(rows_of()).grown(1.0))
+    enough = sorted(point.score for point in points)[len(points) // 2]
+    taken = take(points, enough)
+    assert taken.score >= enough
+    assert all(point.score < enough for point in points if len(point.members) < len(taken.members))
+    assert take(points, 1.1) is None
+    assert take(points, np.inf).score == max(point.score for point in points)
