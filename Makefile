@@ -1,4 +1,5 @@
 # make demo    train and compare on embedded data: one table, one picture (out/demo.png)
+# make thin    thin an XGBoost model: one table, one picture (out/thinning.png)
 # make test    lint, types and tests
 # make bench   fit and prediction times as ratios to LightGBM's (BENCH="--quick" for two minutes; DUALBOOST_DATA=FOLDER)
 # make clean   remove the environment and everything made
@@ -8,7 +9,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint types pytest bench clean
+.PHONY: help demo thin test lint types pytest bench clean
 
 help:
 	@sed -n 's/^# //p' Makefile
@@ -24,6 +25,9 @@ $(VENV)/.test: pyproject.toml $(VENV)/.base
 
 demo: $(VENV)/.base
 	$(BIN)/python examples/demo.py
+
+thin: $(VENV)/.base
+	$(BIN)/python examples/thin_xgboost.py
 
 test: lint types pytest
 

@@ -104,6 +104,12 @@ def test_data_that_the_model_cannot_predict_on():
         thin(fitted, broken, Y)
 
 
+def test_a_model_that_says_the_same_of_every_row():
+    fitted = xgboost.XGBClassifier(n_estimators=3, gamma=1e9).fit(X, Y)
+    with pytest.raises(InvalidDataError, match="says the same of all rows"):
+        thin(fitted, X, Y)
+
+
 def test_too_few_rows_to_hold_out():
     fitted = RandomForestClassifier(3, random_state=0).fit(X, Y)
     with pytest.raises(InvalidDataError, match="validation_fraction"):

@@ -25,6 +25,8 @@ from .newton import Iterate, Newton
 
 MAX_STEPS = 100
 MAX_STALLED = 8
+SMALL_MARGIN = 0.05
+"""Where margins are smaller than this at the start, the weights are raised to make them one."""
 
 
 class InteriorPointMaster:
@@ -72,6 +74,9 @@ def starting_point(columns: Columns, programme: Programme) -> Iterate:
     n = columns.n_columns
     w = np.full(n, (weight_set.total or 1.0) / n)
     margins, edges = columns.margins(w), columns.edges(u)
+    typical = float(np.abs(margins).mean())
+    if weight_set.total is None and 0 < typical < SMALL_MARGIN:  # votes far below one need weights far above it
+        w, margins = w / typical, margins / typical
     scale = max(1.0, float(np.abs(margins).max()))
     r = float(edges.max()) if weight_set.total is not None else 0.0
     slack = r + weight_set.cost + weight_set.ridge * w - edges

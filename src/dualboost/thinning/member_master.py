@@ -15,8 +15,10 @@ from ..masters import MASTERS, WEIGHT_TOLERANCE, Candidate, Interleaved, Ladder,
 
 FIRST = 20
 """Columns that the first programme begins with: those of the largest edges."""
-GROWTH = 0.5
-"""When only the optimum is of interest, the same."""
+FAST, PACE = 1.0, 0.15
+"""Columns that enter at a time, as a part of those that take part, at least one: where only the optimum is of interest,
+and where every ensemble on the way is."""
+MAX_ROUNDS = 50
 MAX_ROUNDS = 50
 PACE = 0.15
 """When an ensemble grows, the columns that enter at a time, as a part of those that take part; at least one."""
@@ -80,15 +82,13 @@ class MemberMaster:
         else:
             self._enter(self._columns.edges(programme.feasible(self._columns.counts)), FIRST)
         for _ in range(MAX_ROUNDS):
+            while self._enter_improving(self._master.solve(self._part, programme), FAST):
+                pass
             found = self._master.polish(self._part, programme)
             edges = self._columns.edges(found.u)
             solution = self._over_all(programme, found, edges)
-            improving = ~self._is_active & (edges > found.threshold)
-            if solution.gap <= self._precision.tolerance or not improving.any():
+            if solution.gap <= self._precision.tolerance or not self._enter_improving(found, FAST, edges):
                 break
-            n_new = min(int(improving.sum()), max(int(GROWTH * len(self.active)), FIRST))
-            self._enter(np.where(improving, edges, -np.inf), n_new)
-            self._master.solve(self._part, programme)
         if self._precision.vertices:
             ladder = Ladder(list(MASTERS.values()), self._precision.tolerance)
             found = ladder.tidy(self._part, programme, found, is_vertex=False)
@@ -97,15 +97,21 @@ class MemberMaster:
 
     def grow(self, programme: Programme) -> Iterator[MasterSolution]:
         """Column generation among the members: after each entry, the optimum over the columns that take part."""
-        edges, threshold = self._columns.edges(programme.feasible(self._columns.counts)), -np.inf
-        while (improving := ~self._is_active & (edges > threshold)).any():
-            n_new = max(int(PACE * len(self.active)), 1)
-            self._enter(np.where(improving, edges, -np.inf), min(n_new, int(improving.sum())))
-            if len(self.active) > n_new:
-                self._master.solve(self._part, programme)
+        self._enter(self._columns.edges(programme.feasible(self._columns.counts)), 1)
+        found = self._master.polish(self._part, programme)
+        yield found
+        while self._enter_improving(found, PACE):
+            self._master.solve(self._part, programme)
             found = self._master.polish(self._part, programme)
             yield found
-            edges, threshold = self._columns.edges(found.u), found.threshold
+
+    def _enter_improving(self, found: MasterSolution, growth: float, edges: Vector | None = None) -> bool:
+        """Let columns take part that would improve the solution, the best ones first; whether there were any."""
+        edges = self._columns.edges(found.u) if edges is None else edges
+        improving = ~self._is_active & (edges > found.threshold)
+        most = max(int(growth * len(self.active)), 1)
+        self._enter(np.where(improving, edges, -np.inf), min(most, int(improving.sum())))
+        return bool(improving.any())
 
     def _over_all(self, programme: Programme, found: MasterSolution, edges: Vector) -> MasterSolution:
         """The solution over the part as one over all columns, with its certificate."""
@@ -115,7 +121,8 @@ class MemberMaster:
 
     def _enter(self, edges: Vector, n: int) -> None:
         """Let the columns with the largest edges take part."""
-        best = np.argsort(-edges, kind="stable")[: min(n, self._columns.n_columns - len(self.active))]
+        order = np.argsort(-edges, kind="stable")
+        best = order[~self._is_active[order]][:n]
         self._part.take(self._columns, best)
         self.active = np.concatenate([self.active, best])
         self._is_active[best] = True

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .._typing import Integers, Vector
-from ..errors import InvalidParameterError
+from ..errors import InvalidDataError, InvalidParameterError
 from ..formulations import Formulation
 from ..masters import MasterFailed, MasterSolution
 from .base import Adapter
@@ -60,6 +60,8 @@ class Search:
             self._scales[np.setdiff1d(np.arange(adapter.n_members), members)] = 0.0
         self._targets = method.targets(adapter, rows)
         self.columns, self.members = rows.columns(method.labels(rows), self._scales)
+        if not len(self.members):
+            raise InvalidDataError("Every member of the model says the same of all rows of X: nothing can be thinned.")
         self.family = ProgrammeFamily(formulation, adapter.n_members, method.has_intercept)
 
     def grown(self, C: float) -> Iterator[Point]:

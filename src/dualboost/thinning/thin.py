@@ -28,6 +28,8 @@ from .search import Point, Search, take
 
 N_VALUES = 10
 """Values of C on the path."""
+DENSE = 0.5
+"""Optima with more than this part of all members are not followed: growing ensembles are as good, and cheaper."""
 BEYOND = 0.2
 """A growing ensemble grows by this part more after it is good enough, to show how it goes on."""
 
@@ -175,7 +177,10 @@ def _path(search: Search, values: Vector, enough: float, grows: bool, shows_prog
         if grows:
             points += _grown(search, float(values[-1]), enough, progress)
         found = take(points, enough)
-        points += _along(search, values, np.inf if found is None else len(found.members), progress)
+        most = np.inf
+        if grows:
+            most = min(DENSE * len(search.members), np.inf if found is None else len(found.members))
+        points += _along(search, values, most, progress)
     return sorted(points, key=lambda point: len(point.members))
 
 
@@ -220,7 +225,8 @@ def _solved_once(search: Search, C: float) -> Point:
 def _refitted(search: Search, chosen: Point) -> Point:
     """The same trees with weights for all rows; the weights of the path if no solver finds better ones."""
     try:
-        return search.over(np.arange(search.columns.n_columns), chosen.C, EXACT)
+        refitted = search.over(np.arange(search.columns.n_columns), chosen.C, EXACT)
+        return refitted if len(refitted.members) else chosen
     except MasterFailed as failure:
         warnings.warn(
             f"No solver reached a gap of {EXACT.tolerance:g} on all rows; the weights have one of "
