@@ -13,10 +13,10 @@ from sklearn.utils.validation import check_is_fitted
 from ..errors import UnfittedModelError, UnsupportedModelError
 
 
-def require_fitted(model: Any, attributes: str | list[str] | None = None) -> None:
+def require_fitted(model: Any) -> None:
     """A clear error for a scikit-learn estimator that has not been fitted."""
     try:
-        check_is_fitted(model, attributes)
+        check_is_fitted(model)
     except NotFittedError as error:
         raise unfitted(model) from error
 

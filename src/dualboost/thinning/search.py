@@ -25,7 +25,6 @@ class Point:
     """An ensemble of some members, with the weights of the programme at C."""
 
     C: float
-    columns: Integers
     members: Integers
     weights: Vector
     intercept: float
@@ -101,8 +100,6 @@ class Search:
 
     def smallest_useful_C(self) -> float | None:
         """The C up to which no member gets a weight, if the formulation knows it."""
-        if not self.columns.n_columns:
-            return None
         return self.family.formulation.smallest_useful_C(float(self.columns.edges(self.columns.counts).max()))
 
     def _of(self, solution: MasterSolution, C: float, precision: Precision) -> list[Point]:
@@ -129,7 +126,7 @@ class Search:
         validation_score = np.nan
         if self._validation is not None:
             validation_score = self._validation.accuracy(self._validation.scores(members, weights, intercept))
-        return Point(C, chosen, members, weights, intercept, train_score, validation_score, solution)
+        return Point(C, members, weights, intercept, train_score, validation_score, solution)
 
     def _intercept(self, solution: MasterSolution, w: Vector) -> float:
         if not w.any():

@@ -10,16 +10,15 @@ from sklearn.dummy import DummyClassifier
 from sklearn.ensemble import AdaBoostClassifier
 
 from ..._typing import Integers, Vector
-from ..base import Adapter, Outputs
-from ..checks import names_of, pickled_bytes, require_fitted, two_classes
+from ..base import Outputs
 from ..links import Normalised
-from .members import node_counts
+from .scikit_learn import ScikitLearnAdapter, node_counts
 
 FULL = 2.0
 """The decision function runs from -2 to 2."""
 
 
-class AdaBoostAdapter(Adapter):
+class AdaBoostAdapter(ScikitLearnAdapter):
     """The weights go into ``estimator_weights_``; an intercept is one more member, of constant vote."""
 
     describes: ClassVar[str] = "AdaBoostClassifier"
@@ -30,21 +29,10 @@ class AdaBoostAdapter(Adapter):
         return isinstance(model, AdaBoostClassifier)
 
     def __init__(self, model: Any) -> None:
-        require_fitted(model, "estimators_")
-        self._model = model
-        self.classes = two_classes(model)
+        super().__init__(model)
         used = model.estimator_weights_[: len(model.estimators_)]
         self.weights = FULL * used / used.sum()
-        self.intercept = 0.0
         self.n_nodes, self.n_leaves = node_counts(model.estimators_)
-
-    @property
-    def feature_names(self) -> list[str] | None:
-        return names_of(self._model)
-
-    @property
-    def n_features(self) -> int | None:
-        return int(self._model.n_features_in_)
 
     def outputs(self, X: Any) -> Outputs:
         X = np.asarray(X) if hasattr(X, "columns") else X  # members are fitted without the names of columns
@@ -63,9 +51,3 @@ class AdaBoostAdapter(Adapter):
             thinned.estimator_errors_ = np.append(thinned.estimator_errors_, np.nan)
             thinned.estimator_weights_ = np.append(thinned.estimator_weights_, abs(intercept) / FULL)
         return thinned.set_params(n_estimators=len(thinned.estimators_))
-
-    def raw_scores(self, model: Any, X: Any) -> Vector:
-        return np.asarray(model.decision_function(X))
-
-    def saved_bytes(self, model: Any) -> int:
-        return pickled_bytes(model)

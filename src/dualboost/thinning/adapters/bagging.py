@@ -10,43 +10,27 @@ from sklearn.ensemble import BaggingClassifier
 
 from ..._typing import Integers, Vector
 from ...errors import UnsupportedModelError
-from ..base import Adapter, Outputs
-from ..checks import names_of, pickled_bytes, require_fitted, two_classes
-from ..links import Average
-from .members import ScaledMember, node_counts, probabilities
-from .sklearn_trees import averaged_trees
+from ..base import Outputs
+from .members import ScaledMember, probabilities
+from .scikit_learn import AverageAdapter, averaged_trees, constants
 
 
-class BaggingAdapter(Adapter):
+class BaggingAdapter(AverageAdapter):
     """Trees get the weights in their leaves; other members are wrapped in ``ScaledMember``."""
 
     describes: ClassVar[str] = "BaggingClassifier"
-    link = Average()
 
     @classmethod
     def handles(cls, model: Any) -> bool:
         return isinstance(model, BaggingClassifier)
 
     def __init__(self, model: Any) -> None:
-        require_fitted(model, "estimators_")
-        self._model = model
-        self.classes = two_classes(model)
+        super().__init__(model)
         self._codes = np.arange(2)  # members are trained on the positions of the classes
         if any(len(getattr(member, "classes_", self._codes)) < 2 for member in model.estimators_):
             raise UnsupportedModelError(
                 "model BaggingClassifier has a member that was trained on one class only; train it on more rows."
             )
-        n = len(model.estimators_)
-        self.weights, self.intercept = np.full(n, 1.0 / n), 0.0
-        self.n_nodes, self.n_leaves = node_counts(model.estimators_)
-
-    @property
-    def feature_names(self) -> list[str] | None:
-        return names_of(self._model)
-
-    @property
-    def n_features(self) -> int | None:
-        return int(self._model.n_features_in_)
 
     def outputs(self, X: Any) -> Outputs:
         X = np.asarray(X) if hasattr(X, "columns") else X  # members are fitted without the names of columns
@@ -66,13 +50,6 @@ class BaggingAdapter(Adapter):
     def _weighted(self, members: list[Any], weights: Vector, intercept: float) -> list[Any]:
         if all(hasattr(member, "tree_") for member in members):
             return averaged_trees(members, weights, intercept)
-        rest = 1.0 - float(weights.sum())
-        constant = 0.5 * (rest - intercept), 0.5 * (rest + intercept)
+        constant = tuple(constants(weights, intercept).tolist())
         scaled = zip(members, (weights * len(members)).tolist(), strict=True)
         return [ScaledMember(member, scale, constant, self._codes) for member, scale in scaled]
-
-    def raw_scores(self, model: Any, X: Any) -> Vector:
-        return 2.0 * np.asarray(model.predict_proba(X))[:, 1] - 1.0
-
-    def saved_bytes(self, model: Any) -> int:
-        return pickled_bytes(model)

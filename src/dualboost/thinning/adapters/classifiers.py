@@ -15,7 +15,8 @@ from ...errors import UnsupportedModelError
 from ..base import Adapter, Outputs
 from ..checks import names_of, pickled_bytes, require_fitted, two_classes
 from ..links import Average
-from .members import ScaledMember, node_counts, probabilities
+from .members import ScaledMember, probabilities
+from .scikit_learn import constants, node_counts
 
 NEGLIGIBLE = 1e-12
 
@@ -62,12 +63,10 @@ class ClassifiersAdapter(Adapter):
         return np.asarray(2.0 * np.array(positive) - 1.0, dtype=np.float32)
 
     def rebuild(self, kept: Integers, weights: Vector, intercept: float) -> Any:
-        rest = 1.0 - float(weights.sum())
-        constants = {0: 0.5 * (rest - intercept), 1: 0.5 * (rest + intercept)}
         members = [(f"member_{j}", FrozenEstimator(self._with_probabilities(j))) for j in kept]
         shares = weights.tolist()
         X = np.zeros((2, self.n_features or 1))
-        for which, share in constants.items():
+        for which, share in enumerate(constants(weights, intercept).tolist()):
             if share > NEGLIGIBLE:
                 constant = DummyClassifier(strategy="constant", constant=self.classes[which]).fit(X, self.classes)
                 members.append((f"constant_{which}", FrozenEstimator(constant)))

@@ -11,14 +11,12 @@ from sklearn.ensemble import GradientBoostingClassifier
 
 from ..._typing import Integers, Vector
 from ...errors import UnsupportedModelError
-from ..base import Adapter, Outputs, looked_up
-from ..checks import names_of, pickled_bytes, require_fitted, two_classes
+from ..base import Outputs, looked_up
 from ..links import Logit
-from .members import node_counts
-from .sklearn_trees import scaled_tree
+from .scikit_learn import ScikitLearnAdapter, node_counts, scaled_tree
 
 
-class GradientBoostingAdapter(Adapter):
+class GradientBoostingAdapter(ScikitLearnAdapter):
     """Leaves are scaled; what the intercept differs from the model's own constant is added to the first tree kept."""
 
     describes: ClassVar[str] = "GradientBoostingClassifier"
@@ -28,14 +26,12 @@ class GradientBoostingAdapter(Adapter):
         return isinstance(model, GradientBoostingClassifier)
 
     def __init__(self, model: Any) -> None:
-        require_fitted(model, "estimators_")
-        self.classes = two_classes(model)
+        super().__init__(model)
         if not (model.init is None or isinstance(model.init, (str, DummyClassifier))):
             raise UnsupportedModelError(
                 f"model GradientBoostingClassifier begins with init={model.init!r}, which need not be a constant; only "
                 "init=None, 'zero' or a DummyClassifier can be thinned."
             )
-        self._model = model
         self._trees = list(model.estimators_[:, 0])
         self.link = Logit(2.0 if model.loss == "exponential" else 1.0)
         self.weights = np.ones(len(self._trees))
@@ -43,14 +39,6 @@ class GradientBoostingAdapter(Adapter):
         on_origin = sum(model.learning_rate * tree.predict(origin)[0] for tree in self._trees)
         self.intercept = float(_without_names(model).decision_function(origin)[0] - on_origin)
         self.n_nodes, self.n_leaves = node_counts(self._trees)
-
-    @property
-    def feature_names(self) -> list[str] | None:
-        return names_of(self._model)
-
-    @property
-    def n_features(self) -> int | None:
-        return int(self._model.n_features_in_)
 
     def outputs(self, X: Any) -> Outputs:
         values = [self._model.learning_rate * tree.tree_.value[:, 0, 0] for tree in self._trees]
@@ -66,12 +54,6 @@ class GradientBoostingAdapter(Adapter):
         thinned.n_estimators_ = len(kept)
         thinned.train_score_ = self._model.train_score_[kept]
         return thinned.set_params(n_estimators=len(kept))
-
-    def raw_scores(self, model: Any, X: Any) -> Vector:
-        return np.asarray(model.decision_function(X))
-
-    def saved_bytes(self, model: Any) -> int:
-        return pickled_bytes(model)
 
 
 def _without_names(model: Any) -> Any:

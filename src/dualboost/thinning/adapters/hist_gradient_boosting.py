@@ -11,10 +11,10 @@ from sklearn.ensemble import HistGradientBoostingClassifier
 from ..._typing import Integers, Matrix, Vector
 from ...errors import UnsupportedModelError
 from ...trees import Tree, constant_tree
-from ..base import Adapter, Outputs
-from ..checks import names_of, pickled_bytes, require_fitted, two_classes
+from ..base import Outputs
 from ..links import Logit
 from ..tree_model import ThinnedTreesClassifier
+from .scikit_learn import ScikitLearnAdapter
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,7 +31,7 @@ class CategoryEncoder:
         return encoded
 
 
-class HistGradientBoostingAdapter(Adapter):
+class HistGradientBoostingAdapter(ScikitLearnAdapter):
     """There is no public way to take trees out: the result is a ``ThinnedTreesClassifier`` of ours.
 
     The trees are read from ``_predictors``, the encoder of categories from ``_preprocessor``.
@@ -46,9 +46,7 @@ class HistGradientBoostingAdapter(Adapter):
         return isinstance(model, HistGradientBoostingClassifier)
 
     def __init__(self, model: Any) -> None:
-        require_fitted(model)
-        self.classes = two_classes(model)
-        self._model = model
+        super().__init__(model)
         try:
             encoder = model._preprocessor
             missing = {} if encoder is None else _missing_codes(model)
@@ -63,14 +61,6 @@ class HistGradientBoostingAdapter(Adapter):
         self.n_leaves = np.array([tree.n_leaves for tree in self._trees], dtype=np.intp)
         self.n_nodes = 2 * self.n_leaves - 1
 
-    @property
-    def feature_names(self) -> list[str] | None:
-        return names_of(self._model)
-
-    @property
-    def n_features(self) -> int | None:
-        return int(self._model.n_features_in_)
-
     def outputs(self, X: Any) -> Outputs:
         X = np.asarray(X, dtype=float) if self._encoder is None else self._encoder.transform(X)
         return np.array([tree.vote(X) for tree in self._trees], dtype=np.float32)
@@ -82,12 +72,6 @@ class HistGradientBoostingAdapter(Adapter):
         if names is not None:
             thinned.feature_names_in_ = names
         return thinned
-
-    def raw_scores(self, model: Any, X: Any) -> Vector:
-        return np.asarray(model.decision_function(X))
-
-    def saved_bytes(self, model: Any) -> int:
-        return pickled_bytes(model)
 
 
 def _missing_codes(model: Any) -> dict[int, int]:

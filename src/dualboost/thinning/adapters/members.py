@@ -1,4 +1,4 @@
-"""Members that are classifiers of any kind: their votes, their sizes, and a wrapper that scales what they say."""
+"""Members that are classifiers of any kind: their votes, and a wrapper that scales what they say."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 
-from ..._typing import Integers, Matrix, Vector
+from ..._typing import Matrix, Vector
 
 
 def probabilities(member: Any, X: Any, classes: Any) -> Vector:
@@ -20,14 +20,6 @@ def probabilities(member: Any, X: Any, classes: Any) -> Vector:
     return np.asarray(member.predict_proba(X))[:, known.index(classes[1])]
 
 
-def node_counts(members: list[Any]) -> tuple[Integers, Integers]:
-    """Nodes and leaves of each member; a member that is no tree counts as one of each."""
-    trees = [getattr(member, "tree_", None) for member in members]
-    nodes = [1 if tree is None else tree.node_count for tree in trees]
-    leaves = [1 if tree is None else tree.n_leaves for tree in trees]
-    return np.array(nodes, dtype=np.intp), np.array(leaves, dtype=np.intp)
-
-
 class ScaledMember(ClassifierMixin, BaseEstimator):
     """A fitted classifier whose probabilities are scaled and shifted, so that an equal average is a weighted one.
 
@@ -35,7 +27,7 @@ class ScaledMember(ClassifierMixin, BaseEstimator):
     dualboost to be loaded.
     """
 
-    def __init__(self, member: Any, scale: float, constant: tuple[float, float], classes: Any) -> None:
+    def __init__(self, member: Any, scale: float, constant: tuple[float, ...], classes: Any) -> None:
         self.member = member
         self.scale = scale
         self.constant = constant

@@ -1,0 +1,82 @@
+"""What adapters to scikit-learn's ensembles share."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import numpy as np
+
+from ..._typing import Integers, Vector
+from ..base import Adapter
+from ..checks import names_of, pickled_bytes, require_fitted, two_classes
+from ..links import Average
+
+
+class ScikitLearnAdapter(Adapter):
+    """A fitted estimator with a decision function, which is saved by pickle."""
+
+    def __init__(self, model: Any) -> None:
+        require_fitted(model)
+        self._model = model
+        self.classes = two_classes(model)
+        self.intercept = 0.0
+
+    @property
+    def feature_names(self) -> list[str] | None:
+        return names_of(self._model)
+
+    @property
+    def n_features(self) -> int | None:
+        return int(self._model.n_features_in_)
+
+    def raw_scores(self, model: Any, X: Any) -> Vector:
+        return np.asarray(model.decision_function(X))
+
+    def saved_bytes(self, model: Any) -> int:
+        return pickled_bytes(model)
+
+
+class AverageAdapter(ScikitLearnAdapter):
+    """An ensemble whose probabilities are the mean of its members'."""
+
+    link = Average()
+
+    def __init__(self, model: Any) -> None:
+        super().__init__(model)
+        n = len(model.estimators_)
+        self.weights = np.full(n, 1.0 / n)
+        self.n_nodes, self.n_leaves = node_counts(model.estimators_)
+
+    def raw_scores(self, model: Any, X: Any) -> Vector:
+        return 2.0 * np.asarray(model.predict_proba(X))[:, 1] - 1.0
+
+
+def node_counts(members: list[Any]) -> tuple[Integers, Integers]:
+    """Nodes and leaves of each member; a member that is no tree counts as one of each."""
+    trees = [getattr(member, "tree_", None) for member in members]
+    nodes = [1 if tree is None else tree.node_count for tree in trees]
+    leaves = [1 if tree is None else tree.n_leaves for tree in trees]
+    return np.array(nodes, dtype=np.intp), np.array(leaves, dtype=np.intp)
+
+
+def scaled_tree(tree: Any, scale: float, shift: Any) -> Any:
+    """A copy of a fitted tree whose values are scaled and shifted; the shift is a number, or one for each class.
+
+    They are in ``tree_.value``, which scikit-learn's gradient boosting writes to as well.
+    """
+    changed = copy.deepcopy(tree)
+    changed.tree_.value[:, 0, :] = scale * changed.tree_.value[:, 0, :] + shift
+    return changed
+
+
+def averaged_trees(trees: list[Any], weights: Vector, intercept: float) -> list[Any]:
+    """Class trees whose mean probability is sum_j weights_j P_j, what is missing to one given by the intercept."""
+    scales = weights * len(trees)
+    return [scaled_tree(tree, scale, constants(weights, intercept)) for tree, scale in zip(trees, scales, strict=True)]
+
+
+def constants(weights: Vector, intercept: float) -> Vector:
+    """The share of each class that no member decides: together what the weights lack to one."""
+    rest = 1.0 - float(weights.sum())
+    return np.array([0.5 * (rest - intercept), 0.5 * (rest + intercept)])
