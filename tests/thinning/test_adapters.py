@@ -3,10 +3,12 @@
 import pickle
 import subprocess
 import sys
+import warnings
 
 import numpy as np
 import pytest
 import xgboost
+from catboost import CatBoostClassifier
 
 from dualboost import thin
 from dualboost.thinning import ADAPTERS, adapter_for
@@ -118,6 +120,23 @@ def test_the_model_that_came_in_is_not_changed(case):
     thin(model, X, y, C=0.02)
     after = answers(case, model, X) if not isinstance(model, list) else [m.predict(X) for m in model]
     np.testing.assert_array_equal(before, after)
+
+
+def test_what_was_fitted_to_a_frame_or_an_array_warns_of_nothing(case, fitted):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        thin(*fitted, C=0.02)
+
+
+def test_importances_survive(fitted, thinned):
+    if hasattr(fitted[0], "feature_importances_") and not isinstance(fitted[0], CatBoostClassifier):
+        assert len(thinned.model.feature_importances_) == len(fitted[0].feature_importances_)
+        assert np.isfinite(thinned.model.feature_importances_).all()
+
+
+def test_result_says_what_it_is(fitted, thinned):
+    n_members = adapter_for(fitted[0]).n_members
+    assert repr(thinned) == f"ThinResult({type(thinned.model).__name__}: {len(thinned.kept)} of {n_members} trees)"
 
 
 def test_summary_counts_before_and_after(fitted, thinned):

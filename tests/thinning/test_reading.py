@@ -13,8 +13,12 @@ from sklearn.ensemble import (
     HistGradientBoostingClassifier,
     RandomForestClassifier,
     RandomForestRegressor,
+    VotingClassifier,
 )
 from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 from dualboost import DualBoostClassifier, thin
@@ -92,8 +96,14 @@ def test_labels_that_the_model_does_not_know():
         thin(fitted, X, np.where(Y == 1, "yes", "no"))
     with pytest.raises(InvalidDataError, match="y has shape"):
         thin(fitted, X, Y[:-1])
-    with pytest.raises(InvalidDataError, match="X has shape"):
+    with pytest.raises(InvalidDataError, match="X of type ndarray and shape"):
         thin(fitted, X[0], Y)
+    with pytest.raises(InvalidDataError, match="X of type DMatrix"):
+        thin(fitted, xgboost.DMatrix(X), Y)
+    with pytest.raises(InvalidDataError, match="In validation_data: X has no rows"):
+        thin(fitted, X, Y, validation_data=(X[:0], Y[:0]))
+    with pytest.raises(InvalidDataError, match="In validation_data: y has shape"):
+        thin(fitted, X, Y, validation_data=(X, Y[:5]))
 
 
 def test_data_that_the_model_cannot_predict_on():
@@ -111,9 +121,10 @@ def test_a_model_that_says_the_same_of_every_row():
 
 
 def test_too_few_rows_to_hold_out():
-    fitted = RandomForestClassifier(3, random_state=0).fit(X, Y)
+    fitted = RandomForestClassifier(3, max_depth=1, random_state=0).fit(X, Y)
+    few = [0, 1, *np.flatnonzero(fitted.predict(X) != Y)[:1]]
     with pytest.raises(InvalidDataError, match="validation_fraction"):
-        thin(fitted, X[:3], Y[:3])
+        thin(fitted, X[few], Y[few])
 
 
 @pytest.mark.parametrize(
@@ -132,6 +143,31 @@ def test_too_few_rows_to_hold_out():
 def test_kinds_that_cannot_be_rewritten(model, message):
     with pytest.raises(UnsupportedModelError, match=message):
         thin(model, X, Y)
+
+
+@pytest.mark.parametrize(
+    ("model", "hint"),
+    [
+        (RandomForestClassifier, "it is a class"),
+        (GridSearchCV(DecisionTreeClassifier(), {"max_depth": [1]}, cv=2).fit(X, Y), "best_estimator_"),
+        (make_pipeline(StandardScaler(), RandomForestClassifier(3)).fit(X, Y), "last step"),
+        (VotingClassifier([("tree", DecisionTreeClassifier())]).fit(X, Y), "list of its members"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_hints_at_what_was_meant(model, hint):
+    with pytest.raises(UnsupportedModelError, match=hint):
+        thin(model, X, Y)
+
+
+@pytest.mark.parametrize("name", ["adaboost", "random forest", "bagged trees", "gradient boosting", "classifiers"])
+def test_labels_that_are_booleans_in_a_column(name):
+    case = CASES[name]
+    data, y = case.data()
+    is_second = y == np.unique(y)[1]
+    result = thin(case.fit(data, is_second), data, is_second[:, None], C=0.02)
+    assert result.model.predict(data).dtype == bool
+    assert np.mean(result.model.predict(data) == is_second) > 0.7
 
 
 def test_rows_without_a_weight_take_no_part():

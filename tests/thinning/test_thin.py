@@ -1,6 +1,13 @@
+import re
+
 import numpy as np
 import pytest
-from sklearn.ensemble import AdaBoostClassifier, GradientBoostingClassifier, RandomForestClassifier
+from sklearn.ensemble import (
+    AdaBoostClassifier,
+    ExtraTreesClassifier,
+    GradientBoostingClassifier,
+    RandomForestClassifier,
+)
 from xgboost import XGBClassifier
 
 from dualboost import LPBoost, thin
@@ -109,14 +116,37 @@ def test_sample_weights_are_repetitions():
 
 
 def test_the_model_is_returned_as_it_was_if_nothing_smaller_is_good_enough(model):
-    with pytest.warns(ThinningWarning, match=r"The closest has \d+ trees.*tolerance="):
-        result = thin(model, X, Y, max_columns=1, random_state=0)
+    with pytest.warns(ThinningWarning, match=r"The closest has \d+ trees?.*tolerance=") as warned:
+        result = thin(model, X, Y, tolerance=0.0, random_state=1)
+    needed = float(re.search(r"tolerance=([\d.]+)", str(warned[0].message))[1])
+    assert len(thin(model, X, Y, tolerance=needed, random_state=1).kept) < 60
     assert result.chosen is None
     assert result.C is None
     assert np.isnan(result.gap)
     np.testing.assert_array_equal(result.kept, np.arange(60))
     np.testing.assert_allclose(result.model.predict_proba(X), model.predict_proba(X), atol=1e-6)
     assert result.summary()["trees"] == (60, 60)
+
+
+def test_the_best_of_so_many_trees_is_taken_if_none_is_within_the_tolerance(model):
+    with pytest.warns(ThinningWarning, match="No ensemble of 2 trees"):
+        result = thin(model, X, Y, max_columns=2, random_state=0)
+    assert len(result.kept) <= 2
+    assert result.path["validation_score"][result.chosen] == result.path["validation_score"].max()
+
+
+def test_a_model_that_knows_its_rows_by_heart_is_warned_about():
+    fitted = ExtraTreesClassifier(20, random_state=0).fit(X, Y)
+    with pytest.warns(ThinningWarning, match="by heart.*validation_data"):
+        thin(fitted, X, Y, random_state=0)
+    with pytest.warns(ThinningWarning, match="rows that it has not seen, as X and y"):
+        thin(fitted, X, Y, validation_data=(X_NEW, Y_NEW))
+    assert len(thin(fitted, X_NEW, Y_NEW, tolerance=0.02, random_state=0).kept) < 20
+
+
+def test_sample_weights_that_are_shares_are_warned_about(model):
+    with pytest.warns(ThinningWarning, match="sample weights add up to 1: as repetitions"):
+        thin(model, X, Y, sample_weight=np.full(len(Y), 1.0 / len(Y)), random_state=0)
 
 
 def test_a_C_that_leaves_nothing_predicts_the_larger_class(model):

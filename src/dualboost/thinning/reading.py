@@ -38,12 +38,16 @@ def read_validation(adapter: Adapter, validation_data: Any) -> MemberRows | None
             f"validation_data of type {type(validation_data).__name__} must be a tuple (X, y) or (X, y, sample_weight)."
         )
     X, y, *weights = validation_data
-    return read_rows(adapter, X, y, weights[0] if weights else None)
+    try:
+        return read_rows(adapter, X, y, weights[0] if weights else None)
+    except InvalidDataError as error:
+        raise InvalidDataError(f"In validation_data: {error}") from error
 
 
 def _labels(adapter: Adapter, y: Any, n_rows: int) -> Vector:
     """-1 for the model's first class, +1 for its second."""
     y = np.asarray(y)
+    y = y[:, 0] if y.ndim == 2 and y.shape[1] == 1 else y
     if y.shape != (n_rows,):
         raise InvalidDataError(f"y has shape {y.shape}; it must hold one class for each of the {n_rows} rows of X.")
     classes = adapter.classes.tolist()
@@ -60,7 +64,12 @@ def _require_same_columns(adapter: Adapter, X: Any) -> None:
     expected, names = adapter.n_features, adapter.feature_names
     shape = getattr(X, "shape", None) or np.shape(X)
     if len(shape) != 2:
-        raise InvalidDataError(f"X has shape {tuple(shape)}; it must be a table of rows and columns.")
+        raise InvalidDataError(
+            f"X of type {type(X).__name__} and shape {tuple(shape)} must be a table of rows and columns: an array or a "
+            "data frame."
+        )
+    if not shape[0]:
+        raise InvalidDataError("X has no rows.")
     if expected is not None and shape[1] != expected:
         raise InvalidDataError(
             f"X has {shape[1]} columns, but the model was trained on {expected}; pass the same ones in the same order."

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from sklearn.metrics import balanced_accuracy_score, log_loss
 
 from .._typing import Integers, Vector
 from ..errors import MissingDependencyError
@@ -28,7 +29,7 @@ class Summary(dict[str, tuple[float, float]]):
         return "\n".join(lines)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class ThinResult:
     """A thinned model.
 
@@ -59,32 +60,42 @@ class ThinResult:
     _original: Any = field(repr=False)
     _data: tuple[Any, Any] = field(repr=False)
 
+    def __repr__(self) -> str:
+        return f"ThinResult({type(self.model).__name__}: {len(self.kept)} of {self._adapter.n_members} trees)"
+
     def summary(self) -> Summary:
-        """Trees, leaves, bytes of the saved model, accuracy on all rows given, and seconds to predict them."""
+        """Trees, leaves, bytes of the saved model; on all rows given: accuracies, log loss and seconds to predict."""
         adapter, (X, y) = self._adapter, self._data
         members = np.arange(adapter.n_members)
         figures = Summary()
         figures["trees"] = adapter.n_members, len(self.kept)
         figures["leaves"] = int(adapter.n_leaves[members].sum()), int(adapter.n_leaves[self.kept].sum())
         figures["bytes, saved"] = adapter.saved_bytes(self._original), adapter.saved_bytes(self.model)
-        if self.chosen is not None:
-            scores = self.path["validation_score"]
-            if not np.isnan(scores[self.chosen]):
-                figures["accuracy, validation"] = self.full_score, float(scores[self.chosen])
-        before, after = (self._measured(model, X, y) for model in (self._original, self.model))
-        figures["accuracy, rows given"] = before[0], after[0]
-        figures["seconds to predict"] = before[1], after[1]
+        if not np.isnan(self.path["validation_score"]).all():
+            after = self.full_score if self.chosen is None else float(self.path["validation_score"][self.chosen])
+            figures["accuracy, validation"] = self.full_score, after
+        before, after_all = (self._measured(model, X, np.asarray(y)) for model in (self._original, self.model))
+        figures |= {name: (before[name], after_all[name]) for name in before}
         return figures
 
-    def _measured(self, model: Any, X: Any, y: Any) -> tuple[float, float]:
-        """The accuracy, and the shortest time that a prediction took."""
+    def _measured(self, model: Any, X: Any, y: Any) -> dict[str, float]:
+        """How good the model is on the rows given, and the shortest time that a prediction took."""
         times = []
         for _ in range(TIMED_RUNS):
             started = time.perf_counter()
             scores = self._adapter.raw_scores(model, X)
             times.append(time.perf_counter() - started)
-        predicted = self._adapter.classes[(scores > 0).astype(np.intp)]
-        return float(np.mean(predicted == np.asarray(y))), min(times)
+        classes = self._adapter.classes
+        predicted, is_second = classes[(scores > 0).astype(np.intp)], y.ravel() == classes[1]
+        probabilities = self._adapter.link.probability(scores)
+        if hasattr(model, "predict_proba"):
+            probabilities = np.asarray(model.predict_proba(X))[:, 1]
+        return {
+            "accuracy, rows given": float(np.mean(predicted == y.ravel())),
+            "balanced accuracy": float(balanced_accuracy_score(y.ravel(), predicted)),
+            "log loss": float(log_loss(is_second, np.clip(probabilities, 0.0, 1.0), labels=[False, True])),
+            "seconds to predict": min(times),
+        }
 
     def plot(self, ax: Any = None) -> Any:
         """Accuracy against trees along the path, the model as it was, and the ensemble taken."""

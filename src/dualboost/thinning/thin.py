@@ -28,6 +28,10 @@ from .search import Point, Search, take
 
 N_VALUES = 10
 """Values of C on the path."""
+BY_HEART = 0.999
+"""A model with this accuracy is taken to know the rows by heart."""
+LIGHT = 0.1
+"""Sample weights with a mean below this are likely not to be meant as repetitions."""
 DENSE = 0.5
 """Optima with more than this part of all members are not followed: growing ensembles are as good, and cheaper."""
 BEYOND = 0.2
@@ -80,7 +84,7 @@ def thin(
         The share of rows held out to compare ensembles on; None compares them on the rows that they are fitted to. Not
         used if ``C`` or ``validation_data`` is given.
     max_columns : int, default=None
-        The largest number of trees.
+        The largest number of trees; if none of so many is within ``tolerance``, the best one is taken, with a warning.
     random_state : int, RandomState instance or None, default=None
         Decides which rows are held out.
     method : {"thin", "reweight"}, default="thin"
@@ -128,14 +132,21 @@ def thin(
             solved = _solved_once(search(rows, validation), programme.resolve(float(rows.counts.sum())).strength)
             points, taken, final = [solved], solved, solved
         else:
+            if validation is None:
+                _warn_by_heart(rows)
             training, compared = _split(rows, validation, validation_fraction, random_state)
             enough = (compared or training).full_accuracy - tolerance if way.takes_smallest else np.inf
             values = _sparsest_first(programme, float(training.counts.sum()))
             points = _path(search(training, compared), values, enough, way.grows, verbose > 0)
             taken = take(points, enough)
+            if taken is None and max_columns is not None and points:
+                taken = take(points, np.inf)
+                _warn(
+                    f"No ensemble of {max_columns} trees reaches the accuracy asked for, {enough:.4f}: the best it is."
+                )
             final = None if taken is None else _refitted(search(rows, validation, taken.members), taken)
             if taken is None:
-                _warn_unchanged(points, enough, tolerance)
+                _warn_unchanged(points, enough, tolerance, rows)
     return make_result(adapter, model, (X, y), points, taken, final, rows, compared or training)
 
 
@@ -237,17 +248,29 @@ def _refitted(search: Search, chosen: Point) -> Point:
         return chosen
 
 
-def _warn_unchanged(points: list[Point], enough: float, tolerance: float) -> None:
-    closest = max(points, key=lambda point: point.score, default=None)
+def _warn_unchanged(points: list[Point], enough: float, tolerance: float, rows: MemberRows) -> None:
+    closest = take(points, np.inf)
     hint = ""
     if closest is not None:
-        needed = tolerance + enough - closest.score
-        hint = (
-            f" The closest has {len(closest.members)} trees and {closest.score:.4f}; tolerance={needed:.4f} would take "
-            "it, and rows that the model was not trained on (validation_data) show whether that is a loss."
+        needed = np.ceil(1e4 * (tolerance + enough - closest.score)) / 1e4
+        trees = "1 tree" if len(closest.members) == 1 else f"{len(closest.members)} trees"
+        hint = f" The closest has {trees} and an accuracy of {closest.score:.4f}; tolerance={needed:g} takes it."
+    if rows.full_accuracy >= BY_HEART:
+        hint += " The model knows the rows of X by heart: rows that it has not seen, as X and y, may do better."
+    if rows.counts.sum() < LIGHT * len(rows.counts):
+        hint += (
+            f" The sample weights add up to {rows.counts.sum():.3g}: as repetitions, they should have a mean of one."
         )
-    warnings.warn(
-        f"No smaller ensemble reaches the accuracy asked for, {enough:.4f}: the model is returned as it was.{hint}",
-        ThinningWarning,
-        stacklevel=3,
-    )
+    _warn(f"No smaller ensemble reaches the accuracy asked for, {enough:.4f}: the model is returned as it was.{hint}")
+
+
+def _warn_by_heart(rows: MemberRows) -> None:
+    if rows.full_accuracy >= BY_HEART:
+        _warn(
+            f"The model is right on {rows.full_accuracy:.1%} of the rows of X, as on rows that it knows by heart. They "
+            "do not show how many trees it needs: pass rows that it has not seen as validation_data."
+        )
+
+
+def _warn(message: str) -> None:
+    warnings.warn(message, ThinningWarning, stacklevel=4)

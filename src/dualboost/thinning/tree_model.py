@@ -40,6 +40,9 @@ class ThinnedTreesClassifier(ClassifierMixin, BaseEstimator):
         self.n_features = n_features
         self.encoder = encoder
 
+    def __repr__(self, N_CHAR_MAX: int = 700) -> str:
+        return f"ThinnedTreesClassifier({len(self.trees)} trees)"
+
     @property
     def classes_(self) -> NDArray[Any]:
         return np.asarray(self.classes)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from sklearn.pipeline import Pipeline
+
 from ...errors import UnsupportedModelError
 from ..base import Adapter
 from .adaboost import AdaBoostAdapter
@@ -37,10 +39,23 @@ def adapter_for(model: Any) -> Adapter:
         if adapter.handles(model):
             return adapter(model)
     known = "; ".join(adapter.describes for adapter in ADAPTERS)
-    hint = f"; did you mean a fitted {model.__name__}()?" if isinstance(model, type) else ""
     raise UnsupportedModelError(
-        f"model of type {type(model).__name__} cannot be thinned{hint}. These can, if they have two classes: {known}."
+        f"model of type {type(model).__name__} cannot be thinned{_hint(model)}. These can, if they have two classes: "
+        f"{known}."
     )
+
+
+def _hint(model: Any) -> str:
+    """What may have been meant."""
+    if isinstance(model, type):
+        return f" (it is a class; pass a fitted {model.__name__}())"
+    if hasattr(model, "best_estimator_"):
+        return " (pass its best_estimator_)"
+    if isinstance(model, Pipeline):
+        return " (pass its last step, and X as the other steps transform it)"
+    if hasattr(model, "estimators_"):
+        return " (pass a list of its members)"
+    return ""
 
 
 __all__ = ["ADAPTERS", "adapter_for"]

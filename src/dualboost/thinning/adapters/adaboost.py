@@ -6,8 +6,8 @@ import copy
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.dummy import DummyClassifier
 from sklearn.ensemble import AdaBoostClassifier
+from sklearn.tree import DecisionTreeClassifier
 
 from ..._typing import Integers, Vector
 from ..base import Outputs
@@ -19,7 +19,7 @@ FULL = 2.0
 
 
 class AdaBoostAdapter(ScikitLearnAdapter):
-    """The weights go into ``estimator_weights_``; an intercept is one more member, of constant vote."""
+    """The weights go into ``estimator_weights_``; an intercept is one more member, a tree without a split."""
 
     describes: ClassVar[str] = "AdaBoostClassifier"
     link = Normalised(FULL)
@@ -45,9 +45,9 @@ class AdaBoostAdapter(ScikitLearnAdapter):
         thinned.estimator_errors_ = self._model.estimator_errors_[kept]
         thinned.estimator_weights_ = weights / FULL
         if intercept:
-            says = self.classes[int(intercept > 0)]
-            constant = DummyClassifier(strategy="constant", constant=says)
-            thinned.estimators_.append(constant.fit(np.zeros((2, self._model.n_features_in_)), self.classes))
+            votes = self.classes[[int(intercept > 0)] * 2 + [int(intercept <= 0)]]
+            constant = DecisionTreeClassifier().fit(np.zeros((3, self._model.n_features_in_)), votes)
+            thinned.estimators_.append(constant)
             thinned.estimator_errors_ = np.append(thinned.estimator_errors_, np.nan)
             thinned.estimator_weights_ = np.append(thinned.estimator_weights_, abs(intercept) / FULL)
         return thinned.set_params(n_estimators=len(thinned.estimators_))

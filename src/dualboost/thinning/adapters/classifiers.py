@@ -65,13 +65,13 @@ class ClassifiersAdapter(Adapter):
     def rebuild(self, kept: Integers, weights: Vector, intercept: float) -> Any:
         members = [(f"member_{j}", FrozenEstimator(self._with_probabilities(j))) for j in kept]
         shares = weights.tolist()
-        X = np.zeros((2, self.n_features or 1))
+        X = np.zeros((3, self.n_features or 1))
         for which, share in enumerate(constants(weights, intercept).tolist()):
             if share > NEGLIGIBLE:
-                constant = DummyClassifier(strategy="constant", constant=self.classes[which]).fit(X, self.classes)
+                constant = DummyClassifier(strategy="most_frequent").fit(X, self.classes[[which, which, 1 - which]])
                 members.append((f"constant_{which}", FrozenEstimator(constant)))
                 shares.append(share)
-        return VotingClassifier(members, voting="soft", weights=shares).fit(X, self.classes)
+        return VotingClassifier(members, voting="soft", weights=shares).fit(X[:2], self.classes)
 
     def _with_probabilities(self, position: int) -> Any:
         member = self._members[position]

@@ -42,6 +42,7 @@ class GradientBoostingAdapter(ScikitLearnAdapter):
 
     def outputs(self, X: Any) -> Outputs:
         values = [self._model.learning_rate * tree.tree_.value[:, 0, 0] for tree in self._trees]
+        X = np.asarray(X) if hasattr(X, "columns") else X  # the trees are fitted without the names of columns
         return looked_up(values, self._model.apply(X)[:, :, 0].astype(np.intp))
 
     def rebuild(self, kept: Integers, weights: Vector, intercept: float) -> Any:

@@ -123,7 +123,7 @@ class XGBoostAdapter(Adapter):
             return self._xgboost.Booster(model_file=raw)
         thinned = type(self._model)(**self._model.get_params())
         thinned.load_model(raw)
-        return thinned.set_params(n_estimators=n_trees)
+        return thinned.set_params(n_estimators=n_trees, base_score=self._model.base_score)
 
     def raw_scores(self, model: Any, X: Any) -> Vector:
         scores = model.predict(X, output_margin=True) if self._is_classifier else self._predicted(model, X)
