@@ -1,0 +1,63 @@
+"""``dualboost study``: run, export, and what there is to run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from .datasets import DATASETS, available, data_folder
+from .protocol import load_preset, preset_names
+from .results import read_results
+from .runner import run_study
+
+DATA = click.option(
+    "--data", type=click.Path(path_type=Path), help="A folder of <name>.csv.gz files; or DUALBOOST_DATA."
+)
+
+
+@click.group()
+def study() -> None:
+    """Rerun the published evaluation."""
+
+
+@study.command()
+@click.option("--preset", default="quick", show_default=True, help="quick, cart, paper, or a .toml file of yours.")
+@click.option("-o", "--out", type=click.Path(path_type=Path), help="A folder for the results [default: study-PRESET].")
+@click.option("--jobs", default=-1, show_default=True, help="Fits at a time; -1 for as many as there are cores.")
+@click.option("--backend", type=click.Choice(["loky", "dask"]), default="loky", show_default=True)
+@click.option("--scheduler", help="The address of a Dask scheduler, with --backend dask.")
+@DATA
+def run(preset: str, out: Path | None, jobs: int, backend: str, scheduler: str | None, data: Path | None) -> None:
+    """Run a preset; started again, it goes on where it was."""
+    out = out or Path(f"study-{Path(preset).stem}")
+    folder = data_folder(data)
+    if backend == "dask":
+        from distributed import Client
+
+        Client(scheduler)  # type: ignore[no-untyped-call]
+    added = run_study(load_preset(preset), out, folder, jobs, backend, verbose=1)
+    click.echo(f"{added} fits added to {out}")
+
+
+@study.command()
+@click.argument("results", type=click.Path(path_type=Path))
+@click.option("-o", "--out", type=click.Path(path_type=Path), help="A folder for the tables [default: RESULTS].")
+@click.option("--format", "kind", type=click.Choice(["csv", "parquet"]), default="csv", show_default=True)
+def export(results: Path, out: Path | None, kind: str) -> None:
+    """Write the records as tidy tables: fits, iterations, margins, weights."""
+    for path in read_results(results).write(out or results, kind):
+        click.echo(path)
+
+
+@study.command("list")
+@DATA
+def list_(data: Path | None) -> None:
+    """The data sets of the paper, and the presets."""
+    here = set(available(data_folder(data)))
+    for name, dataset in DATASETS.items():
+        state = "generated or file" if dataset.generate else "file" if name in here else "missing"
+        click.echo(f"{name:24}{dataset.rows:>8} rows  {state:18}{dataset.source}")
+    for name in sorted(here - set(DATASETS)):
+        click.echo(f"{name:24}{'':>13}  {'file':18}not in the paper")
+    click.echo(f"presets: {', '.join(preset_names())}")

@@ -1,0 +1,116 @@
+"""One cell of the study: split, prepare, fit, and what is recorded."""
+
+from __future__ import annotations
+
+import time
+import traceback
+import warnings
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from sklearn.model_selection import train_test_split
+
+from .._typing import Matrix, Vector
+from ..errors import DualBoostWarning
+from ..validation import accuracy
+from .datasets import load
+from .methods import METHODS, Fitted, Settings, StudyMethod
+from .preparation import Binariser
+from .protocol import Cell, Preset
+
+QUANTILES = np.linspace(0.0, 1.0, 101)
+"""The points at which the distribution of the test margins is recorded."""
+PARTS = ("train", "validation", "test")
+
+Part = tuple[Matrix, Vector]
+
+
+@lru_cache(maxsize=4)
+def prepared(dataset: str, seed: int, folder: Path | None, preparation: str, most_rows: int) -> dict[str, Part]:
+    """Features and labels of the three parts, 60, 20 and 20 per cent; the rules of preparation are the first's."""
+    frame, labels = load(dataset, folder)
+    if 0 < most_rows < len(frame):
+        frame, _, labels, _ = train_test_split(frame, labels, train_size=most_rows, random_state=seed, stratify=labels)
+    train, rest, y_train, y_rest = train_test_split(frame, labels, train_size=0.6, random_state=seed, stratify=labels)
+    validation, test, y_validation, y_test = train_test_split(
+        rest, y_rest, train_size=0.5, random_state=seed, stratify=y_rest
+    )
+    frames, targets = (train, validation, test), (y_train, y_validation, y_test)
+    matrices = _raw(frames) if preparation == "raw" else _binary(frames, preparation)
+    return {part: (X, y) for part, X, y in zip(PARTS, matrices, targets, strict=True)}
+
+
+def _binary(frames: tuple[pd.DataFrame, ...], bins: str) -> list[Matrix]:
+    binariser = Binariser(bins).fit(frames[0])
+    return [binariser.transform(frame) for frame in frames]
+
+
+def _raw(frames: tuple[pd.DataFrame, ...]) -> list[Matrix]:
+    """Numbers as they are, gaps included; categories as indicators."""
+    dummies = [pd.get_dummies(frame, dtype=float) for frame in frames]
+    columns = dummies[0].columns
+    return [dummy.reindex(columns=columns, fill_value=0.0).to_numpy(dtype=float) for dummy in dummies]
+
+
+def run_cell(cell: Cell, preset: Preset, folder: Path | None) -> dict[str, Any]:
+    """The record of one fit; a fit that fails is a record with its error."""
+    record: dict[str, Any] = {"key": cell.key, **cell._asdict()}
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DualBoostWarning)
+            record |= _measured(cell, preset, folder)
+    except Exception as error:
+        record |= {"error": f"{type(error).__name__}: {error}", "traceback": traceback.format_exc(limit=5)}
+    return record
+
+
+def _measured(cell: Cell, preset: Preset, folder: Path | None) -> dict[str, Any]:
+    parts = prepared(cell.dataset, cell.seed, folder, preset.preparation, preset.most_rows)
+    method = METHODS[cell.method]
+    X, y = parts["train"]
+    C = float(method.grid(len(y), preset.values)[cell.value])
+    settings = Settings(
+        cell.experiment,
+        cell.depth,
+        preset.iterations,
+        preset.time_limit,
+        preset.reoptimize,
+        preset.tree_time_limit,
+        cell.seed,
+    )
+    started = time.perf_counter()
+    fitted = method.fit(X, y, C, settings)
+    seconds = time.perf_counter() - started
+    record: dict[str, Any] = {"hyperparameter": C, "n_train": len(y), "n_features": X.shape[1], "seconds": seconds}
+    for part, (X_part, y_part) in parts.items():
+        scores = method.scores(fitted.model, X_part)
+        record[f"{part}_accuracy"] = accuracy(scores, y_part, np.ones(len(y_part)))
+    record |= _described(fitted)
+    record["margins"] = _rounded(np.quantile(y_part * scores, QUANTILES))
+    return record | _anytime(method, fitted, parts["test"])
+
+
+def _described(fitted: Fitted) -> dict[str, Any]:
+    return {
+        "trees": fitted.n_trees,
+        "leaves": fitted.n_leaves,
+        "stop_reason": fitted.stop_reason,
+        "gap": None if np.isnan(fitted.gap) else fitted.gap,
+        "objective": None if np.isnan(fitted.objective) else fitted.objective,
+        "weights": _rounded(np.sort(fitted.weights[fitted.weights != 0])[::-1]),
+    }
+
+
+def _anytime(method: StudyMethod, fitted: Fitted, test: Part) -> dict[str, Any]:
+    """The test accuracy, and the trees used, after each iteration."""
+    X, y = test
+    stages = [(accuracy(scores, y, np.ones(len(y))), n) for scores, n in method.staged(fitted.model, X)]
+    return {"anytime_accuracy": _rounded([a for a, _ in stages]), "anytime_trees": [n for _, n in stages]}
+
+
+def _rounded(values: Any) -> list[float]:
+    """Six digits: what a record needs, and what repeated sums agree on."""
+    return [float(f"{value:.6g}") for value in values]

@@ -1,0 +1,211 @@
+"""The nine methods of the study: what each tunes, how it is fitted, and what it is asked afterwards."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.ensemble import AdaBoostClassifier
+from sklearn.tree import DecisionTreeClassifier
+
+from .._typing import Matrix, Vector
+from ..classifier import DualBoostClassifier
+from ..formulations import FORMULATIONS
+from ..thinning import adapter_for, thin
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What a fit is asked for, besides its method's hyperparameter."""
+
+    experiment: str
+    depth: int
+    iterations: int
+    time_limit: float
+    reoptimize: str
+    tree_time_limit: float
+    seed: int
+
+
+@dataclass(eq=False)
+class Fitted:
+    """A model, and what is recorded of it."""
+
+    model: Any
+    weights: Vector
+    """The weights of its trees, zeros included; ones where the method has none."""
+    n_leaves: int
+    stop_reason: str = ""
+    gap: float = float("nan")
+    objective: float = float("nan")
+
+    @property
+    def n_trees(self) -> int:
+        return int(np.count_nonzero(self.weights))
+
+
+class StudyMethod(ABC):
+    """A method with one hyperparameter."""
+
+    name: str
+    title: str
+    is_totally_corrective: bool = False
+
+    def takes_part(self, experiment: str) -> bool:
+        """Whether the method means something in an experiment."""
+        return self.is_totally_corrective or experiment == "cart"
+
+    @abstractmethod
+    def grid(self, n_samples: int, k: int) -> Vector:
+        """The paper's values."""
+
+    @abstractmethod
+    def fit(self, X: Matrix, y: Vector, value: float, settings: Settings) -> Fitted: ...
+
+    @abstractmethod
+    def scores(self, model: Any, X: Matrix) -> Vector:
+        """Scores that are positive for the second class; normalised margins where the method has them."""
+
+    @abstractmethod
+    def staged(self, model: Any, X: Matrix) -> Iterator[tuple[Vector, int]]:
+        """After each iteration: the scores, and the number of trees used."""
+
+
+class TotallyCorrective(StudyMethod):
+    """One of our formulations: native, with confidence-rated or optimal trees, or reweighting AdaBoost's trees."""
+
+    is_totally_corrective = True
+
+    def __init__(self, name: str) -> None:
+        self.name, self.title = name, FORMULATIONS[name].title
+
+    def grid(self, n_samples: int, k: int) -> Vector:
+        return FORMULATIONS[self.name]().C_grid(n_samples, k)
+
+    def fit(self, X: Matrix, y: Vector, value: float, settings: Settings) -> Fitted:
+        if settings.experiment == "reweight":
+            return self._reweight(X, y, value, settings)
+        model = DualBoostClassifier(
+            self.name,
+            C=value,
+            max_depth=settings.depth,
+            max_iter=settings.iterations,
+            voting="confidence" if settings.experiment == "confidence" else "hard",
+            learner="optimal" if settings.experiment == "optimal" else "cart",
+            time_limit=settings.time_limit,
+            reoptimize=settings.reoptimize,
+            tree_time_limit=settings.tree_time_limit,
+            random_state=settings.seed,
+        ).fit(X, y)
+        leaves = int(adapter_for(model).n_leaves[model.weights_ != 0].sum())
+        return Fitted(model, model.weights_, leaves, model.stop_reason_, model.gap_, model.objective_)
+
+    def _reweight(self, X: Matrix, y: Vector, value: float, settings: Settings) -> Fitted:
+        trees = ADABOOST.fit(X, y, 1.0, settings).model
+        result = thin(trees, X, y, formulation=self.name, C=value, method="reweight")
+        weights = np.zeros(len(trees.estimators_))
+        weights[result.kept] = result.weights
+        leaves = int(adapter_for(trees).n_leaves[result.kept].sum())
+        return Fitted(result.model, weights, leaves, "one shot", result.gap)
+
+    def scores(self, model: Any, X: Matrix) -> Vector:
+        scores = np.asarray(model.decision_function(X))
+        return scores if isinstance(model, DualBoostClassifier) else 0.5 * scores
+
+    def staged(self, model: Any, X: Matrix) -> Iterator[tuple[Vector, int]]:
+        if isinstance(model, DualBoostClassifier):
+            yield from zip(model.staged_decision_function(X), model.history_["n_columns"].tolist(), strict=True)
+
+
+class LearningRate(StudyMethod):
+    """A heuristic method, whose learning rate is tuned."""
+
+    def grid(self, n_samples: int, k: int) -> Vector:
+        return np.logspace(-3.0, 0.0, k)
+
+
+class AdaBoost(LearningRate):
+    name, title = "adaboost", "AdaBoost"
+
+    def fit(self, X: Matrix, y: Vector, value: float, settings: Settings) -> Fitted:
+        tree = DecisionTreeClassifier(max_depth=settings.depth)
+        model = AdaBoostClassifier(
+            tree, n_estimators=settings.iterations, learning_rate=value, random_state=settings.seed
+        ).fit(X, y)
+        leaves = sum(int(member.tree_.n_leaves) for member in model.estimators_)
+        return Fitted(model, model.estimator_weights_[: len(model.estimators_)], leaves)
+
+    def scores(self, model: Any, X: Matrix) -> Vector:
+        return 0.5 * np.asarray(model.decision_function(X))
+
+    def staged(self, model: Any, X: Matrix) -> Iterator[tuple[Vector, int]]:
+        for n, scores in enumerate(model.staged_decision_function(X), start=1):
+            yield 0.5 * np.asarray(scores), n
+
+
+class XGBoost(LearningRate):
+    name, title = "xgboost", "XGBoost"
+
+    def fit(self, X: Matrix, y: Vector, value: float, settings: Settings) -> Fitted:
+        from xgboost import XGBClassifier
+
+        model = XGBClassifier(
+            n_estimators=settings.iterations,
+            max_depth=settings.depth,
+            learning_rate=value,
+            n_jobs=1,
+            random_state=settings.seed,
+        ).fit(X, (y > 0).astype(int))
+        adapter = adapter_for(model)
+        return Fitted(model, np.ones(adapter.n_members), int(adapter.n_leaves.sum()))
+
+    def scores(self, model: Any, X: Matrix) -> Vector:
+        return np.asarray(model.predict(X, output_margin=True), dtype=float)
+
+    def staged(self, model: Any, X: Matrix) -> Iterator[tuple[Vector, int]]:
+        yield from _accumulated(model, X)
+
+
+class LightGBM(LearningRate):
+    name, title = "lightgbm", "LightGBM"
+
+    def fit(self, X: Matrix, y: Vector, value: float, settings: Settings) -> Fitted:
+        from lightgbm import LGBMClassifier
+
+        model = LGBMClassifier(
+            n_estimators=settings.iterations,
+            max_depth=settings.depth,
+            num_leaves=2**settings.depth,
+            learning_rate=value,
+            n_jobs=1,
+            verbose=-1,
+            deterministic=True,
+            random_state=settings.seed,
+        ).fit(X, (y > 0).astype(int))
+        adapter = adapter_for(model)
+        return Fitted(model, np.ones(adapter.n_members), int(adapter.n_leaves.sum()))
+
+    def scores(self, model: Any, X: Matrix) -> Vector:
+        return np.asarray(model.predict(X, raw_score=True))
+
+    def staged(self, model: Any, X: Matrix) -> Iterator[tuple[Vector, int]]:
+        yield from _accumulated(model, X)
+
+
+def _accumulated(model: Any, X: Matrix) -> Iterator[tuple[Vector, int]]:
+    """The scores after each tree of a boosted model, from its trees' own outputs."""
+    adapter = adapter_for(model)
+    scores = np.full(len(X), adapter.intercept)
+    for n, output in enumerate(adapter.outputs(X), start=1):
+        scores = scores + output
+        yield scores, n
+
+
+ADABOOST = AdaBoost()
+METHODS: dict[str, StudyMethod] = {
+    method.name: method
+    for method in (*(TotallyCorrective(name) for name in FORMULATIONS), ADABOOST, XGBoost(), LightGBM())
+}
