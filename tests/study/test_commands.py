@@ -1,0 +1,37 @@
+import subprocess
+import sys
+
+
+def dualboost(*arguments, cwd):
+    return subprocess.run(
+        [sys.executable, "-m", "dualboost.cli", *arguments], cwd=cwd, capture_output=True, text=True, timeout=300
+    )
+
+
+def test_run_export_and_list(tmp_path):
+    (tmp_path / "mine.toml").write_text(
+        'datasets = ["twonorm"]\nmethods = ["nm", "xgboost"]\ndepths = [1]\n'
+        "seeds = 1\nvalues = 2\niterations = 3\nmost_rows = 100\n"
+    )
+    run = dualboost("study", "run", "--preset", "mine.toml", "--jobs", "1", cwd=tmp_path)
+    assert run.returncode == 0, run.stderr
+    assert run.stdout == "4 fits added to study-mine\n"
+    assert run.stderr == ""
+    assert dualboost("study", "run", "--preset", "mine.toml", cwd=tmp_path).stdout == "0 fits added to study-mine\n"
+    exported = dualboost("study", "export", "study-mine", cwd=tmp_path)
+    assert "fits.csv" in exported.stdout
+    assert (tmp_path / "study-mine" / "iterations.csv").exists()
+    listed = dualboost("study", "list", cwd=tmp_path)
+    assert "twonorm" in listed.stdout
+    assert "missing" in listed.stdout
+
+
+def test_errors_are_one_line(tmp_path):
+    failed = dualboost("study", "run", "--preset", "nothing", cwd=tmp_path)
+    assert failed.returncode == 1
+    assert failed.stderr.startswith("dualboost: preset='nothing' is not known")
+    assert failed.stderr.count("\n") == 1
+
+
+def test_version(tmp_path):
+    assert dualboost("--version", cwd=tmp_path).stdout.startswith("dualboost, version")

@@ -1,0 +1,146 @@
+"""Runs of the study: complete, resumable, the same whatever runs them."""
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+from distributed import Client, LocalCluster
+
+from dualboost.errors import InvalidDataError, InvalidParameterError
+from dualboost.study import Preset, read_results, run_study
+from dualboost.study.methods import METHODS
+from dualboost.study.runner import RECORDS
+
+SMALL = Preset(
+    experiments=("cart", "confidence", "optimal", "reweight"),
+    datasets=("twonorm",),
+    depths=(1,),
+    seeds=1,
+    values=2,
+    iterations=5,
+    most_rows=200,
+)
+
+
+def without_times(folder):
+    results = read_results(folder)
+    return [results.fits.drop(columns="seconds"), results.iterations, results.margins, results.weights]
+
+
+def assert_same(folder, reference):
+    for table, expected in zip(without_times(folder), without_times(reference), strict=True):
+        pd.testing.assert_frame_equal(table, expected)
+
+
+@pytest.fixture(scope="module")
+def reference(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("reference")
+    assert run_study(SMALL, folder) == len(SMALL.cells(["twonorm"]))
+    return folder
+
+
+def test_every_cell_has_a_record(reference):
+    results = read_results(reference)
+    assert len(results.fits) == 2 * (9 + 6 + 6 + 6)
+    assert "error" not in results.fits
+    assert results.fits["test_accuracy"].between(0.4, 1.0).all()
+    assert results.fits["trees"].between(0, 5).all()
+    ours = results.fits[results.fits["method"].isin([name for name in METHODS if METHODS[name].is_totally_corrective])]
+    assert (ours["gap"] <= 1e-6).all()
+
+
+def test_tables_are_tidy(reference, tmp_path):
+    results = read_results(reference)
+    native = results.fits[results.fits["experiment"] != "reweight"]
+    last = results.iterations.groupby(list(results.iterations.columns[:6])).tail(1)
+    assert len(last) == len(native)
+    merged = native.merge(
+        last, on=["experiment", "dataset", "method", "depth", "seed", "value"], suffixes=("", "_last")
+    )
+    np.testing.assert_allclose(merged["accuracy"], merged["test_accuracy"], atol=1e-6)
+    assert len(results.margins) == 101 * len(results.fits)
+    assert len(results.weights) == results.fits["trees"].sum()
+    for kind in ("csv", "parquet"):
+        assert all(path.stat().st_size > 0 for path in results.write(tmp_path, kind))
+
+
+def test_the_best_value_is_chosen_on_the_validation_rows(reference):
+    results = read_results(reference)
+    chosen = results.chosen()
+    assert len(chosen) == len(results.fits) / SMALL.values
+    best = results.fits.groupby(["experiment", "method"])["validation_accuracy"].max()
+    found = chosen.set_index(["experiment", "method"])["validation_accuracy"]
+    assert (found == best.reindex(found.index)).all()
+
+
+def test_records_do_not_depend_on_the_number_of_workers(reference, tmp_path):
+    run_study(SMALL, tmp_path, n_jobs=2)
+    assert_same(tmp_path, reference)
+
+
+def test_a_dask_cluster_gives_the_same_records(reference, tmp_path):
+    with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster, Client(cluster):
+        run_study(SMALL, tmp_path, n_jobs=2, backend="dask")
+    assert_same(tmp_path, reference)
+
+
+def test_killed_five_times_and_resumed(reference, tmp_path):
+    script = (
+        "import sys; from tests.study.test_runner import SMALL; from dualboost.study import run_study;"
+        "run_study(SMALL, sys.argv[1])"
+    )
+    rng = random.Random(0)
+    for _ in range(5):
+        process = subprocess.Popen(
+            [sys.executable, "-c", script, str(tmp_path)], env=os.environ, start_new_session=True
+        )
+        wanted = count(tmp_path) + rng.randint(1, 6)
+        while count(tmp_path) < wanted and process.poll() is None:
+            time.sleep(0.01)
+        time.sleep(rng.uniform(0.0, 0.05))
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+    assert 0 < count(tmp_path) < len(SMALL.cells(["twonorm"]))
+    with (tmp_path / RECORDS).open("a") as file:
+        file.write('{"key": "cut off')  # what a kill in the middle of a write leaves
+    run_study(SMALL, tmp_path)
+    assert_same(tmp_path, reference)
+
+
+def count(folder):
+    path = folder / RECORDS
+    return path.read_bytes().count(b"\n") if path.exists() else 0
+
+
+def test_a_failed_fit_is_a_record(tmp_path):
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / "tiny.csv").write_text("a,target\n1,0\n2,1\n3,0\n4,1\n5,0\n6,1\n")
+    preset = replace(SMALL, datasets=("tiny", "twonorm"), methods=("nm",), experiments=("cart",))
+    run_study(preset, tmp_path / "out", tmp_path / "data")
+    results = read_results(tmp_path / "out")
+    failed = results.fits[results.fits["dataset"] == "tiny"]
+    assert failed["error"].str.contains("ValueError").all()
+    assert len(results.chosen()) == 1
+    assert run_study(preset, tmp_path / "out", tmp_path / "data") == 0
+
+
+def test_results_belong_to_one_preset(reference):
+    with pytest.raises(InvalidParameterError, match="iterations was 5 and is 6"):
+        run_study(replace(SMALL, iterations=6), reference)
+
+
+def test_a_folder_without_records(tmp_path):
+    with pytest.raises(InvalidDataError, match="not a folder of study results"):
+        read_results(tmp_path)
+
+
+def test_the_preset_is_kept_beside_the_records(reference):
+    assert json.loads((reference / "preset.json").read_text())["most_rows"] == 200
