@@ -6,10 +6,13 @@ from pathlib import Path
 
 import click
 
+from .comparison import compare_with_paper, straying
 from .datasets import DATASETS, available, data_folder
+from .observations import OBSERVATIONS
 from .protocol import load_preset, preset_names
 from .results import read_results
 from .runner import run_study
+from .tables import accuracy_table
 
 DATA = click.option(
     "--data", type=click.Path(path_type=Path), help="A folder of <name>.csv.gz files; or DUALBOOST_DATA."
@@ -61,3 +64,32 @@ def list_(data: Path | None) -> None:
     for name in sorted(here - set(DATASETS)):
         click.echo(f"{name:24}{'':>13}  {'file':18}not in the paper")
     click.echo(f"presets: {', '.join(preset_names())}")
+
+
+@study.command()
+@click.argument("results", type=click.Path(path_type=Path))
+@click.option("--figures/--no-figures", default=True, help="Also print what each verdict rests on.")
+def observations(results: Path, figures: bool) -> None:
+    """Judge the paper's eighteen observations by these results."""
+    read = read_results(results)
+    for number, one in sorted(OBSERVATIONS.items()):
+        verdict = one.judge(read)
+        click.echo(f"{number:2}. {verdict.word.upper()}: {one.statement} {verdict.sentence}")
+        if figures and verdict.figures:
+            click.echo("    " + ", ".join(f"{name} {value:.3g}" for name, value in verdict.figures.items()))
+
+
+@study.command()
+@click.argument("results", type=click.Path(path_type=Path))
+def tables(results: Path) -> None:
+    """Accuracy / trees by data set and method: * best of all, + best totally corrective."""
+    read = read_results(results)
+    for (experiment, depth), _ in read.fits.groupby(["experiment", "depth"]):
+        click.echo(f"\n{experiment}, depth {depth}\n{accuracy_table(read, experiment, depth).as_text().to_string()}")
+
+
+@study.command()
+@click.argument("results", type=click.Path(path_type=Path))
+def compare(results: Path) -> None:
+    """Our differences to XGBoost beside the paper's, and trees beside trees."""
+    click.echo(straying(compare_with_paper(read_results(results))).round(4).to_string())

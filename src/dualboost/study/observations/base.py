@@ -1,0 +1,74 @@
+"""What an observation of the paper is: a number, a statement, and a judgement of results."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import pandas as pd
+
+from ..methods import METHODS
+from ..results import Results
+
+OURS = [name for name, method in METHODS.items() if method.is_totally_corrective]
+HEURISTIC = [name for name in METHODS if name not in OURS]
+EQUAL = 0.005
+"""Accuracies that differ by less are said to match."""
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """``holds`` is None where the results do not suffice to judge."""
+
+    holds: bool | None
+    sentence: str
+    figures: dict[str, float] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if self.holds is not None:
+            object.__setattr__(self, "holds", bool(self.holds))
+        object.__setattr__(self, "figures", {name: float(value) for name, value in self.figures.items()})
+
+    @property
+    def word(self) -> str:
+        return {True: "holds", False: "does not hold", None: "not enough data"}[self.holds]
+
+
+NOT_ENOUGH = Verdict(None, "The results do not contain what this observation is about.")
+
+
+@dataclass(frozen=True)
+class Observation:
+    """One of the paper's statements, in our words, and the function that judges it."""
+
+    number: int
+    statement: str
+    judge: Callable[[Results], Verdict]
+
+
+OBSERVATIONS: dict[int, Observation] = {}
+
+
+def observation(number: int, statement: str) -> Callable[[Callable[[Results], Verdict]], Callable[[Results], Verdict]]:
+    """Register a judge."""
+
+    def register(judge: Callable[[Results], Verdict]) -> Callable[[Results], Verdict]:
+        OBSERVATIONS[number] = Observation(number, statement, judge)
+        return judge
+
+    return register
+
+
+def means(results: Results, column: str, experiment: str = "cart") -> pd.DataFrame:
+    """Means over data sets and seeds of the fits chosen: one row a depth, one column a method."""
+    chosen = results.chosen()
+    part = chosen[chosen["experiment"] == experiment]
+    by_dataset = part.groupby(["depth", "method", "dataset"])[column].mean()
+    return by_dataset.groupby(["depth", "method"]).mean().unstack("method")
+
+
+def has(table: pd.DataFrame, methods: list[str], depths: list[int]) -> list[int]:
+    """The depths of the table, among those given, for which all methods are there."""
+    if any(name not in table for name in methods):
+        return []
+    return [depth for depth in depths if depth in table.index and table.loc[depth, methods].notna().all()]

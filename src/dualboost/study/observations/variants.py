@@ -1,0 +1,70 @@
+"""Observations 15 to 18: reweighting, confidence-rated votes and optimal trees."""
+
+from __future__ import annotations
+
+import pandas as pd
+from scipy.stats import wilcoxon
+
+from ..results import Results
+from .base import EQUAL, NOT_ENOUGH, OURS, Verdict, has, means, observation
+from .behaviour import early_accuracy
+
+LEVEL = 0.05
+
+
+@observation(15, "Reweighting an ensemble makes it sparser and keeps, or improves, its accuracy.")
+def reweighting(results: Results) -> Verdict:
+    accuracy, trees = means(results, "test_accuracy", "reweight"), means(results, "trees", "reweight")
+    before = means(results, "test_accuracy")
+    depths = [d for d in has(accuracy, OURS, [1, 3, 5, 10]) if d in before.index and "adaboost" in before]
+    if not depths:
+        return NOT_ENOUGH
+    figures = {
+        f"depth {d}: best reweighted - AdaBoost": accuracy.loc[d, OURS].max() - before.loc[d, "adaboost"]
+        for d in depths
+    }
+    kept = means(results, "trees").loc[depths, "adaboost"].mean()
+    share = trees.loc[depths, OURS].mean().mean() / kept
+    figures["trees left, share"] = share
+    return Verdict(bool(min(figures.values()) >= -EQUAL and share < 0.9), f"At depths {depths}.", figures)
+
+
+def _paired(results: Results, experiment: str) -> pd.Series:
+    """Accuracy of a variant minus that of CART trees, for each data set, depth and totally corrective method."""
+    chosen = results.chosen()
+    chosen = chosen[chosen["method"].isin(OURS)]
+    cell = ["dataset", "depth", "method"]
+    variant = chosen[chosen["experiment"] == experiment].groupby(cell)["test_accuracy"].mean()
+    cart = chosen[chosen["experiment"] == "cart"].groupby(cell)["test_accuracy"].mean()
+    return (variant - cart).dropna()
+
+
+def _no_difference(results: Results, experiment: str) -> Verdict:
+    """Means per data set, so that the pairs are independent; no difference unless it is significant and matters."""
+    differences = _paired(results, experiment).groupby("dataset").mean()
+    if len(differences) < 5:
+        return NOT_ENOUGH
+    mean = float(differences.mean())
+    p = float(wilcoxon(differences).pvalue) if differences.abs().max() > 0 else 1.0
+    holds = p > LEVEL or abs(mean) < EQUAL
+    return Verdict(holds, f"Signed-rank test over {len(differences)} data sets.", {"mean difference": mean, "p": p})
+
+
+@observation(16, "Confidence-rated trees make no significant difference to CART trees.")
+def confidence(results: Results) -> Verdict:
+    return _no_difference(results, "confidence")
+
+
+@observation(17, "Ensembles of optimal trees behave over the iterations as those of CART trees do.")
+def optimal_over_time(results: Results) -> Verdict:
+    optimal, cart = early_accuracy(results, "optimal"), early_accuracy(results)
+    depths = [depth for depth in has(optimal, OURS, [1, 3, 5, 10]) if depth in has(cart, OURS, [depth])]
+    if not depths:
+        return NOT_ENOUGH
+    figures = {f"depth {d}: optimal - CART, early": (optimal - cart).loc[d, OURS].mean() for d in depths}
+    return Verdict(max(map(abs, figures.values())) < 4 * EQUAL, f"At depths {depths}.", figures)
+
+
+@observation(18, "In the end, optimal trees give a similar accuracy to CART trees.")
+def optimal_in_the_end(results: Results) -> Verdict:
+    return _no_difference(results, "optimal")

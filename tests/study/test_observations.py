@@ -1,0 +1,57 @@
+"""The eighteen judges: true of results like the paper's, false of their opposite, silent without data."""
+
+import numpy as np
+import pytest
+
+from dualboost.study.methods import METHODS
+from dualboost.study.observations import OBSERVATIONS
+
+from .conftest import synthetic
+
+MARGINS = (11, 12)
+"""The synthetic margins are the same for every method."""
+PARETO = 13
+"""In the synthetic results one method dominates the others."""
+
+
+def test_there_are_eighteen():
+    assert sorted(OBSERVATIONS) == list(range(1, 19))
+
+
+@pytest.mark.parametrize("number", [n for n in range(1, 19) if n not in (*MARGINS, PARETO)])
+def test_holds_for_results_like_the_papers(number, papers):
+    verdict = OBSERVATIONS[number].judge(papers)
+    assert verdict.holds is True, (verdict.sentence, verdict.figures)
+    assert verdict.word == "holds"
+    assert np.isfinite(list(verdict.figures.values())).all()
+
+
+@pytest.mark.parametrize("number", [n for n in range(1, 19) if n not in (*MARGINS, PARETO, 3, 6)])
+def test_does_not_hold_for_the_opposite(number, opposite):
+    verdict = OBSERVATIONS[number].judge(opposite)
+    assert verdict.holds is False, (verdict.sentence, verdict.figures)
+
+
+@pytest.mark.parametrize("number", range(1, 19))
+def test_little_data_is_no_verdict(number):
+    few = synthetic(lambda *cell: 0.8, lambda *cell: 10, depths=(2,), values=1)
+    few = type(few)(few.fits[few.fits["method"] == "nm"], few.iterations, few.margins, few.weights)
+    verdict = OBSERVATIONS[number].judge(few)
+    assert verdict.holds is None
+    assert verdict.word == "not enough data"
+
+
+def test_the_pareto_front(papers):
+    methods = list(METHODS)
+    traded = synthetic(lambda e, d, m, v: 0.7 + 0.02 * methods.index(m), lambda e, d, m, v: 10 + methods.index(m))
+    assert OBSERVATIONS[PARETO].judge(traded).holds is True
+    assert OBSERVATIONS[PARETO].judge(papers).holds is False
+
+
+@pytest.mark.parametrize("number", MARGINS)
+def test_margins_that_explain_everything(number, papers):
+    """Margins in proportion to the accuracy: the observations then fail."""
+    merged = papers.margins.merge(papers.fits, on=list(papers.fits.columns[:6]))
+    explained = papers.margins.assign(margin=merged["margin"] * merged["test_accuracy"] ** 3)
+    verdict = OBSERVATIONS[number].judge(type(papers)(papers.fits, papers.iterations, explained, papers.weights))
+    assert verdict.holds is False
