@@ -21,6 +21,13 @@ def test_the_best_are_marked(papers):
     assert text.at["mean", "XGBoost"].endswith("/ 100")
 
 
+def test_latex(papers):
+    latex = accuracy_table(papers, "cart", 1).as_latex()
+    assert latex.startswith(r"\begin{tabular}{lrrrrrrrrr}")
+    assert r"\textbf{0.900}$^*$ / 20" in latex
+    assert latex.count(r"\\") == 1 + len(DATASETS) + 2
+
+
 def test_the_papers_tables_ship_with_the_study():
     paper = paper_results()
     assert paper.groupby("experiment").size().to_dict() == {

@@ -12,6 +12,7 @@ from .observations import OBSERVATIONS
 from .protocol import load_preset, preset_names
 from .results import read_results
 from .runner import run_study
+from .significance import LEVEL, significance
 from .tables import accuracy_table
 
 DATA = click.option(
@@ -81,11 +82,31 @@ def observations(results: Path, figures: bool) -> None:
 
 @study.command()
 @click.argument("results", type=click.Path(path_type=Path))
-def tables(results: Path) -> None:
+@click.option("--latex", is_flag=True, help="As LaTeX: the best in bold, the best totally corrective with a star.")
+def tables(results: Path, latex: bool) -> None:
     """Accuracy / trees by data set and method: * best of all, + best totally corrective."""
     read = read_results(results)
     for (experiment, depth), _ in read.fits.groupby(["experiment", "depth"]):
-        click.echo(f"\n{experiment}, depth {depth}\n{accuracy_table(read, experiment, depth).as_text().to_string()}")
+        table = accuracy_table(read, experiment, depth)
+        click.echo(f"\n{'% ' * latex}{experiment}, depth {depth}")
+        click.echo(table.as_latex() if latex else table.as_text().to_string())
+
+
+@study.command("significance")
+@click.argument("results", type=click.Path(path_type=Path))
+def significance_(results: Path) -> None:
+    """Mean ranks over data sets, the critical difference, and the pairs of methods that differ."""
+    read = read_results(results)
+    for (experiment, depth), _ in read.fits.groupby(["experiment", "depth"]):
+        found = significance(accuracy_table(read, experiment, depth))
+        if found is None:
+            click.echo(f"{experiment}, depth {depth}: too few data sets")
+            continue
+        ranks = ", ".join(f"{name} {rank:.2f}" for name, rank in found.ranks.items())
+        click.echo(f"{experiment}, depth {depth}: Friedman p {found.friedman_p:.2g}; mean ranks {ranks}")
+        click.echo(f"  critical difference {found.critical_difference:.2f}; alike: {found.groups}")
+        for pair in found.pairs[found.pairs["corrected_p"] < LEVEL].itertuples():
+            click.echo(f"  {pair.method} - {pair.other}: {pair.difference:+.4f}, corrected p {pair.corrected_p:.2g}")
 
 
 @study.command()

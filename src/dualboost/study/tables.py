@@ -54,6 +54,25 @@ class AccuracyTable:
             table.loc[label] = [f"{accuracy:.{DIGITS}f} / {trees:.0f}" for accuracy, trees in means]
         return table
 
+    def as_latex(self) -> str:
+        """The same as a LaTeX table, the best in bold and the best totally corrective ones with a star."""
+        best, ours = self.best, self.best_totally_corrective
+        lines = [r"\begin{tabular}{l" + "r" * len(self.accuracy.columns) + "}", r"\hline"]
+        lines.append(" & ".join(["data set", *(METHODS[name].title for name in self.accuracy)]) + r" \\ \hline")
+        for row in self.accuracy.index:
+            cells = [self._latex_cell(row, name, best.at[row, name], ours.at[row, name]) for name in self.accuracy]
+            lines.append(" & ".join([str(row).replace("_", " "), *cells]) + r" \\")
+        lines.append(r"\hline")
+        for label in ("mean", "median"):
+            figures = zip(getattr(self.accuracy, label)(), getattr(self.trees, label)(), strict=True)
+            lines.append(" & ".join([label, *(f"{a:.{DIGITS}f} / {t:.0f}" for a, t in figures)]) + r" \\")
+        return "\n".join([*lines, r"\hline", r"\end{tabular}", ""])
+
+    def _latex_cell(self, row: str, name: str, is_best: bool, is_ours: bool) -> str:
+        figure = f"{self.accuracy.at[row, name]:.{DIGITS}f}"
+        figure = rf"\textbf{{{figure}}}" if is_best else figure
+        return f"{figure}{'$^*$' if is_ours else ''} / {self.trees.at[row, name]:.0f}"
+
 
 def accuracy_table(results: Results, experiment: str, depth: int) -> AccuracyTable:
     """The fits chosen on the validation rows; methods in the order of the registry."""
