@@ -1,6 +1,7 @@
 # make demo    train and compare on embedded data: one table, one picture (out/demo.png)
 # make thin    thin an XGBoost model: one table, one picture (out/thinning.png)
 # make test    lint, types and tests
+# make test-browser  the study's report in Chromium (Debian's chromium and chromium-driver)
 # make bench   fit and prediction times as ratios to LightGBM's (BENCH="--quick" for two minutes; DUALBOOST_DATA=FOLDER)
 # make clean   remove the environment and everything made
 
@@ -9,7 +10,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help demo thin test lint types pytest bench clean
+.PHONY: help demo thin test test-browser lint types pytest bench clean
 
 help:
 	@sed -n 's/^# //p' Makefile
@@ -40,6 +41,9 @@ types: $(VENV)/.test
 
 pytest: $(VENV)/.test
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n auto
+
+test-browser: $(VENV)/.test
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest browser_tests
 
 bench: $(VENV)/.test
 	$(BIN)/python benchmarks/bench.py $(BENCH)

@@ -10,6 +10,7 @@ from .comparison import compare_with_paper, straying
 from .datasets import DATASETS, available, data_folder
 from .observations import OBSERVATIONS
 from .protocol import load_preset, preset_names
+from .report import write_report
 from .results import read_results
 from .runner import run_study
 from .significance import LEVEL, significance
@@ -114,3 +115,11 @@ def significance_(results: Path) -> None:
 def compare(results: Path) -> None:
     """Our differences to XGBoost beside the paper's, and trees beside trees."""
     click.echo(straying(compare_with_paper(read_results(results))).round(4).to_string())
+
+
+@study.command()
+@click.argument("results", type=click.Path(path_type=Path))
+@click.option("-o", "--out", type=click.Path(path_type=Path), default="report.html", show_default=True)
+def report(results: Path, out: Path) -> None:
+    """Write the report: one page that needs no network."""
+    click.echo(write_report(read_results(results), out))

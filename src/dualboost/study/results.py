@@ -36,6 +36,12 @@ class Results:
         )
         return order.drop_duplicates(CELL[:-1]).sort_values(CELL[:-1]).reset_index(drop=True)
 
+    def anytime(self, cells: pd.DataFrame) -> pd.DataFrame:
+        """The iterations of these cells; a fit that ended early keeps its last ensemble to the end of the longest."""
+        part = self.iterations.merge(cells[CELL], on=CELL)
+        wide = part.pivot(index=CELL, columns="iteration", values="accuracy").ffill(axis=1)
+        return wide.stack().rename("accuracy").reset_index()
+
     def write(self, folder: str | Path, kind: str = "csv") -> list[Path]:
         """One file a table, as CSV or Parquet."""
         folder = Path(folder)

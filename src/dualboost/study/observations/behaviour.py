@@ -15,8 +15,8 @@ EARLY = 10
 def early_accuracy(results: Results, experiment: str = "cart") -> pd.DataFrame:
     """The mean test accuracy over the early iterations of the fits chosen: one row a depth, one column a method."""
     chosen = results.chosen()
-    chosen = chosen.loc[chosen["experiment"] == experiment, CELL]
-    early = results.iterations[results.iterations["iteration"] <= EARLY].merge(chosen, on=CELL)
+    early = results.anytime(chosen[chosen["experiment"] == experiment])
+    early = early[early["iteration"] <= EARLY]
     by_dataset = early.groupby(["depth", "method", "dataset"])["accuracy"].mean()
     return by_dataset.groupby(["depth", "method"]).mean().unstack("method")
 

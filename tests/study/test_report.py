@@ -1,0 +1,32 @@
+"""The report's data and page, without a browser (see ``browser_tests``)."""
+
+import json
+
+from dualboost.study import Preset, read_results, run_study
+from dualboost.study.report import report_data, write_report
+
+SMALL = Preset(
+    experiments=("cart", "confidence", "reweight"),
+    datasets=("twonorm",),
+    methods=("nm", "adaboost", "xgboost"),
+    depths=(1,),
+    seeds=1,
+    values=2,
+    iterations=4,
+    most_rows=150,
+)
+
+
+def test_a_page_of_its_own(tmp_path):
+    run_study(SMALL, tmp_path)
+    results = read_results(tmp_path)
+    data = report_data(results)
+    assert len(data["observations"]) == 18
+    assert data["n_fits"] == len(results.fits)
+    assert {table["experiment"] for table in data["tables"]} == {"cart", "confidence", "reweight"}
+    assert all(len(curve["iteration"]) == 4 for curve in data["anytime"] if curve["method"] == "xgboost")
+    page = write_report(results, tmp_path / "report.html").read_text()
+    assert "http://www.w3.org/2000/svg" in page
+    assert page.count("http") == 1, "nothing is fetched"
+    embedded = page.split('id="data">')[1].split("</script>")[0]
+    assert json.loads(embedded.replace("<\\/", "</")) == json.loads(json.dumps(data))
