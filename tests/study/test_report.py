@@ -3,6 +3,7 @@
 import json
 
 from dualboost.study import Preset, read_results, run_study
+from dualboost.study.figures import draw_figures
 from dualboost.study.report import report_data, write_report
 
 SMALL = Preset(
@@ -30,3 +31,11 @@ def test_a_page_of_its_own(tmp_path):
     assert page.count("http") == 1, "nothing is fetched"
     embedded = page.split('id="data">')[1].split("</script>")[0]
     assert json.loads(embedded.replace("<\\/", "</")) == json.loads(json.dumps(data))
+
+
+def test_figures_are_pdf_files(tmp_path):
+    run_study(SMALL, tmp_path)
+    paths = draw_figures(read_results(tmp_path), tmp_path / "figures")
+    names = {path.stem for path in paths}
+    assert {"accuracy_against_trees_cart", "anytime_twonorm", "margins_twonorm", "variants_confidence"} <= names
+    assert all(path.read_bytes().startswith(b"%PDF") for path in paths)

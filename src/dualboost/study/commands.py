@@ -8,6 +8,7 @@ import click
 
 from .comparison import compare_with_paper, straying
 from .datasets import DATASETS, available, data_folder
+from .figures import draw_figures
 from .observations import OBSERVATIONS
 from .protocol import load_preset, preset_names
 from .report import write_report
@@ -123,3 +124,12 @@ def compare(results: Path) -> None:
 def report(results: Path, out: Path) -> None:
     """Write the report: one page that needs no network."""
     click.echo(write_report(read_results(results), out))
+
+
+@study.command()
+@click.argument("results", type=click.Path(path_type=Path))
+@click.option("-o", "--out", type=click.Path(path_type=Path), default="figures", show_default=True)
+def figures(results: Path, out: Path) -> None:
+    """Draw the paper's figures as PDF files."""
+    drawn = draw_figures(read_results(results), out)
+    click.echo(f"{len(drawn)} figures in {out}")

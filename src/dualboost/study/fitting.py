@@ -20,6 +20,7 @@ from .datasets import load
 from .methods import METHODS, Fitted, Settings, StudyMethod
 from .preparation import Binariser
 from .protocol import Cell, Preset
+from .selection import select_features
 
 QUANTILES = np.linspace(0.0, 1.0, 101)
 """The points at which the distribution of the test margins is recorded."""
@@ -29,7 +30,9 @@ Part = tuple[Matrix, Vector]
 
 
 @lru_cache(maxsize=4)
-def prepared(dataset: str, seed: int, folder: Path | None, preparation: str, most_rows: int) -> dict[str, Part]:
+def prepared(
+    dataset: str, seed: int, folder: Path | None, preparation: str, most_features: int, most_rows: int
+) -> dict[str, Part]:
     """Features and labels of the three parts, 60, 20 and 20 per cent; the rules of preparation are the first's."""
     frame, labels = load(dataset, folder)
     if 0 < most_rows < len(frame):
@@ -40,6 +43,9 @@ def prepared(dataset: str, seed: int, folder: Path | None, preparation: str, mos
     )
     frames, targets = (train, validation, test), (y_train, y_validation, y_test)
     matrices = _raw(frames) if preparation == "raw" else _binary(frames, preparation)
+    if 0 < most_features < matrices[0].shape[1]:
+        chosen = select_features(matrices[0], y_train, matrices[1], y_validation, seed)
+        matrices = [X[:, chosen] for X in matrices]
     return {part: (X, y) for part, X, y in zip(PARTS, matrices, targets, strict=True)}
 
 
@@ -68,7 +74,7 @@ def run_cell(cell: Cell, preset: Preset, folder: Path | None) -> dict[str, Any]:
 
 
 def _measured(cell: Cell, preset: Preset, folder: Path | None) -> dict[str, Any]:
-    parts = prepared(cell.dataset, cell.seed, folder, preset.preparation, preset.most_rows)
+    parts = prepared(cell.dataset, cell.seed, folder, preset.preparation, preset.most_features, preset.most_rows)
     method = METHODS[cell.method]
     X, y = parts["train"]
     C = float(method.grid(len(y), preset.values)[cell.value])

@@ -44,6 +44,8 @@ class Preset:
     time_limit: float = 2700.0
     preparation: str = "quantile"
     """"quantile" or "width" bins, or "raw" for the features as they are (categories one-hot)."""
+    most_features: int = 0
+    """Data sets with more binary features than this get the paper's selection of features; 0 selects none."""
     most_rows: int = 0
     """A sample of at most so many rows of each data set; 0 takes all."""
     reoptimize: str = "every"
