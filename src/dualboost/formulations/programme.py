@@ -68,10 +68,6 @@ class Programme:
         """m - E'rho: the margins beyond the soft margin, and with the intercept."""
         return margins - rho @ self.equations if len(rho) else margins
 
-    def intercept(self, rho: Vector) -> float:
-        """The intercept among the multipliers; 0 without one."""
-        return 0.0 if self.labels is None else float(rho[-1])
-
     @property
     def is_linear_programme(self) -> bool:
         """True where a basic (vertex) optimum exists and sparsity depends on returning it."""

@@ -146,36 +146,51 @@ class AdaBoost(LearningRate):
             yield 0.5 * np.asarray(scores), n
 
 
-class XGBoost(LearningRate):
-    name, title = "xgboost", "XGBoost"
+class Boosted(LearningRate):
+    """A library's boosted trees, which have no weights: its adapter tells their outputs."""
+
+    @abstractmethod
+    def make(self, value: float, settings: Settings) -> Any:
+        """The library's classifier, not fitted."""
 
     def fit(self, X: Matrix, y: Vector, value: float, settings: Settings) -> Fitted:
+        model = self.make(value, settings).fit(X, (y > 0).astype(int))
+        adapter = adapter_for(model)
+        return Fitted(model, np.ones(adapter.n_members), int(adapter.n_leaves.sum()))
+
+    def scores(self, model: Any, X: Matrix) -> Vector:
+        return adapter_for(model).raw_scores(model, X)
+
+    def staged(self, model: Any, X: Matrix) -> Iterator[tuple[Vector, int]]:
+        adapter = adapter_for(model)
+        scores = np.full(len(X), adapter.intercept)
+        for n, output in enumerate(adapter.outputs(X), start=1):
+            scores = scores + output
+            yield scores, n
+
+
+class XGBoost(Boosted):
+    name, title = "xgboost", "XGBoost"
+
+    def make(self, value: float, settings: Settings) -> Any:
         from xgboost import XGBClassifier
 
-        model = XGBClassifier(
+        return XGBClassifier(
             n_estimators=settings.iterations,
             max_depth=settings.depth,
             learning_rate=value,
             n_jobs=1,
             random_state=settings.seed,
-        ).fit(X, (y > 0).astype(int))
-        adapter = adapter_for(model)
-        return Fitted(model, np.ones(adapter.n_members), int(adapter.n_leaves.sum()))
-
-    def scores(self, model: Any, X: Matrix) -> Vector:
-        return np.asarray(model.predict(X, output_margin=True), dtype=float)
-
-    def staged(self, model: Any, X: Matrix) -> Iterator[tuple[Vector, int]]:
-        yield from _accumulated(model, X)
+        )
 
 
-class LightGBM(LearningRate):
+class LightGBM(Boosted):
     name, title = "lightgbm", "LightGBM"
 
-    def fit(self, X: Matrix, y: Vector, value: float, settings: Settings) -> Fitted:
+    def make(self, value: float, settings: Settings) -> Any:
         from lightgbm import LGBMClassifier
 
-        model = LGBMClassifier(
+        return LGBMClassifier(
             n_estimators=settings.iterations,
             max_depth=settings.depth,
             num_leaves=2**settings.depth,
@@ -184,24 +199,7 @@ class LightGBM(LearningRate):
             verbose=-1,
             deterministic=True,
             random_state=settings.seed,
-        ).fit(X, (y > 0).astype(int))
-        adapter = adapter_for(model)
-        return Fitted(model, np.ones(adapter.n_members), int(adapter.n_leaves.sum()))
-
-    def scores(self, model: Any, X: Matrix) -> Vector:
-        return np.asarray(model.predict(X, raw_score=True))
-
-    def staged(self, model: Any, X: Matrix) -> Iterator[tuple[Vector, int]]:
-        yield from _accumulated(model, X)
-
-
-def _accumulated(model: Any, X: Matrix) -> Iterator[tuple[Vector, int]]:
-    """The scores after each tree of a boosted model, from its trees' own outputs."""
-    adapter = adapter_for(model)
-    scores = np.full(len(X), adapter.intercept)
-    for n, output in enumerate(adapter.outputs(X), start=1):
-        scores = scores + output
-        yield scores, n
+        )
 
 
 ADABOOST = AdaBoost()

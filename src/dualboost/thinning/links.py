@@ -10,11 +10,11 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.optimize import minimize
 from scipy.special import expit
 
-from .._typing import Vector
+from .._typing import Matrix, Vector
 
-NEWTON_STEPS = 50
 RIDGE = 1e-8
 """What keeps the scale of separable rows finite, relative to their number."""
 
@@ -85,29 +85,20 @@ class Normalised(Link):
 
 
 def _logistic_fit(design: np.ndarray, targets: Vector, counts: Vector) -> Vector:
-    """Newton's method on the log loss."""
-    ridge = RIDGE * float(counts.sum())
-    theta = np.zeros(design.shape[1])
-    loss = _log_loss(design @ theta, targets, counts)
-    for _ in range(NEWTON_STEPS):
+    """The coefficients of least log loss; targets are probabilities, which scikit-learn's regression does not take."""
+    shares = counts / counts.sum()
+
+    def loss(theta: Vector) -> float:
+        logits = design @ theta
+        return float(shares @ (np.logaddexp(0.0, logits) - targets * logits)) + 0.5 * RIDGE * float(theta @ theta)
+
+    def gradient(theta: Vector) -> Vector:
+        return design.T @ (shares * (expit(design @ theta) - targets)) + RIDGE * theta
+
+    def hessian(theta: Vector) -> Matrix:
         p = expit(design @ theta)
-        gradient = design.T @ (counts * (p - targets)) + ridge * theta
-        hessian = (design.T * (counts * p * (1.0 - p))) @ design + ridge * np.eye(len(theta))
-        step = np.linalg.solve(hessian, gradient)
-        length = 1.0
-        while length > 1e-6:
-            trial = theta - length * step
-            trial_loss = _log_loss(design @ trial, targets, counts) + 0.5 * ridge * float(trial @ trial)
-            if trial_loss <= loss:
-                break
-            length *= 0.5
-        else:
-            return theta
-        theta, improvement, loss = trial, loss - trial_loss, trial_loss
-        if improvement <= 1e-10 * abs(loss):
-            return theta
-    return theta
+        return (design.T * (shares * p * (1.0 - p))) @ design + RIDGE * np.eye(len(theta))
 
-
-def _log_loss(logits: Vector, targets: Vector, counts: Vector) -> float:
-    return float(counts @ (np.logaddexp(0.0, logits) - targets * logits))
+    start = np.zeros(design.shape[1])
+    found = minimize(loss, start, method="trust-exact", jac=gradient, hess=hessian, options={"gtol": 1e-9})
+    return np.asarray(found.x)

@@ -12,6 +12,7 @@ from .._typing import Integers, Vector
 from ..columns import Columns
 from ..formulations import Formulation, Programme
 from ..masters import MASTERS, WEIGHT_TOLERANCE, Candidate, Interleaved, Ladder, MasterSolution, certify
+from ..path import PATH_TOLERANCE
 
 FIRST = 20
 """Columns that the first programme begins with: those of the largest edges."""
@@ -19,9 +20,6 @@ FAST, PACE = 1.0, 0.15
 """Columns that enter at a time, as a part of those that take part, at least one: where only the optimum is of interest,
 and where every ensemble on the way is."""
 MAX_ROUNDS = 50
-MAX_ROUNDS = 50
-PACE = 0.15
-"""When an ensemble grows, the columns that enter at a time, as a part of those that take part; at least one."""
 
 
 class Precision(NamedTuple):
@@ -45,8 +43,8 @@ class Precision(NamedTuple):
 
 EXACT = Precision(1e-6, WEIGHT_TOLERANCE, vertices=True)
 """For the weights that are returned."""
-LOOSE = Precision(3e-3, 1e-3, vertices=False)
-"""For comparisons: small beside the differences between values of C."""
+LOOSE = Precision(PATH_TOLERANCE, 1e-3, vertices=False)
+"""For comparisons, as when C is tuned."""
 
 
 @dataclass(frozen=True)

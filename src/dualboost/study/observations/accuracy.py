@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pandas as pd
+
 from ..results import Results
 from ..tables import accuracy_table
 from .base import EQUAL, HEURISTIC, NOT_ENOUGH, OURS, Verdict, has, means, observation
@@ -100,7 +102,6 @@ def nm_at_moderate_depths(results: Results) -> Verdict:
     return Verdict(holds, f"At depths {depths}.", figures)
 
 
-def _lead(accuracies: object, name: str) -> float:
+def _lead(accuracies: pd.Series, name: str) -> float:
     """By how much one method is ahead of the best other one."""
-    others = accuracies.drop(name)  # type: ignore[attr-defined]
-    return float(accuracies[name] - others.max())  # type: ignore[index]
+    return float(accuracies[name] - accuracies.drop(name).max())
