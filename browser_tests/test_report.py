@@ -22,6 +22,15 @@ PRESET = Preset(
     iterations=6,
     most_rows=150,
 )
+FLAGS = (
+    "--headless=new",
+    "--no-sandbox",
+    "--disable-dev-shm-usage",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--no-first-run",
+)
 
 
 @pytest.fixture(scope="session")
@@ -34,7 +43,7 @@ def page(tmp_path_factory):
 def opened(page, width):
     options = Options()
     options.binary_location = shutil.which("chromium")
-    for argument in ("--headless=new", "--no-sandbox", "--disable-dev-shm-usage", f"--window-size={width},900"):
+    for argument in (*FLAGS, f"--window-size={width},900"):
         options.add_argument(argument)
     options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
     browser = webdriver.Chrome(service=Service(shutil.which("chromedriver")), options=options)

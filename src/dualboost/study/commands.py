@@ -7,7 +7,8 @@ from pathlib import Path
 import click
 
 from .comparison import compare_with_paper, straying
-from .datasets import DATASETS, available, data_folder
+from .datasets import DATASETS, available, data_folder, fetch_folder
+from .fetch import fetch as fetch_datasets
 from .figures import draw_figures
 from .observations import OBSERVATIONS
 from .protocol import load_preset, preset_names
@@ -54,6 +55,20 @@ def export(results: Path, out: Path | None, kind: str) -> None:
     """Write the records as tidy tables: fits, iterations, margins, weights."""
     for path in read_results(results).write(out or results, kind):
         click.echo(path)
+
+
+@study.command()
+@click.argument("names", nargs=-1)
+@click.option("--data", type=click.Path(path_type=Path), help="Where to [default: DUALBOOST_DATA, or the user's cache].")
+def fetch(names: tuple[str, ...], data: Path | None) -> None:
+    """Fetch the paper's data sets (all, or those named) from OpenML, UCI and the census, and verify them."""
+    folder, failed = fetch_folder(data), 0
+    for one in fetch_datasets(folder, names):
+        failed += one.state == "failed"
+        click.echo(f"{one.name:24}{one.state:15}{one.detail}")
+    click.echo(f"the folder: {folder}")
+    if failed:
+        raise click.ClickException(f"{failed} could not be fetched; run it again to go on.")
 
 
 @study.command("list")

@@ -65,12 +65,19 @@ DATASETS: dict[str, StudyDataset] = {
 }
 
 
-def data_folder(given: str | Path | None) -> Path | None:
-    """The folder asked for, or that of the environment variable, or none."""
+def fetch_folder(given: str | Path | None) -> Path:
+    """Where ``fetch`` puts data sets: the folder asked for, or the environment variable's, or the user's cache."""
     named = given or os.environ.get(FOLDER_VARIABLE)
-    if named is None:
-        return None
-    folder = Path(named)
+    if named:
+        return Path(named)
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "dualboost" / "study"
+
+
+def data_folder(given: str | Path | None) -> Path | None:
+    """The folder asked for, or that of the environment variable, or what was fetched, or none."""
+    folder = fetch_folder(given)
+    if not given and FOLDER_VARIABLE not in os.environ:
+        return folder if folder.is_dir() else None
     if not folder.is_dir():
         raise InvalidDataError(
             f"{folder} is not a folder; name one of <name>.csv.gz files (--data or {FOLDER_VARIABLE})."

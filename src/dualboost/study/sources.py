@@ -1,0 +1,113 @@
+"""Where the paper's data sets come from: what is downloaded, and how it becomes a table with a column ``target``."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from ..errors import InvalidDataError, MissingDependencyError
+from .datasets import TARGET
+
+Tidy = Callable[[pd.DataFrame], pd.DataFrame]
+
+
+class Source(ABC):
+    """One data set on the network. ``rows`` is what the table must have in the end."""
+
+    rows: int
+
+    @abstractmethod
+    def table(self, downloads: Path) -> pd.DataFrame:
+        """The tidy table; what is downloaded stays in the folder ``downloads``."""
+
+
+@dataclass(frozen=True)
+class OpenML(Source):
+    """A data set of OpenML; scikit-learn compares its checksum with the one that OpenML states."""
+
+    data_id: int
+    rows: int
+    tidy: Tidy
+
+    def table(self, downloads: Path) -> pd.DataFrame:
+        from sklearn.datasets import fetch_openml
+
+        found = fetch_openml(data_id=self.data_id, as_frame=True, data_home=str(downloads), parser="auto")
+        return self.tidy(found.frame)
+
+
+@dataclass(frozen=True)
+class Web(Source):
+    """A file, or the members of a ZIP archive (also of one inside it) that end with these names, one below the other."""
+
+    url: str
+    rows: int
+    tidy: Tidy
+    members: tuple[str, ...] = ()
+    sha256: str | None = None
+    """Of the download, where it is known."""
+    reading: tuple[tuple[str, Any], ...] = ()
+    """Arguments for ``pandas.read_csv``."""
+
+    def table(self, downloads: Path) -> pd.DataFrame:
+        content = _download(self.url, self.sha256, downloads)
+        parts = [_member(content, ending) for ending in self.members] if self.members else [content]
+        return self.tidy(pd.concat([self._frame(part) for part in parts], ignore_index=True))
+
+    def _frame(self, content: bytes) -> pd.DataFrame:
+        frame: pd.DataFrame = pd.read_csv(io.BytesIO(content), **dict(self.reading))
+        return frame
+
+
+@dataclass(frozen=True)
+class Survey(Source):
+    """A task of the package folktables, 2018. The paper's row counts are a quarter of the task's: a sample is taken."""
+
+    task: str
+    state: str
+    rows: int
+
+    def table(self, downloads: Path) -> pd.DataFrame:
+        try:
+            import folktables
+        except ImportError as error:
+            raise MissingDependencyError("Census data need folktables: pip install folktables.") from error
+        source = folktables.ACSDataSource("2018", "1-Year", "person", root_dir=str(downloads))
+        people = source.get_data(states=[self.state], download=True)
+        features, label, _ = getattr(folktables, self.task).df_to_pandas(people)
+        frame = features.assign(**{TARGET: label.to_numpy().ravel().astype(int)})
+        return frame.sample(n=min(self.rows, len(frame)), random_state=0).reset_index(drop=True)
+
+
+def _download(url: str, sha256: str | None, downloads: Path) -> bytes:
+    try:
+        import pooch
+    except ImportError as error:
+        raise MissingDependencyError("Downloads need pooch: pip install 'dualboost[study]'.") from error
+    pooch.get_logger().setLevel("ERROR")  # it tells of every file
+    name = url.rsplit("/", 1)[-1]
+    return Path(pooch.retrieve(url, sha256 and f"sha256:{sha256}", name, downloads)).read_bytes()
+
+
+def _member(content: bytes, ending: str) -> bytes:
+    """The member of a ZIP archive, or of one inside it, whose name ends so."""
+    found = _search(content, ending)
+    if found is None:
+        raise InvalidDataError(f"The archive has no file that ends with {ending!r}.")
+    return found
+
+
+def _search(content: bytes, ending: str) -> bytes | None:
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        for name in archive.namelist():
+            if name.endswith(ending):
+                return archive.read(name)
+        inner = (archive.read(name) for name in archive.namelist() if name.endswith(".zip"))
+        return next((found for found in (_search(part, ending) for part in inner) if found is not None), None)
