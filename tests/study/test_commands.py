@@ -1,3 +1,4 @@
+import json
 import subprocess
 import sys
 
@@ -24,6 +25,28 @@ def test_run_export_and_list(tmp_path):
     listed = dualboost("study", "list", cwd=tmp_path)
     assert "twonorm" in listed.stdout
     assert "missing" in listed.stdout
+
+
+def test_raw_features_have_results_of_their_own(tmp_path):
+    (tmp_path / "mine.toml").write_text(
+        'datasets = ["twonorm"]\nmethods = ["nm"]\ndepths = [1]\nseeds = 1\nvalues = 1\niterations = 2\nmost_rows = 100\n'
+    )
+    run = dualboost("study", "run", "--preset", "mine.toml", "--jobs", "1", "--raw", cwd=tmp_path)
+    assert run.stdout == "1 fits added to study-mine-raw\n", run.stderr
+    (record,) = (tmp_path / "study-mine-raw" / "records.jsonl").read_text().splitlines()
+    assert json.loads(record)["n_features"] == 20
+
+
+def test_dask_needs_an_address(tmp_path):
+    failed = dualboost("study", "run", "--backend", "dask", cwd=tmp_path)
+    assert failed.returncode == 2
+    assert "--scheduler ADDRESS" in failed.stderr
+
+
+def test_fetch_knows_its_names(tmp_path):
+    failed = dualboost("study", "fetch", "twonorm", "--data", "data", cwd=tmp_path)
+    assert failed.returncode == 1
+    assert failed.stderr.startswith("dualboost: 'twonorm' cannot be fetched; there are ['adult'")
 
 
 def test_errors_are_one_line(tmp_path):

@@ -236,14 +236,21 @@ def test_tables_of_openml_become_tidy(name, frame, expected):
     assert {"class", "Class", "n"}.isdisjoint(tidy)
 
 
-def test_the_census_by_folktables(tmp_path):
+PEOPLE = ["AGEP", "SCHL", "MAR", "RELP", "DIS", "ESP", "CIT", "MIG", "MIL", "ANC", "GCL", "NATIVITY", "DEAR", "DEYE"]
+PEOPLE += ["DREM", "SEX", "RAC1P", "ESR", "PWGTP", "SERIALNO"]
+
+
+def census_file(downloads, ages):
+    """A file of the census bureau's, as folktables keeps it."""
     rng = np.random.default_rng(0)
-    features = "AGEP SCHL MAR RELP DIS ESP CIT MIG MIL ANC GCL NATIVITY DEAR DEYE DREM SEX RAC1P ESR PWGTP".split()
-    people = pd.DataFrame(rng.integers(1, 3, (200, len(features))), columns=features)
-    people["AGEP"], people["SERIALNO"] = rng.integers(10, 60, 200), "1"
-    place = tmp_path / DOWNLOADS / "2018" / "1-Year"
+    place = downloads / "2018" / "1-Year"
     place.mkdir(parents=True)
-    people.to_csv(place / "psam_p06.csv", index=False)
+    people = pd.DataFrame(rng.integers(1, 3, (len(ages), len(PEOPLE))), columns=PEOPLE)
+    people.assign(AGEP=ages).to_csv(place / "psam_p06.csv", index=False)
+
+
+def test_the_census_by_folktables(tmp_path):
+    census_file(tmp_path / DOWNLOADS, np.arange(200) % 50 + 10)
     recipes = {"employment_ca2018": Survey("ACSEmploymentFiltered", "CA", 50)}
     assert only(fetch(tmp_path, recipes=recipes)).state == "fetched"
     X, _ = load("employment_ca2018", tmp_path)
@@ -253,10 +260,7 @@ def test_the_census_by_folktables(tmp_path):
 
 
 def test_too_few_people_are_told(tmp_path):
-    place = tmp_path / DOWNLOADS / "2018" / "1-Year"
-    place.mkdir(parents=True)
-    columns = "AGEP SCHL MAR RELP DIS ESP CIT MIG MIL ANC GCL NATIVITY DEAR DEYE DREM SEX RAC1P ESR PWGTP SERIALNO".split()
-    pd.DataFrame(np.full((3, len(columns)), 20), columns=columns).to_csv(place / "psam_p06.csv", index=False)
+    census_file(tmp_path / DOWNLOADS, np.array([20, 30, 40]))
     recipes = {"employment_ca2018": Survey("ACSEmploymentFiltered", "CA", 50)}
     assert "3 rows came where 50" in only(fetch(tmp_path, recipes=recipes)).detail
 

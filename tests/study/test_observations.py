@@ -1,5 +1,7 @@
 """The eighteen judges: true of results like the paper's, false of their opposite, silent without data."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -39,6 +41,11 @@ def test_little_data_is_no_verdict(number):
     verdict = OBSERVATIONS[number].judge(few)
     assert verdict.holds is None
     assert verdict.word == "not enough data"
+
+
+@pytest.mark.parametrize("number", [8, 9, 17])
+def test_stages_that_are_no_optima_are_not_judged(number, papers):
+    assert OBSERVATIONS[number].judge(replace(papers, stages_are_optimal=False)).holds is None
 
 
 def test_the_pareto_front(papers):

@@ -37,5 +37,7 @@ def test_figures_are_pdf_files(tmp_path):
     run_study(SMALL, tmp_path)
     paths = draw_figures(read_results(tmp_path), tmp_path / "figures")
     names = {path.stem for path in paths}
-    assert {"accuracy_against_trees_cart", "anytime_twonorm", "margins_twonorm", "variants_confidence"} <= names
+    assert {"accuracy_against_trees_cart", "reweighting", "variants_confidence", "seconds_cart"} <= names
+    by_dataset = ("anytime", "weights", "margins", "margins_over_values", "sensitivity")
+    assert {f"{kind}_twonorm" for kind in by_dataset} <= names
     assert all(path.read_bytes().startswith(b"%PDF") for path in paths)

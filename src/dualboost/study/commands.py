@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import click
 
+from ..errors import MissingDependencyError
 from .comparison import compare_with_paper, straying
 from .datasets import DATASETS, available, data_folder, fetch_folder
 from .fetch import fetch as fetch_datasets
@@ -34,17 +36,32 @@ def study() -> None:
 @click.option("--jobs", default=-1, show_default=True, help="Fits at a time; -1 for as many as there are cores.")
 @click.option("--backend", type=click.Choice(["loky", "dask"]), default="loky", show_default=True)
 @click.option("--scheduler", help="The address of a Dask scheduler, with --backend dask.")
+@click.option("--raw", is_flag=True, help="Features as they are, not binarised.")
 @DATA
-def run(preset: str, out: Path | None, jobs: int, backend: str, scheduler: str | None, data: Path | None) -> None:
+def run(
+    preset: str, out: Path | None, jobs: int, backend: str, scheduler: str | None, raw: bool, data: Path | None
+) -> None:
     """Run a preset; started again, it goes on where it was."""
-    out = out or Path(f"study-{Path(preset).stem}")
+    out = out or Path(f"study-{Path(preset).stem}{'-raw' * raw}")
+    chosen = replace(load_preset(preset), preparation="raw") if raw else load_preset(preset)
     folder = data_folder(data)
     if backend == "dask":
-        from distributed import Client
-
-        Client(scheduler)  # type: ignore[no-untyped-call]
-    added = run_study(load_preset(preset), out, folder, jobs, backend, verbose=1)
+        _connect(scheduler)
+    added = run_study(chosen, out, folder, jobs, backend, verbose=1)
     click.echo(f"{added} fits added to {out}")
+
+
+def _connect(scheduler: str | None) -> None:
+    """joblib's Dask backend uses the client made last."""
+    if scheduler is None:
+        raise click.UsageError("--backend dask needs --scheduler ADDRESS, such as tcp://127.0.0.1:8786.")
+    try:
+        from distributed import Client
+    except ImportError as error:
+        raise MissingDependencyError(
+            "--backend dask needs the package distributed: pip install distributed."
+        ) from error
+    Client(scheduler)  # type: ignore[no-untyped-call]
 
 
 @study.command()
@@ -59,7 +76,9 @@ def export(results: Path, out: Path | None, kind: str) -> None:
 
 @study.command()
 @click.argument("names", nargs=-1)
-@click.option("--data", type=click.Path(path_type=Path), help="Where to [default: DUALBOOST_DATA, or the user's cache].")
+@click.option(
+    "--data", type=click.Path(path_type=Path), help="Where to [default: DUALBOOST_DATA, or the user's cache]."
+)
 def fetch(names: tuple[str, ...], data: Path | None) -> None:
     """Fetch the paper's data sets (all, or those named) from OpenML, UCI and the census, and verify them."""
     folder, failed = fetch_folder(data), 0

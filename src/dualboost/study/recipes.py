@@ -10,19 +10,56 @@ import pandas as pd
 from .datasets import TARGET
 from .sources import OpenML, Source, Survey, Tidy, Web
 
-ADULT = (
-    "age workclass fnlwgt education education-num marital-status occupation relationship race sex capital-gain "
-    "capital-loss hours-per-week native-country"
-).split()
-COMPAS = (
-    "sex age age_cat race juv_fel_count juv_misd_count juv_other_count priors_count days_b_screening_arrest "
-    "c_days_from_compas c_charge_degree c_charge_desc decile_score score_text v_decile_score v_score_text"
-).split()
+ADULT = [
+    "age",
+    "workclass",
+    "fnlwgt",
+    "education",
+    "education-num",
+    "marital-status",
+    "occupation",
+    "relationship",
+    "race",
+    "sex",
+    "capital-gain",
+    "capital-loss",
+    "hours-per-week",
+    "native-country",
+]
+COMPAS = [
+    "sex",
+    "age",
+    "age_cat",
+    "race",
+    "juv_fel_count",
+    "juv_misd_count",
+    "juv_other_count",
+    "priors_count",
+    "days_b_screening_arrest",
+    "c_days_from_compas",
+    "c_charge_degree",
+    "c_charge_desc",
+    "decile_score",
+    "score_text",
+    "v_decile_score",
+    "v_score_text",
+]
 """What is known at the screening: nothing that tells of a later arrest."""
-FLARE = (
-    "spot_class largest_spot distribution activity evolution prev_24h_activity historically_complex became_complex "
-    "area largest_spot_area c_flares m_flares x_flares"
-).split()
+FLARE = [
+    "spot_class",
+    "largest_spot",
+    "distribution",
+    "activity",
+    "evolution",
+    "prev_24h_activity",
+    "historically_complex",
+    "became_complex",
+    "area",
+    "largest_spot_area",
+    "c_flares",
+    "m_flares",
+    "x_flares",
+]
 
 
 def _target(column: str) -> Tidy:

@@ -12,6 +12,7 @@ import pandas as pd
 
 from .. import __version__
 from .comparison import compare_with_paper, straying
+from .fitting import QUANTILES
 from .methods import METHODS
 from .observations import OBSERVATIONS
 from .results import CELL, Results
@@ -21,6 +22,8 @@ from .tables import accuracy_table
 PLACEHOLDER = "/*DATA*/"
 VARIANTS = ("confidence", "optimal")
 MOST_WEIGHTS = 100
+FEW_QUANTILES = QUANTILES[::5]
+"""Where there is a curve for each value, so many points are enough."""
 
 
 def write_report(results: Results, path: str | Path) -> Path:
@@ -50,6 +53,8 @@ def report_data(results: Results) -> dict[str, Any]:
         "anytime": _anytime(results, chosen),
         "sensitivity": _records(_means(results.fits, ["experiment", "dataset", "depth", "method", "value"])),
         "margins": _margins(results, chosen),
+        "value_margins": _value_margins(results),
+        "stages_are_optimal": results.stages_are_optimal,
         "weights": _weights(results, chosen),
         "variants": [_variant(chosen, experiment) for experiment in VARIANTS],
         "seconds": _records(_means(results.fits, ["experiment", "dataset", "depth", "method"])),
@@ -103,6 +108,18 @@ def _margins(results: Results, chosen: pd.DataFrame) -> list[dict[str, Any]]:
     key = ["experiment", "dataset", "depth", "method", "quantile"]
     table = merged.groupby(key)["margin"].mean().reset_index()
     return _curves(table, key[:-1], ["margin", "quantile"])
+
+
+def _value_margins(results: Results) -> list[dict[str, Any]]:
+    """Of each totally corrective method and each value of its hyperparameter, with CART trees."""
+    margins, ours = results.margins, [name for name, method in METHODS.items() if method.is_totally_corrective]
+    is_shown = (margins["experiment"] == "cart") & margins["method"].isin(ours)
+    few = margins[is_shown & margins["quantile"].isin(FEW_QUANTILES)]
+    merged = few.merge(results.fits[[*CELL, "hyperparameter"]], on=CELL)
+    key = ["dataset", "depth", "method", "value", "quantile"]
+    table = merged.groupby(key)[["margin", "hyperparameter"]].mean().reset_index()
+    curves = _curves(table, key[:-1], ["margin", "quantile", "hyperparameter"])
+    return [curve | {"hyperparameter": curve["hyperparameter"][0]} for curve in curves]
 
 
 def _weights(results: Results, chosen: pd.DataFrame) -> list[dict[str, Any]]:

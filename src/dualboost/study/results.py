@@ -12,7 +12,7 @@ import pandas as pd
 from ..errors import InvalidDataError
 from .fitting import QUANTILES
 from .protocol import Cell
-from .runner import RECORDS
+from .runner import PRESET, RECORDS
 
 CELL = list(Cell._fields)
 NESTED = {"anytime_accuracy", "anytime_trees", "margins", "weights", "key", "traceback"}
@@ -27,6 +27,8 @@ class Results:
     iterations: pd.DataFrame
     margins: pd.DataFrame
     weights: pd.DataFrame
+    stages_are_optimal: bool = True
+    """Whether each stage of a totally corrective method is an optimum, or only the last."""
 
     def chosen(self) -> pd.DataFrame:
         """The fits of the value with the best validation accuracy; of equals, the one with the fewest trees."""
@@ -68,6 +70,7 @@ def read_results(folder: str | Path) -> Results:
         _long(records, {"anytime_accuracy": "accuracy", "anytime_trees": "trees"}, "iteration", first=1),
         _long(records, {"margins": "margin"}, "quantile", labels=QUANTILES),
         _long(records, {"weights": "weight"}, "rank", first=1),
+        json.loads((Path(folder) / PRESET).read_text())["reoptimize"] == "every",
     )
 
 

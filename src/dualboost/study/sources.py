@@ -45,7 +45,7 @@ class OpenML(Source):
 
 @dataclass(frozen=True)
 class Web(Source):
-    """A file, or the members of a ZIP archive (also of one inside it) that end with these names, one below the other."""
+    """A file; or the members of a ZIP archive, or of one inside it, whose names end so, one below the other."""
 
     url: str
     rows: int

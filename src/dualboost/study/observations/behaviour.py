@@ -13,7 +13,12 @@ EARLY = 10
 
 
 def early_accuracy(results: Results, experiment: str = "cart") -> pd.DataFrame:
-    """The mean test accuracy over the early iterations of the fits chosen: one row a depth, one column a method."""
+    """The mean test accuracy over the early iterations of the fits chosen: one row a depth, one column a method.
+
+    Empty if only the last stages are optima: the others are not what the paper's iterations are.
+    """
+    if not results.stages_are_optimal:
+        return pd.DataFrame()
     chosen = results.chosen()
     early = results.anytime(chosen[chosen["experiment"] == experiment])
     early = early[early["iteration"] <= EARLY]

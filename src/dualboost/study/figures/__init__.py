@@ -1,0 +1,53 @@
+"""The paper's figures, as PDF files."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from ...errors import MissingDependencyError
+from ..report import report_data
+from ..results import Results
+from .by_dataset import anytime, margins, sensitivity, value_margins, weights
+from .over_datasets import accuracy_against_trees, critical_difference, reweighting, seconds, variants
+
+Drawing = Iterator[tuple[str, Any]]
+FIGURES: dict[str, Callable[[dict[str, Any], Any], Drawing]] = {
+    "accuracy_against_trees": accuracy_against_trees,
+    "anytime": anytime,
+    "weights": weights,
+    "margins": margins,
+    "margins_over_values": value_margins,
+    "sensitivity": sensitivity,
+    "reweighting": reweighting,
+    "variants": variants,
+    "seconds": seconds,
+    "critical_difference": critical_difference,
+}
+"""Each yields figures, with what is added to the file's name: a data set, or an experiment."""
+
+
+def draw_figures(results: Results, folder: str | Path) -> list[Path]:
+    """One file a figure, with a panel for each depth."""
+    plt = _pyplot()
+    folder = Path(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    data, paths = report_data(results), []
+    for name, draw in FIGURES.items():
+        for suffix, figure in draw(data, plt):
+            paths.append(folder / f"{name}{suffix}.pdf")
+            figure.savefig(paths[-1])
+            plt.close(figure)
+    return paths
+
+
+def _pyplot() -> Any:
+    try:
+        import matplotlib
+
+        matplotlib.use("Agg")
+        import matplotlib.pyplot as plt
+    except ImportError as error:
+        raise MissingDependencyError("Figures need matplotlib: pip install 'dualboost[study]'.") from error
+    return plt

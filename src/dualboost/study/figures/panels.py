@@ -1,0 +1,50 @@
+"""What the figures share: a panel for each depth, the colours of the methods, one legend."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..methods import METHODS
+
+Data = dict[str, Any]
+Panels = dict[int, Any]
+
+
+def panels_by_depth(data: Data, plt: Any) -> tuple[Any, Panels]:
+    depths = data["depths"]
+    figure, axes = plt.subplots(1, len(depths), figsize=(3.6 * len(depths), 3.4), layout="constrained", squeeze=False)
+    panels = dict(zip(depths, axes[0], strict=True))
+    for depth, ax in panels.items():
+        ax.set_title(f"depth {depth}")
+        ax.grid(alpha=0.3)
+    return figure, panels
+
+
+def panels_by_method(data: Data, methods: list[str], plt: Any) -> tuple[Any, dict[tuple[str, int], Any]]:
+    """A row a method, a column a depth."""
+    depths = data["depths"]
+    size = (3.2 * len(depths), 1.5 * len(methods))
+    figure, axes = plt.subplots(len(methods), len(depths), figsize=size, layout="constrained", squeeze=False)
+    panels = {(method, depth): axes[i][k] for i, method in enumerate(methods) for k, depth in enumerate(depths)}
+    for (method, depth), ax in panels.items():
+        ax.set_title(f"{METHODS[method].title}, depth {depth}", fontsize=8)
+        ax.tick_params(labelsize=7)
+    return figure, panels
+
+
+def style(method: str) -> dict[str, Any]:
+    return {"color": f"C{list(METHODS).index(method)}", "label": METHODS[method].title}
+
+
+def with_legend(figure: Any, panels: Panels, x: str, y: str) -> Any:
+    for ax in panels.values():
+        ax.set_xlabel(x)
+    next(iter(panels.values())).set_ylabel(y)
+    handles: dict[str, Any] = {}
+    for ax in panels.values():
+        handles |= {label: handle for handle, label in zip(*ax.get_legend_handles_labels(), strict=True)}
+    columns = min(9, 3 * len(panels))
+    figure.legend(
+        handles.values(), handles.keys(), loc="outside lower center", ncols=columns, frameon=False, fontsize=8
+    )
+    return figure
