@@ -1,4 +1,7 @@
-"""The command line: ``dualboost study …``."""
+"""The command line: errors of ours are one line, and exit codes are what scripts can rely on.
+
+0: done. 1: an error, told in one line on stderr. 2: wrong arguments. 130: interrupted.
+"""
 
 from __future__ import annotations
 
@@ -9,30 +12,33 @@ from .errors import DualBoostError
 
 
 def main() -> None:
-    """The entry point; errors of ours are one line, and the exit code is 1."""
+    """The entry point."""
     try:
         import click  # noqa: F401
-    except ImportError:
-        sys.exit("The command line needs the package click: pip install 'dualboost[study]'.")
+        import pandas  # noqa: F401
+    except ImportError as error:
+        sys.exit(f"dualboost: the command line needs the package {error.name}: pip install 'dualboost[cli]'.")
+    from .commands import dualboost
+
+    debug = "--debug" in sys.argv[1:]
     try:
-        _commands()(prog_name="dualboost")
+        dualboost(prog_name="dualboost", standalone_mode=True)
     except DualBoostError as error:
-        sys.exit(f"dualboost: {error}")
+        _fail(error, debug)
+    except KeyboardInterrupt:
+        sys.exit(130)
+    except BrokenPipeError:
+        sys.stderr.close()  # the reader of a pipe has gone; Python would complain at exit
+        sys.exit(141)
+    except Exception as error:
+        _fail(f"{type(error).__name__}: {error}", debug)
 
 
-def _commands() -> Any:
-    import click
-
-    from . import __version__
-    from .study.commands import study
-
-    @click.group(context_settings={"help_option_names": ["-h", "--help"]})
-    @click.version_option(__version__)
-    def dualboost() -> None:
-        """Small, accurate tree ensembles by totally corrective boosting."""
-
-    dualboost.add_command(study)
-    return dualboost
+def _fail(error: Any, debug: bool) -> None:
+    if debug:
+        raise
+    line = " ".join(str(error).split())
+    sys.exit(f"dualboost: {line}" + ("" if isinstance(error, DualBoostError) else " (--debug shows where)"))
 
 
 if __name__ == "__main__":

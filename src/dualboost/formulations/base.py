@@ -25,6 +25,12 @@ class Formulation(ABC):
 
     name: ClassVar[str]
     title: ClassVar[str]
+    optimises: ClassVar[str]
+    """In a few words, for tables."""
+    meaning_of_C: ClassVar[str]
+    """With its default and its range, for tables."""
+    use: ClassVar[str]
+    """When to choose it, in one sentence."""
     objective_sign: ClassVar[int]
     """+1 if the paper's objective is the saddle value itself, -1 if it is its negative."""
     depends_on_columns: ClassVar[bool] = False

@@ -41,6 +41,9 @@ class CGBoost(Formulation):
 
     name: ClassVar[str] = "cg"
     title: ClassVar[str] = "CG-Boost"
+    optimises: ClassVar[str] = "hinge loss plus half the squared norm of the weights"
+    meaning_of_C: ClassVar[str] = "the price of slack, above 0 (default 50/M for M rows)"
+    use: ClassVar[str] = "Accurate and smooth; keeps nearly every tree that it generates."
     objective_sign: ClassVar[int] = 1
 
     def programme(self, counts: Vector, n_columns: int) -> Programme:

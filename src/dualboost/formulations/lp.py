@@ -40,6 +40,9 @@ class LPBoost(Formulation):
 
     name: ClassVar[str] = "lp"
     title: ClassVar[str] = "LP-Boost"
+    optimises: ClassVar[str] = "hinge loss plus the sum of the weights"
+    meaning_of_C: ClassVar[str] = "the price of slack, above 0 (default 50/M for M rows)"
+    use: ClassVar[str] = "The classic, and the fastest to solve; a smaller C uses fewer trees."
     objective_sign: ClassVar[int] = 1
 
     def programme(self, counts: Vector, n_columns: int) -> Programme:

@@ -42,6 +42,9 @@ class MDBoost(Formulation):
 
     name: ClassVar[str] = "md"
     title: ClassVar[str] = "MD-Boost"
+    optimises: ClassVar[str] = "a large mean and a small spread of the margins"
+    meaning_of_C: ClassVar[str] = "the sum of the weights, above 0 (default 3)"
+    use: ClassVar[str] = "Accurate with stumps; keeps most trees, and more of them at a larger C."
     objective_sign: ClassVar[int] = -1
 
     def __post_init__(self) -> None:

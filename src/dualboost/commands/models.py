@@ -1,0 +1,146 @@
+"""``dualboost fit``, ``predict`` and ``evaluate``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+import numpy as np
+import pandas as pd
+
+from ..classifier import DualBoostClassifier
+from ..classifier_cv import DualBoostClassifierCV
+from ..errors import InvalidDataError, InvalidParameterError
+from ..formulations import FORMULATIONS
+from ..model_file import load_model
+from .output import JSON, report
+from .reading import features_for, read_table, split_target, training_features
+
+FILE = click.Path(path_type=Path)
+TARGET = click.option("--target", required=True, help="The column with the labels.")
+
+
+@click.command()
+@click.argument("data", type=FILE)
+@TARGET
+@click.option("-o", "--out", type=FILE, default="model.json", show_default=True, help="The model file.")
+@click.option("--formulation", type=click.Choice(list(FORMULATIONS)), default="nm", show_default=True)
+@click.option("--C", "C", default=None, help="A number, or auto to tune it on held-out rows [default: by formulation].")
+@click.option("--max-depth", default=1, show_default=True, help="The greatest depth of a tree.")
+@click.option("--max-iter", default=100, show_default=True, help="The greatest number of trees generated.")
+@click.option("--voting", type=click.Choice(["hard", "confidence"]), default="hard", show_default=True)
+@click.option("--learner", type=click.Choice(["cart", "optimal"]), default="cart", show_default=True)
+@click.option("--select", type=click.Choice(["best", "sparsest"]), default="best", show_default=True, help="With --C auto.")
+@click.option("--drop", multiple=True, help="A column to leave out, such as an identifier; may be given again.")
+@click.option("--time-limit", type=float, help="Seconds after which no further tree is generated.")
+@click.option("--random-state", default=0, show_default=True)
+@JSON
+def fit(
+    data: Path, target: str, out: Path, C: str | None, select: str, drop: tuple[str, ...], as_json: bool, **options: Any
+) -> None:
+    """Fit a model to DATA, a CSV (or .csv.gz) or Parquet file. Text columns are categories; gaps are missing values."""
+    frame = read_table(data)
+    unknown = [name for name in drop if name not in frame]
+    if unknown:
+        raise InvalidDataError(f"{data}: there is no column {unknown[0]!r} to drop.")
+    features, labels = split_target(frame.drop(columns=list(drop)), target, data)
+    model = _estimator(C, select, options).fit(training_features(features, data), labels)
+    model.save(out)
+    figures = {"model": str(out), "rows": len(labels), "features": features.shape[1]}
+    report(figures | _description(model) | {"training_accuracy": model.history_["train_accuracy"][-1]}, as_json)
+
+
+def _estimator(C: str | None, select: str, options: dict[str, Any]) -> DualBoostClassifier:
+    if C == "auto":
+        return DualBoostClassifierCV(select=select, verbose=1, **options)
+    try:
+        value = None if C is None else float(C)
+    except ValueError as error:
+        raise InvalidParameterError(f"--C {C}: give a number, or auto.") from error
+    return DualBoostClassifier(C=value, verbose=1, **options)
+
+
+def _description(model: Any) -> dict[str, Any]:
+    return {
+        "formulation": model.formulation_.name,
+        "C": model.formulation_.C,
+        "trees": model.n_columns_,
+        "trees_generated": model.n_generated_,
+        "objective": model.objective_,
+        "gap": model.gap_,
+        "stopped": model.stop_reason_,
+    }
+
+
+def load_with_features(model_path: Path, data: Path) -> tuple[Any, pd.DataFrame, pd.DataFrame]:
+    """A model, the table, and the table's part that the model reads."""
+    model = load_model(model_path)
+    if not hasattr(model, "feature_names_in_"):
+        raise InvalidDataError(f"{model_path}: the model was fitted without column names, so that no table fits it.")
+    names = [str(name) for name in model.feature_names_in_]
+    text_names = [names[position] for position in model._encoder.categories]
+    frame = read_table(data, text_names)
+    return model, frame, features_for(names, text_names, frame, data)
+
+
+@click.command()
+@click.argument("model", type=FILE)
+@click.argument("data", type=FILE)
+@click.option("-o", "--out", type=FILE, help="A CSV, .csv.gz or Parquet file [default: CSV to the terminal].")
+@JSON
+def predict(model: Path, data: Path, out: Path | None, as_json: bool) -> None:
+    """Predict the rows of DATA: the class, and the probability of each."""
+    fitted, _, features = load_with_features(model, data)
+    probabilities = fitted.predict_proba(features)
+    columns = {f"probability_{name}": probabilities[:, k] for k, name in enumerate(fitted.classes_)}
+    predictions = pd.DataFrame({"prediction": fitted.predict(features)} | columns)
+    if out is None:
+        click.echo(predictions.to_json(orient="records") if as_json else predictions.to_csv(index=False), nl=False)
+        return
+    write_table(predictions, out)
+    counts = {str(name): int(count) for name, count in predictions["prediction"].value_counts().items()}
+    report({"predictions": str(out), "rows": len(predictions), "classes": counts}, as_json)
+
+
+def write_table(frame: pd.DataFrame, path: Path) -> None:
+    try:
+        frame.to_parquet(path, index=False) if path.suffix == ".parquet" else frame.to_csv(path, index=False)
+    except OSError as error:
+        raise InvalidDataError(f"{path}: cannot be written: {error.strerror or error}.") from error
+
+
+@click.command()
+@click.argument("model", type=FILE)
+@click.argument("data", type=FILE)
+@TARGET
+@JSON
+def evaluate(model: Path, data: Path, target: str, as_json: bool) -> None:
+    """Compare a model's predictions with the labels of DATA."""
+    from sklearn.metrics import balanced_accuracy_score, confusion_matrix, log_loss, roc_auc_score
+
+    fitted, frame, features = load_with_features(model, data)
+    labels = _known_labels(split_target(frame, target, data)[1], fitted, data)
+    predicted, probabilities = fitted.predict(features), fitted.predict_proba(features)
+    has_both = len(np.unique(labels)) == 2
+    figures: dict[str, Any] = {
+        "rows": len(labels),
+        "accuracy": float(np.mean(predicted == labels)),
+        "balanced_accuracy": balanced_accuracy_score(labels, predicted) if has_both else float("nan"),
+        "auc": roc_auc_score(labels == fitted.classes_[1], probabilities[:, 1]) if has_both else float("nan"),
+        "log_loss": log_loss(labels == fitted.classes_[1], probabilities[:, 1], labels=[False, True]),
+        "trees": fitted.n_columns_,
+    }
+    table = confusion_matrix(labels, predicted, labels=fitted.classes_)
+    for k, name in enumerate(fitted.classes_):
+        figures[f"true_{name}"] = {f"predicted {other}": int(table[k, j]) for j, other in enumerate(fitted.classes_)}
+    report(figures, as_json)
+
+
+def _known_labels(labels: Any, model: Any, path: Path) -> Any:
+    """The labels as the model's classes, whatever type the table gave them."""
+    by_text = {str(name): name for name in model.classes_}
+    unknown = sorted({str(label) for label in np.unique(labels)} - set(by_text))
+    if unknown:
+        raise InvalidDataError(f"{path}: the label {unknown[0]!r} is not one of the model's: {sorted(by_text)}.")
+    return np.array([by_text[str(label)] for label in labels], dtype=model.classes_.dtype)

@@ -1,0 +1,33 @@
+"""What commands print: figures for people, or JSON for scripts."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import click
+import numpy as np
+
+JSON = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+
+
+def report(figures: dict[str, Any], as_json: bool) -> None:
+    """One figure a line, or one JSON object with the same names."""
+    if as_json:
+        click.echo(json.dumps(figures, default=_plain))
+        return
+    width = max(len(name) for name in figures) + 2
+    for name, value in figures.items():
+        click.echo(f"{name.replace('_', ' '):{width}}{_readable(value)}")
+
+
+def _readable(value: Any) -> str:
+    if isinstance(value, (float, np.floating)):
+        return f"{value:.4g}"
+    if isinstance(value, dict):
+        return ", ".join(f"{name}: {_readable(part)}" for name, part in value.items())
+    return str(value)
+
+
+def _plain(value: Any) -> Any:
+    return value.tolist() if isinstance(value, (np.generic, np.ndarray)) else str(value)

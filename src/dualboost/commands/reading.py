@@ -1,0 +1,125 @@
+"""Tables from files: CSV, gzipped or not, and Parquet; whatever is wrong with them is told before anything is fitted."""
+
+from __future__ import annotations
+
+import warnings
+import zlib
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from ..errors import InvalidDataError, MissingDependencyError
+
+KINDS = (".csv", ".csv.gz", ".parquet")
+MISSING_SHOWN = 5
+
+
+def read_table(path: Path, text_columns: Iterable[str] = ()) -> pd.DataFrame:
+    """The table of a file, by its ending; ``text_columns`` stay text even where they look like numbers."""
+    if not path.name.endswith(KINDS):
+        raise InvalidDataError(f"{path}: the name must end with one of {', '.join(KINDS)}.")
+    if not path.is_file():
+        raise InvalidDataError(f"{path}: there is no such file.")
+    frame = _read_parquet(path) if path.suffix == ".parquet" else _read_csv(path, text_columns)
+    if frame.empty:
+        raise InvalidDataError(f"{path}: the table has no rows, or no columns.")
+    return frame.rename(columns=str)
+
+
+def _read_csv(path: Path, text_columns: Iterable[str]) -> pd.DataFrame:
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", pd.errors.ParserWarning)  # rows longer than the header lose data
+            dtypes: Any = dict.fromkeys(text_columns, str)
+            frame: pd.DataFrame = pd.read_csv(path, dtype=dtypes, low_memory=False, index_col=False, encoding="utf-8")
+            return frame
+    except UnicodeDecodeError as error:
+        raise InvalidDataError(f"{path}: not a UTF-8 text: {error.reason} at byte {error.start}.") from error
+    except (pd.errors.ParserWarning, ValueError, OverflowError, OSError, EOFError, zlib.error) as error:
+        raise InvalidDataError(f"{path}: cannot be read as CSV: {_one_line(error)}") from error
+
+
+def _read_parquet(path: Path) -> pd.DataFrame:
+    try:
+        return pd.read_parquet(path)
+    except ImportError as error:
+        raise MissingDependencyError("Parquet files need pyarrow: pip install pyarrow.") from error
+    except Exception as error:  # pyarrow has errors of many kinds for a damaged file
+        raise InvalidDataError(f"{path}: cannot be read as Parquet: {_one_line(error)}") from error
+
+
+def _one_line(error: BaseException) -> str:
+    return " ".join(str(error).split()) or type(error).__name__
+
+
+def split_target(frame: pd.DataFrame, target: str, path: Path) -> tuple[pd.DataFrame, NDArray[Any]]:
+    """Features and labels; the labels have no gaps."""
+    if target not in frame:
+        raise InvalidDataError(f"{path}: there is no column {target!r} (--target); there are {_few(frame.columns)}.")
+    labels, features = frame[target], frame.drop(columns=target)
+    if labels.isna().any():
+        first = int(np.flatnonzero(labels.isna())[0]) + 1
+        raise InvalidDataError(f"{path}: {int(labels.isna().sum())} labels are missing, the first in row {first}.")
+    if features.shape[1] == 0:
+        raise InvalidDataError(f"{path}: there is no column besides {target!r}.")
+    is_plain = labels.dtype.kind in "biuf" if isinstance(labels.dtype, np.dtype) else False
+    return features, labels.to_numpy() if is_plain else labels.astype(str).to_numpy(dtype=object)
+
+
+def training_features(frame: pd.DataFrame, path: Path) -> pd.DataFrame:
+    """Text and booleans as categories, everything else as numbers."""
+    return pd.DataFrame({name: _training_column(frame[name], path) for name in frame}, index=frame.index)
+
+
+def _training_column(column: pd.Series, path: Path) -> pd.Series:
+    if column.isna().all():
+        return column.astype(float)
+    if pd.api.types.is_numeric_dtype(column) and not pd.api.types.is_bool_dtype(column):
+        return _finite(column, path)
+    if pd.api.types.is_datetime64_any_dtype(column) or pd.api.types.is_timedelta64_dtype(column):
+        raise InvalidDataError(f"{path}: column {column.name!r} holds times; turn it into numbers, or drop it.")
+    return _as_text(column).astype("category")
+
+
+def _as_text(column: pd.Series) -> pd.Series:
+    """Each value as text, gaps as gaps."""
+    return column.astype(object).where(column.isna(), column.astype(str)).where(column.notna(), None)
+
+
+def _finite(column: pd.Series, path: Path) -> pd.Series:
+    numbers = column.astype(float)
+    infinite = np.flatnonzero(np.isinf(numbers.to_numpy()))
+    if len(infinite):
+        raise InvalidDataError(f"{path}: column {column.name!r} is infinite in row {int(infinite[0]) + 1}.")
+    return numbers
+
+
+def features_for(names: Sequence[str], text_names: Iterable[str], frame: pd.DataFrame, path: Path) -> pd.DataFrame:
+    """The columns that a model was fitted on, in its order and types; others are left out."""
+    missing = [name for name in names if name not in frame]
+    if missing:
+        raise InvalidDataError(f"{path}: the model needs {_few(missing)}, which the table does not have.")
+    texts = set(text_names)
+    columns = {name: _as_text(frame[name]) if name in texts else _numbers(frame[name], path) for name in names}
+    return pd.DataFrame(columns, index=frame.index)
+
+
+def _numbers(column: pd.Series, path: Path) -> pd.Series:
+    numbers = pd.to_numeric(column, errors="coerce")
+    wrong = np.flatnonzero(numbers.isna() & column.notna())
+    if len(wrong):
+        value = column.iloc[int(wrong[0])]
+        raise InvalidDataError(
+            f"{path}: column {column.name!r} must hold numbers, as in training; row {int(wrong[0]) + 1} has {value!r}."
+        )
+    return _finite(numbers, path)
+
+
+def _few(names: Iterable[Any]) -> str:
+    listed = [str(name) for name in names]
+    more = f" and {len(listed) - MISSING_SHOWN} more" if len(listed) > MISSING_SHOWN else ""
+    return ", ".join(map(repr, listed[:MISSING_SHOWN])) + more

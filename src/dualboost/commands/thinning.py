@@ -1,0 +1,99 @@
+"""``dualboost thin``: a model file of ours, XGBoost's or LightGBM's, made smaller."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import click
+import pandas as pd
+
+from ..errors import InvalidDataError, MissingDependencyError, ModelFormatError
+from ..formulations import FORMULATIONS
+from ..thinning import thin as thin_model
+from .models import FILE, TARGET, load_with_features
+from .output import JSON
+from .reading import features_for, read_table, split_target
+
+
+@click.command()
+@click.argument("model", type=FILE)
+@click.argument("data", type=FILE)
+@TARGET
+@click.option("-o", "--out", type=FILE, required=True, help="The smaller model's file, of the same kind.")
+@click.option("--tolerance", default=0.005, show_default=True, help="How much validation accuracy may be lost.")
+@click.option("--max-trees", type=int, help="At most so many trees.")
+@click.option("--formulation", type=click.Choice(list(FORMULATIONS)), default="lp", show_default=True)
+@click.option("--validation", type=FILE, help="Rows that the model has not seen [default: a fifth of DATA].")
+@click.option("--random-state", default=0, show_default=True)
+@JSON
+def thin(
+    model: Path,
+    data: Path,
+    target: str,
+    out: Path,
+    tolerance: float,
+    max_trees: int | None,
+    formulation: str,
+    validation: Path | None,
+    random_state: int,
+    as_json: bool,
+) -> None:
+    """Drop most of a model's trees and keep its accuracy.
+
+    MODEL is a file of ours (.json), of XGBoost's (.json, .ubj) or of LightGBM's (.txt); the latter two with numeric
+    columns and two labels, of which the second in order is the positive one.
+    """
+    fitted, X, y = _read(model, data, target)
+    held = None if validation is None else _read(model, validation, target)[1:]
+    result = thin_model(
+        fitted, X, y, formulation=formulation, tolerance=tolerance, max_columns=max_trees, random_state=random_state,
+        validation_data=held, verbose=1,
+    )  # fmt: skip
+    result.model.save(out) if _is_ours(model) else result.model.save_model(str(out))
+    summary = result.summary()
+    click.echo(json.dumps(summary) if as_json else summary)
+
+
+def _is_ours(path: Path) -> bool:
+    """XGBoost writes JSON too; its files have a key of their own."""
+    if path.suffix in (".ubj", ".txt"):
+        return False
+    try:
+        return "learner" not in json.loads(path.read_bytes())
+    except (OSError, ValueError, RecursionError, TypeError):
+        return True
+
+
+def _read(model: Path, data: Path, target: str) -> tuple[Any, Any, Any]:
+    if _is_ours(model):
+        fitted, frame, features = load_with_features(model, data)
+        return fitted, features, split_target(frame, target, data)[1]
+    booster, names = _booster(model)
+    frame = read_table(data)
+    features, labels = split_target(frame, target, data)
+    codes, classes = pd.factorize(labels, sort=True)
+    if len(classes) != 2:
+        raise InvalidDataError(f"{data}: {target!r} must hold two labels; it has {list(classes)[:5]}.")
+    return booster, features_for(names, (), features, data).to_numpy(), codes
+
+
+def _booster(path: Path) -> tuple[Any, list[str]]:
+    """A booster of XGBoost's or LightGBM's, and the names of its features."""
+    if not path.is_file():
+        raise InvalidDataError(f"{path}: there is no such file.")
+    try:
+        if path.suffix == ".txt":
+            import lightgbm
+
+            booster = lightgbm.Booster(model_file=str(path))
+            return booster, booster.feature_name()
+        try:
+            import xgboost
+        except ImportError as error:
+            raise MissingDependencyError("XGBoost's models need xgboost: pip install xgboost.") from error
+        booster = xgboost.Booster(model_file=str(path))
+        return booster, booster.feature_names or [f"f{k}" for k in range(booster.num_features())]
+    except (ValueError, OSError, RuntimeError) as error:
+        raise ModelFormatError(f"{path}: cannot be read as a model: {str(error).splitlines()[0]}") from error
