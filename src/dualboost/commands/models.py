@@ -31,7 +31,9 @@ TARGET = click.option("--target", required=True, help="The column with the label
 @click.option("--max-iter", default=100, show_default=True, help="The greatest number of trees generated.")
 @click.option("--voting", type=click.Choice(["hard", "confidence"]), default="hard", show_default=True)
 @click.option("--learner", type=click.Choice(["cart", "optimal"]), default="cart", show_default=True)
-@click.option("--select", type=click.Choice(["best", "sparsest"]), default="best", show_default=True, help="With --C auto.")
+@click.option(
+    "--select", type=click.Choice(["best", "sparsest"]), default="best", show_default=True, help="With --C auto."
+)
 @click.option("--drop", multiple=True, help="A column to leave out, such as an identifier; may be given again.")
 @click.option("--time-limit", type=float, help="Seconds after which no further tree is generated.")
 @click.option("--random-state", default=0, show_default=True)
@@ -48,7 +50,7 @@ def fit(
     model = _estimator(C, select, options).fit(training_features(features, data), labels)
     model.save(out)
     figures = {"model": str(out), "rows": len(labels), "features": features.shape[1]}
-    report(figures | _description(model) | {"training_accuracy": model.history_["train_accuracy"][-1]}, as_json)
+    report(figures | description(model) | {"training_accuracy": model.history_["train_accuracy"][-1]}, as_json)
 
 
 def _estimator(C: str | None, select: str, options: dict[str, Any]) -> DualBoostClassifier:
@@ -61,7 +63,7 @@ def _estimator(C: str | None, select: str, options: dict[str, Any]) -> DualBoost
     return DualBoostClassifier(C=value, verbose=1, **options)
 
 
-def _description(model: Any) -> dict[str, Any]:
+def description(model: Any) -> dict[str, Any]:
     return {
         "formulation": model.formulation_.name,
         "C": model.formulation_.C,

@@ -1,0 +1,55 @@
+"""``dualboost show``: a model in words."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import click
+import numpy as np
+
+from ..inspection.names import names_of
+from ..inspection.rules import used_trees
+from ..inspection.text import draw_tree
+from ..model_file import load_model
+from .models import FILE, description
+from .output import JSON, report
+
+
+@click.command()
+@click.argument("model", type=FILE)
+@click.option("--rules", "as_rules", is_flag=True, help="One line a rule, the strongest first, instead of trees.")
+@click.option("--most", default=20, show_default=True, help="Show at most so many trees or rules.")
+@JSON
+def show(model: Path, as_rules: bool, most: int, as_json: bool) -> None:
+    """A model's figures, and its trees by weight, or its rules."""
+    fitted = load_model(model)
+    if as_json:
+        rules = fitted.rules().to_dict("records")
+        click.echo(json.dumps(description(fitted) | {"classes": fitted.classes_.tolist(), "rules": rules}, default=str))
+        return
+    report({"classes": ", ".join(map(str, fitted.classes_))} | description(fitted), as_json=False)
+    click.echo()
+    lines = _rules(fitted) if as_rules else _trees(fitted)
+    click.echo("\n".join(lines[:most]))
+    if len(lines) > most:
+        click.echo(f"… and {len(lines) - most} more (--most {len(lines)})")
+
+
+def _trees(fitted: Any) -> list[str]:
+    """Each tree with its share of all weights, the heaviest first."""
+    trees, names = used_trees(fitted, "show"), names_of(fitted)
+    shares = fitted.weights_ / fitted.weights_.sum() if len(trees) else fitted.weights_
+    classes = (str(fitted.classes_[0]), str(fitted.classes_[1]))
+    order = sorted(trees, key=lambda j: (-shares[j], j))
+    return [f"tree {j}, weight {shares[j]:.4f}\n{draw_tree(trees[j], names, classes)}" for j in order]
+
+
+def _rules(fitted: Any) -> list[str]:
+    table = fitted.rules()
+    signs = np.where(table["vote"] > 0, fitted.classes_[1], fitted.classes_[0])
+    return [
+        f"{abs(row.weighted_vote):.4f}  {sign}  if {row.conditions}"
+        for row, sign in zip(table.itertuples(), signs, strict=True)
+    ]

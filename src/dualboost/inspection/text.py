@@ -1,0 +1,36 @@
+"""A tree drawn as text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ..trees import Tree
+from .conditions import split_text
+from .names import Names
+
+
+def draw_tree(tree: Tree, names: Names, classes: tuple[str, str]) -> str:
+    """One line a branch and a leaf, the branch that is taken if the test holds first."""
+    root = 0 if len(tree.feature) else ~0
+    return "\n".join(_lines(tree, root, "", names, classes))
+
+
+def _lines(tree: Tree, node: int, indent: str, names: Names, classes: tuple[str, str]) -> Iterator[str]:
+    if node < 0:
+        yield indent + _leaf(tree, ~node, classes)
+        return
+    test = split_text(tree, node, names)
+    for answer, child, stem in ((f"if {test}", tree.left[node], "│  "), ("else", tree.right[node], "   ")):
+        branch = "├─ " if stem.strip() else "└─ "
+        if child < 0:
+            yield f"{indent}{branch}{answer}: {_leaf(tree, ~int(child), classes)}"
+        else:
+            yield f"{indent}{branch}{answer}:"
+            yield from _lines(tree, int(child), indent + stem, names, classes)
+
+
+def _leaf(tree: Tree, leaf: int, classes: tuple[str, str]) -> str:
+    vote = float(tree.votes[leaf])
+    strength = "" if abs(vote) == 1.0 else f" {abs(vote):.2f}"
+    rows = "" if tree.covers is None else f" ({tree.covers[leaf]:g} rows)"
+    return classes[int(vote > 0)] + strength + rows
