@@ -1,4 +1,4 @@
-"""Tables from files: CSV, gzipped or not, and Parquet; whatever is wrong with them is told before anything is fitted."""
+"""Tables from files: CSV, gzipped or not, and Parquet; what is wrong with them is told before anything is fitted."""
 
 from __future__ import annotations
 
