@@ -82,7 +82,15 @@ def _training_column(column: pd.Series, path: Path) -> pd.Series:
         return _finite(column, path)
     if pd.api.types.is_datetime64_any_dtype(column) or pd.api.types.is_timedelta64_dtype(column):
         raise InvalidDataError(f"{path}: column {column.name!r} holds times; turn it into numbers, or drop it.")
+    _require_no_huge_integer(column, path)
     return _as_text(column).astype("category")
+
+
+def _require_no_huge_integer(column: pd.Series, path: Path) -> None:
+    """pandas keeps integers beyond 64 bits as objects."""
+    huge = [k for k, value in enumerate(column) if type(value) is int] if column.dtype == object else []
+    if huge:
+        raise InvalidDataError(f"{path}: column {column.name!r} has an integer beyond 64 bits in row {huge[0] + 1}.")
 
 
 def _as_text(column: pd.Series) -> pd.Series:
@@ -109,6 +117,7 @@ def features_for(names: Sequence[str], text_names: Iterable[str], frame: pd.Data
 
 
 def _numbers(column: pd.Series, path: Path) -> pd.Series:
+    _require_no_huge_integer(column, path)
     numbers = pd.to_numeric(column, errors="coerce")
     wrong = np.flatnonzero(numbers.isna() & column.notna())
     if len(wrong):

@@ -1,0 +1,71 @@
+"""Damaged tables: a result, or an error of ours in one line; never another exception."""
+
+import random
+
+import pytest
+
+from dualboost import DualBoostClassifier
+from dualboost.commands.reading import features_for, read_table, split_target, training_features
+from dualboost.errors import DualBoostError
+
+N_READ, N_FITTED, PARTS = 20_000, 1_000, 10
+WORDS = [b"nan", b"inf", b"-inf", b"1e999", b"9" * 400, b"", b'"', b"\x00", b"\xff", b"\n", b",", b";", b"\r", b"True"]
+WORDS += [b"2020-01-01", b"0x1F", b"1_000", "日本".encode(), b"-", b"'", b"1,2", b"\t", b" ", b"NA", b"y", b"x"]
+
+
+def table(rng):
+    lines = [b"x,job,z,y"]
+    for k in range(rng.randint(4, 14)):
+        lines.append(b"%d,%s,%.3f,%d" % (rng.randint(-9, 9), rng.choice([b"a", b"b", b""]), rng.random(), k % 2))
+    return b"\n".join(lines) + b"\n"
+
+
+def mutated(rng, content):
+    content = bytearray(content)
+    for _ in range(rng.randint(1, 4)):
+        place = rng.randrange(len(content) + 1)
+        kind = rng.randrange(6)
+        if kind == 0 and place < len(content):
+            content[place] ^= 1 << rng.randrange(8)
+        elif kind == 1:
+            content[place:place] = rng.choice(WORDS)
+        elif kind == 2:
+            del content[place : place + rng.randint(1, 6)]
+        elif kind == 3:
+            del content[place:]
+        elif kind == 4:
+            lines = bytes(content).split(b"\n")
+            lines.insert(rng.randrange(len(lines)), rng.choice(lines))
+            content = bytearray(b"\n".join(lines))
+        else:
+            content[place : place + rng.randint(0, 4)] = rng.choice(WORDS)
+    return bytes(content)
+
+
+def read_and_split(path):
+    features, labels = split_target(read_table(path), "y", path)
+    return training_features(features, path), labels
+
+
+@pytest.mark.parametrize("part", range(PARTS))
+@pytest.mark.filterwarnings("ignore")
+def test_damaged_tables_are_read_or_refused(part, tmp_path):
+    rng, path = random.Random(part), tmp_path / "data.csv"
+    path.write_bytes(table(rng))
+    model = DualBoostClassifier(max_iter=2).fit(*read_and_split(path))
+    names = [str(name) for name in model.feature_names_in_]
+    outcomes = {"read": 0, "fitted": 0, "predicted": 0, "refused": 0}
+    for k in range(N_READ // PARTS):
+        path.write_bytes(mutated(rng, table(rng)))
+        try:
+            features, labels = read_and_split(path)
+            outcomes["read"] += 1
+            if k % (N_READ // N_FITTED) == 0:
+                DualBoostClassifier(max_iter=2).fit(features, labels)
+                outcomes["fitted"] += 1
+            model.predict(features_for(names, ["job"], read_table(path, ["job"]), path))
+            outcomes["predicted"] += 1
+        except DualBoostError as error:
+            assert "\n" not in str(error)
+            outcomes["refused"] += 1
+    assert min(outcomes.values()) > 0, outcomes

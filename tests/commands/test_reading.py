@@ -1,0 +1,103 @@
+import gzip
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from dualboost.commands.reading import features_for, read_table, split_target, training_features
+from dualboost.errors import InvalidDataError
+
+TABLE = "age,job,ok,y\n37,nurse,True,yes\n52.5,,False,no\n,cook,True,yes\n"
+
+
+@pytest.fixture
+def path(tmp_path):
+    file = tmp_path / "data.csv"
+    file.write_text(TABLE)
+    return file
+
+
+def test_csv_gzipped_csv_and_parquet_are_the_same(path, tmp_path):
+    zipped, parquet = tmp_path / "data.csv.gz", tmp_path / "data.parquet"
+    zipped.write_bytes(gzip.compress(TABLE.encode()))
+    frame = read_table(path)
+    frame.to_parquet(parquet)
+    pd.testing.assert_frame_equal(frame, read_table(zipped))
+    pd.testing.assert_frame_equal(frame, read_table(parquet))
+
+
+def test_text_and_booleans_become_categories(path):
+    features, labels = split_target(read_table(path), "y", path)
+    frame = training_features(features, path)
+    assert labels.tolist() == ["yes", "no", "yes"]
+    assert frame["age"].tolist()[:2] == [37.0, 52.5]
+    assert np.isnan(frame["age"].iloc[2])
+    assert frame["job"].cat.categories.tolist() == ["cook", "nurse"]
+    assert frame["job"].isna().tolist() == [False, True, False]
+    assert frame["ok"].cat.categories.tolist() == ["False", "True"]
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"", "No columns to parse"),
+        (b"a,y\n", "no rows"),
+        (b"a,y\n1,2,3\n", "cannot be read as CSV"),
+        (b"a,y\n1,2\n1,2,3\n", "cannot be read as CSV"),
+        (b"a,y\n\xff\xfe,2\n", "not a UTF-8 text"),
+        (b'a,y\n"1,2\n', "cannot be read as CSV"),
+    ],
+)
+def test_what_is_no_table_is_told(content, message, tmp_path):
+    path = tmp_path / "data.csv"
+    path.write_bytes(content)
+    with pytest.raises(InvalidDataError, match=message) as caught:
+        read_table(path)
+    assert "\n" not in str(caught.value)
+    assert str(caught.value).startswith(str(path))
+
+
+@pytest.mark.parametrize("name", ["data.csv.gz", "data.parquet"])
+def test_damaged_files_are_told(name, tmp_path):
+    (tmp_path / name).write_bytes(gzip.compress(TABLE.encode())[:20])
+    with pytest.raises(InvalidDataError, match="cannot be read as"):
+        read_table(tmp_path / name)
+
+
+def test_files_that_are_not_there(tmp_path):
+    with pytest.raises(InvalidDataError, match="no such file"):
+        read_table(tmp_path / "data.csv")
+    with pytest.raises(InvalidDataError, match="must end with"):
+        read_table(tmp_path / "data.xlsx")
+
+
+def test_labels_must_be_there(path):
+    frame = read_table(path)
+    with pytest.raises(InvalidDataError, match=r"no column 'z' \(--target\); there are 'age', 'job', 'ok', 'y'"):
+        split_target(frame, "z", path)
+    with pytest.raises(InvalidDataError, match="1 labels are missing, the first in row 2"):
+        split_target(frame, "job", path)
+    with pytest.raises(InvalidDataError, match="no column besides"):
+        split_target(frame[["y"]], "y", path)
+
+
+def test_infinite_numbers_and_times_are_told(path):
+    with pytest.raises(InvalidDataError, match="column 'a' is infinite in row 2"):
+        training_features(pd.DataFrame({"a": [1.0, np.inf]}), path)
+    with pytest.raises(InvalidDataError, match="column 'a' holds times"):
+        training_features(pd.DataFrame({"a": pd.to_datetime(["2020-01-01", None])}), path)
+
+
+def test_a_models_columns_are_found_by_name(path):
+    frame = features_for(["job", "age"], ["job"], read_table(path, ["job"]), path)
+    assert list(frame) == ["job", "age"]
+    with pytest.raises(InvalidDataError, match="the model needs 'x', which the table does not have"):
+        features_for(["x", "age"], [], read_table(path), path)
+    with pytest.raises(InvalidDataError, match="column 'job' must hold numbers, as in training; row 1 has 'nurse'"):
+        features_for(["job"], [], read_table(path), path)
+
+
+def test_categories_that_look_like_numbers_stay_text(tmp_path):
+    path = tmp_path / "data.csv"
+    path.write_text("code\n01\n2\n")
+    assert features_for(["code"], ["code"], read_table(path, ["code"]), path)["code"].tolist() == ["01", "2"]
