@@ -6,7 +6,7 @@ import pytest
 from scipy import sparse
 
 from dualboost.errors import InvalidDataError
-from dualboost.features import FeatureEncoder, as_features
+from dualboost.features import FeatureEncoder, as_features, has_missing
 
 
 def frame():
@@ -49,3 +49,9 @@ def test_sparse_features_have_one_form():
     features = as_features(X)
     assert features.nnz == 1
     assert features.toarray()[0, 1] == 3.0
+
+
+def test_features_with_missing_values():
+    X = np.array([[0.0, 1.0, -np.inf], [np.nan, 0.0, np.inf]])
+    np.testing.assert_array_equal(has_missing(X), [True, False, False])
+    np.testing.assert_array_equal(has_missing(sparse.csc_matrix(X)), [True, False, False])

@@ -18,23 +18,25 @@ from .column_generation import ColumnGeneration, Reoptimiser
 from .columns import Columns
 from .ensemble import Ensemble
 from .errors import DegenerateEnsembleWarning, InvalidParameterError
-from .features import FeatureEncoder, as_features
+from .features import FeatureEncoder, as_features, has_missing
 from .formulations import Formulation, make_formulation
 from .history import Trace
+from .inspection import InspectionMixin
+from .logs import log_end, log_iteration, log_start
 from .masters import make_reoptimiser
-from .parameters import as_sample_weight, check_common, require_fraction, require_integer
+from .parameters import as_callbacks, as_sample_weight, check_common, require_fraction, require_integer
 from .prediction import CHECKS, PredictionMixin
 from .pricing import LearnerOptions, Pool, TrainingData, make_pool
 from .progress import ProgressBar
 from .rows import TrainingRows, merge_rows
-from .stopping import NoImprovement, StoppingRule, TimeLimit
+from .stopping import Callbacks, NoImprovement, StoppingRule, TimeLimit
 from .targets import hold_out, require_both_classes, two_classes
 from .threads import one_blas_thread
 from .trees import Tree
 from .validation import HeldOut, class_balance
 
 
-class DualBoostClassifier(PredictionMixin, ClassifierMixin, BaseEstimator):
+class DualBoostClassifier(InspectionMixin, PredictionMixin, ClassifierMixin, BaseEstimator):
     """A small, accurate tree ensemble by totally corrective boosting.
 
     Every tree is priced by the dual of a linear or convex programme, and every weight is re-optimised at every step,
@@ -96,6 +98,9 @@ class DualBoostClassifier(PredictionMixin, ClassifierMixin, BaseEstimator):
     tree_time_limit : float, default=10.0
         Seconds for one "optimal" tree of depth 3 or more; then the best one so far is used, without a proof. Only trees
         found within their time are the same in every run.
+    callbacks : callable or list of callables, default=None
+        Called after every iteration with its record (``dualboost.history.Iteration``: one row of ``history_``, with
+        the master as far as it is solved by then). One that returns True stops the fit; what it raises is raised.
 
     Attributes
     ----------
@@ -122,14 +127,16 @@ class DualBoostClassifier(PredictionMixin, ClassifierMixin, BaseEstimator):
     sample_weights_ : ndarray of shape (n_rows,)
         The final u, one for each row passed to ``fit``; zero for rows that were held out.
     stop_reason_ : str
-        One of "certified", "converged", "max_iter", "time_limit", "no_improvement", "interrupted", "solver_failed".
+        One of "certified", "converged", "max_iter", "time_limit", "no_improvement", "callback", "interrupted",
+        "solver_failed".
         "certified" is a proof that no tree of the class improves the ensemble. "converged" means that none was found;
         with CART, a heuristic, that is not a proof that none exists.
     history_ : dict of equal-length arrays
         iteration, objective, gap, edge, threshold, train_accuracy, validation_accuracy, n_columns, n_generated,
         pricing_seconds, master_seconds, bound (nan where nothing is proven).
     feature_importances_ : ndarray of shape (n_features_in_,)
-        Each learner's gain shares, summed with the weights.
+        For each feature the weighted sum, over the learners, of its share in a learner's gain (for other classifiers:
+        in their own importances or absolute coefficients). Sums to one; all zero if no learner used splits.
     formulation_ : Formulation
         The formulation with the value of C that was used.
 
@@ -166,6 +173,7 @@ class DualBoostClassifier(PredictionMixin, ClassifierMixin, BaseEstimator):
         columns_per_iteration: int | str = 1,
         n_thresholds: int | None = None,
         tree_time_limit: float = 10.0,
+        callbacks: Any = None,
     ) -> None:
         self.formulation = formulation
         self.C = C
@@ -188,6 +196,7 @@ class DualBoostClassifier(PredictionMixin, ClassifierMixin, BaseEstimator):
         self.columns_per_iteration = columns_per_iteration
         self.n_thresholds = n_thresholds
         self.tree_time_limit = tree_time_limit
+        self.callbacks = callbacks
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> DualBoostClassifier:
         """Train on X with labels y of two classes; ``sample_weight`` are multiplicities: 2 is the row twice."""
@@ -231,13 +240,15 @@ class DualBoostClassifier(PredictionMixin, ClassifierMixin, BaseEstimator):
     def _generate(
         self, formulation: Formulation, pool: Pool, master: Reoptimiser, columns: Columns, held_out: HeldOut | None
     ) -> Trace:
-        stopping: list[StoppingRule] = []
+        callbacks = Callbacks(as_callbacks(self.callbacks))
+        stopping: list[StoppingRule] = [callbacks]
         if self.time_limit is not None:
             stopping.append(TimeLimit(self.time_limit))
         if self.n_iter_no_change is not None:
             stopping.append(NoImprovement(self.n_iter_no_change))
+        log_start(formulation, columns, self.max_iter)
         with one_blas_thread(), ProgressBar(self.max_iter, enabled=self.verbose > 0) as progress:
-            return ColumnGeneration(
+            trace = ColumnGeneration(
                 formulation=formulation,
                 pool=pool,
                 master=master,
@@ -248,8 +259,10 @@ class DualBoostClassifier(PredictionMixin, ClassifierMixin, BaseEstimator):
                 held_out=held_out,
                 keep_best=self.n_iter_no_change is not None,
                 stopping=stopping,
-                observers=[progress],
+                observers=[progress, log_iteration, callbacks],
             ).run()
+        log_end(trace)
+        return trace
 
     def _keep(self, trace: Trace, rows: TrainingRows, columns: Columns, held_out: HeldOut | None) -> None:
         """Set the fitted attributes, all at once."""
@@ -260,6 +273,7 @@ class DualBoostClassifier(PredictionMixin, ClassifierMixin, BaseEstimator):
             for learner, weight in zip(trace.learners, self.weights_, strict=True)
         ]
         self._stages = trace.weights
+        self._has_missing = has_missing(rows.X)
         self.n_generated_, self.n_iter_ = len(trace.learners), len(trace.iterations)
         self.n_columns_ = result.n_columns
         self.objective_ = result.objective

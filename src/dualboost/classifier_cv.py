@@ -15,6 +15,7 @@ from .columns import Columns
 from .errors import InvalidParameterError
 from .features import FeatureEncoder
 from .formulations import Formulation, make_formulation
+from .logs import log_choice
 from .parameters import check_common, require_choice, require_fraction, require_integer
 from .path import PathPoint, follow_path
 from .rows import merge_rows
@@ -36,7 +37,8 @@ class DualBoostClassifierCV(DualBoostClassifier):
     ----------
     formulation, epsilon, learner, max_depth, voting, max_iter, tol, master, criterion, pool, columns_per_iteration,
     n_thresholds, tree_time_limit : as for ``DualBoostClassifier``
-    time_limit, n_jobs, random_state, verbose, reoptimize : as for ``DualBoostClassifier``; the limit is the final fit's
+    time_limit, n_jobs, random_state, verbose, reoptimize, callbacks : as for ``DualBoostClassifier``; the limit and the
+    callbacks are the final fit's
     Cs : int or array of floats, default=10
         The number of values from the formulation's own grid (``formulation.C_grid``), or the values. The grid counts
         rows: give values if your sample weights do not.
@@ -83,6 +85,7 @@ class DualBoostClassifierCV(DualBoostClassifier):
         columns_per_iteration: int | str = 1,
         n_thresholds: int | None = None,
         tree_time_limit: float = 10.0,
+        callbacks: Any = None,
     ) -> None:
         super().__init__(
             formulation=formulation,
@@ -103,6 +106,7 @@ class DualBoostClassifierCV(DualBoostClassifier):
             columns_per_iteration=columns_per_iteration,
             n_thresholds=n_thresholds,
             tree_time_limit=tree_time_limit,
+            callbacks=callbacks,
         )
         self.Cs = Cs
         self.cv = cv
@@ -142,6 +146,7 @@ class DualBoostClassifierCV(DualBoostClassifier):
         allowed = mean >= best - (error[np.argmax(mean)] if self.select == "sparsest" else 0.0)
         chosen = min(np.flatnonzero(allowed), key=lambda k: (trees[k], -mean[k], k))
         self.C_, self.Cs_, self.scores_ = float(values[chosen]), values, scores
+        log_choice(self.C_, len(values), float(mean[chosen]))
         self.path_ = {"C": values, "score": mean, "standard_error": error, "n_columns": trees}
 
     def _values(self, n_samples: float) -> Vector:

@@ -9,6 +9,7 @@ from typing import Any
 
 import lightgbm
 import numpy as np
+from scipy import sparse
 
 from ._typing import Features, Matrix, Vector
 from .pricing.base import Learner
@@ -39,6 +40,14 @@ class Ensemble:
         if self._compiled is None:
             return next(self.staged(X, [self.weights]))
         return _settled(np.asarray(self._compiled.predict(X, raw_score=True, num_threads=self.n_jobs)))
+
+    def contributions(self, X: Features) -> Matrix:
+        """The SHAP values of ``decide``, and their base value as a last column; for ensembles of trees only."""
+        if not self.weights.any():
+            return np.pad(np.full((X.shape[0], 1), self.balance), ((0, 0), (self.n_features, 0)))
+        assert self._compiled is not None
+        found: Any = self._compiled.predict(X, pred_contrib=True, num_threads=self.n_jobs)
+        return found.toarray() if sparse.issparse(found) else np.asarray(found)
 
     def from_scores(self, scores: Vector) -> Vector:
         """What ``decide`` answers where the unnormalised scores are known already."""

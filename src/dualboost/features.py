@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 
 from ._typing import Features
@@ -56,6 +57,12 @@ def as_features(X: Any) -> Features:
     X.sum_duplicates()
     X.eliminate_zeros()
     return X
+
+
+def has_missing(X: Features) -> NDArray[np.bool_]:
+    """Whether each feature has a missing value."""
+    smallest = X.min(axis=0)  # a missing value is passed on, and no array as large as X is made
+    return np.isnan(smallest.toarray().ravel() if sparse.issparse(X) else smallest)
 
 
 def _is_frame(X: Any) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from numbers import Integral, Real
 from typing import Any
 
@@ -10,6 +11,7 @@ from sklearn.utils import check_random_state
 
 from ._typing import Vector
 from .errors import InvalidDataError, InvalidParameterError
+from .history import Iteration
 from .pricing import require_learner
 
 
@@ -52,6 +54,16 @@ def require_fraction(name: str, value: Any, or_none: bool = True) -> float:
     return float(value)
 
 
+def as_callbacks(value: Any) -> list[Callable[[Iteration], Any]]:
+    """The functions to call after each iteration: none, one, or several."""
+    functions = [] if value is None else [value] if callable(value) else value
+    if not isinstance(functions, (list, tuple)) or not all(map(callable, functions)):
+        raise InvalidParameterError(
+            f"callbacks={value!r} must be a function of one argument, a list of such functions, or None."
+        )
+    return list(functions)
+
+
 def check_common(estimator: Any) -> None:
     """The arguments that every estimator of ours has; C is checked against its formulation."""
     require_choice("voting", estimator.voting, ["hard", "confidence"])
@@ -74,6 +86,7 @@ def check_common(estimator: Any) -> None:
     require_seed(estimator.random_state)
     require_positive("tol", estimator.tol)
     require_positive("epsilon", estimator.epsilon)
+    as_callbacks(estimator.callbacks)
     if estimator.time_limit is not None:
         require_positive("time_limit", estimator.time_limit)
 

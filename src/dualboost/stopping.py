@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import time
-from typing import Protocol
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol
+
+import numpy as np
 
 from .history import Iteration
 
@@ -38,3 +41,18 @@ class NoImprovement:
         else:
             self._waited += 1
         return "no_improvement" if self._waited >= self._patience else None
+
+
+class Callbacks:
+    """Hands every iteration to the user's functions, as an observer; stops once one of them has returned True."""
+
+    def __init__(self, functions: Sequence[Callable[[Iteration], Any]]) -> None:
+        self._functions = functions
+        self._asked_to_stop = False
+
+    def __call__(self, iteration: Iteration) -> None:
+        answers = [function(iteration) for function in self._functions]
+        self._asked_to_stop |= any(isinstance(answer, (bool, np.bool_)) and bool(answer) for answer in answers)
+
+    def reason(self, iteration: Iteration) -> str | None:
+        return "callback" if self._asked_to_stop else None

@@ -14,7 +14,7 @@ from ..trees import Tree, constant_tree
 CATEGORICAL, DEFAULT_LEFT = 1, 2
 MISSING_TYPE_SHIFT, MISSING_IS_NAN = 2, 2
 FINEST = 1e8
-"""What fractional rows of a tree are scaled to, before they are rounded."""
+"""What the rows of a tree are scaled to before rounding, if they are fractional, too many, or a leaf has none."""
 
 
 def parse_trees(text: str) -> list[Tree]:
@@ -118,11 +118,12 @@ def _format_tree(number: int, tree: Tree, values: Vector) -> str:
 
 
 def _covers(tree: Tree) -> dict[str, Iterable[object]]:
-    """The rows in leaves and nodes, which LightGBM keeps as whole numbers."""
+    """The rows in leaves and nodes, which LightGBM keeps as whole numbers of 32 bits; SHAP values divide by them."""
     assert tree.covers is not None
-    is_whole = (tree.covers == np.round(tree.covers)).all()
-    scale = 1.0 if is_whole else FINEST / max(float(tree.covers.sum()), np.finfo(float).tiny)
-    leaves = np.round(scale * tree.covers).astype(np.int64)
+    total = float(tree.covers.sum())
+    fits = (tree.covers == np.round(tree.covers)).all() and tree.covers.all() and total <= FINEST
+    scale = 1.0 if fits else FINEST / max(total, np.finfo(float).tiny)
+    leaves = np.maximum(np.round(scale * tree.covers), 1.0).astype(np.int64)
     nodes = replace(tree, covers=leaves.astype(float)).node_covers().astype(np.int64)
     return {"leaf_count": leaves.tolist(), "internal_count": nodes.tolist()}
 

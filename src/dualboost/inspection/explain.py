@@ -1,0 +1,40 @@
+"""Why a row gets its margin: exact SHAP values of the trees, by LightGBM's TreeSHAP."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from .._typing import Features, Matrix, Vector
+from ..errors import UnsupportedModelError
+from .names import names_of
+from .rules import used_trees
+
+
+@dataclass(frozen=True, eq=False)
+class Explanation:
+    """``base_value + values.sum(axis=1)`` is ``decision_function``."""
+
+    values: Matrix = field(repr=False)
+    """One row a sample, one column a feature: how far the feature moves the margin, up for the second class."""
+    base_value: float
+    """The mean margin of the training rows."""
+    feature_names: list[str]
+
+    def importances(self) -> Vector:
+        """The mean absolute value of each feature."""
+        return np.abs(self.values).mean(axis=0)
+
+
+def explain_margins(clf: Any, features: Features) -> Explanation:
+    trees = used_trees(clf, "explain")
+    uncounted = [j for j, tree in trees.items() if tree.n_leaves > 1 and tree.covers is None]
+    if uncounted:
+        raise UnsupportedModelError(
+            f"explain needs the number of training rows in each leaf, which estimators_[{uncounted[0]}] does not have: "
+            "it had no weight when it was fitted. Thin with another C, or fit again."
+        )
+    contributions = clf._ensemble.contributions(features)
+    return Explanation(contributions[:, :-1], float(contributions[0, -1]), names_of(clf).features)

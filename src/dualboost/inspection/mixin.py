@@ -1,0 +1,51 @@
+"""How a fitted estimator is looked into."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from sklearn import get_config
+from sklearn.utils import estimator_html_repr
+from sklearn.utils.validation import check_is_fitted
+
+from .._typing import Features
+from .explain import Explanation, explain_margins
+from .html import fitted_html
+from .rules import rules_table
+
+
+class InspectionMixin:
+    """Rules, explanations, and a summary in notebooks."""
+
+    if TYPE_CHECKING:
+
+        def _features(self, X: Any) -> Features: ...
+
+    def rules(self, X: Any = None) -> Any:
+        """Every leaf of the used trees as a rule, in a pandas data frame; the largest ``|weighted_vote|`` first.
+
+        ``tree`` and ``leaf`` say where it stands (ties keep their order), ``weight`` is the tree's share of all
+        weights. The ``weighted_vote``, weight times vote, of the one leaf in each tree that a row falls into adds up
+        to ``decision_function``. ``rows`` and their ``share`` count the training rows, by their multiplicities, or
+        the rows of X. Thresholds are rounded to six digits; "or missing" stands where training had missing values.
+        """
+        check_is_fitted(self, "weights_")
+        return rules_table(self, None if X is None else self._features(X))
+
+    def explain(self, X: Any) -> Explanation:
+        """Exact SHAP values of ``decision_function``: ``base_value + values.sum(axis=1)`` is the margin.
+
+        A feature that is not known is averaged over as the training rows, by their multiplicities, fall into the
+        leaves (path-dependent TreeSHAP). For ensembles of trees.
+        """
+        features = self._features(X)
+        return explain_margins(self, features)
+
+    def _repr_html_inner(self) -> str:
+        return estimator_html_repr(self) + fitted_html(self)
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
+        bundle = {"text/plain": repr(self)}
+        if get_config()["display"] == "diagram":
+            bundle["text/html"] = self._repr_html_inner()
+        return bundle

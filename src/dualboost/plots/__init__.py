@@ -1,0 +1,9 @@
+"""Pictures of fitted estimators, with matplotlib (an extra)."""
+
+from .history import plot_history
+from .margins import plot_margins
+from .path import plot_path
+from .tree import plot_tree
+from .weights import plot_weights
+
+__all__ = ["plot_history", "plot_margins", "plot_path", "plot_tree", "plot_weights"]

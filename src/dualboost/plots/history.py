@@ -1,0 +1,72 @@
+"""A fit over its iterations."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .._typing import Vector
+from ..errors import InvalidDataError, InvalidParameterError, UnsupportedModelError
+from .axes import BLUE, GREEN, RED, finish, pyplot, require_fitted
+
+N_PANELS = 3
+SMALLEST_GAP = 1e-16
+
+
+def plot_history(clf: Any, X: Any = None, y: Any = None, *, ax: Any = None) -> Any:
+    """Objective, duality gap (on a logarithmic axis) and accuracy against iterations; returns the three axes.
+
+    The accuracies are those of ``history_``, on the training rows and on those held out; X and y add that of each stage
+    on other rows. ``ax`` are three axes to draw into. Unless ``reoptimize="every"``, masters are solved only as far as
+    the next tree needs, so that only the ensemble that is kept has the gap of ``gap_``.
+    """
+    require_fitted(clf, "history_", "plot_history")
+    axes = _three_axes(ax)
+    history = clf.history_
+    iterations = history["iteration"]
+    _curve(axes[0], iterations, history["objective"], BLUE)
+    if np.isfinite(history["bound"]).any():
+        _curve(axes[0], iterations, history["bound"], RED, "bound over all trees", "--")
+        axes[0].legend(frameon=False)
+    _curve(axes[1], iterations, np.maximum(history["gap"], SMALLEST_GAP), BLUE)
+    axes[1].axhline(clf.tol, color="0.5", lw=1, ls=":", label="tol")
+    axes[1].legend(frameon=False)
+    axes[1].set_yscale("log")
+    _curve(axes[2], iterations, history["train_accuracy"], BLUE, "training")
+    if np.isfinite(history["validation_accuracy"]).any():
+        _curve(axes[2], iterations, history["validation_accuracy"], GREEN, "held out", "-.")
+    if X is not None or y is not None:
+        _curve(axes[2], iterations, _staged_accuracy(clf, X, y, len(iterations)), RED, "rows given", "--")
+    axes[2].legend(frameon=False, loc="best")
+    for panel, name in zip(axes, ("objective", "duality gap", "accuracy"), strict=True):
+        finish(panel, ylabel=name)
+    axes[2].set_xlabel("iteration")
+    axes[2].xaxis.get_major_locator().set_params(integer=True)
+    return axes
+
+
+def _three_axes(ax: Any) -> Any:
+    plt = pyplot("plot_history")
+    if ax is None:
+        return plt.subplots(N_PANELS, 1, figsize=(6.4, 6.6), sharex=True, layout="constrained")[1]
+    axes = np.ravel(ax)
+    if len(axes) != N_PANELS:
+        raise InvalidParameterError(f"ax={ax!r} must be three axes, for example plt.subplots(3, 1, sharex=True)[1].")
+    return axes
+
+
+def _curve(ax: Any, x: Vector, values: Vector, colour: str, label: str | None = None, dashes: str = "-") -> None:
+    marker = "o" if len(x) == 1 else None
+    ax.plot(x, values, dashes, color=colour, lw=1.8, marker=marker, label=label)
+
+
+def _staged_accuracy(clf: Any, X: Any, y: Any, n_iterations: int) -> Vector:
+    if X is None or y is None:
+        missing = "X" if X is None else "y"
+        raise InvalidDataError(f"plot_history needs X and y to draw an accuracy, and {missing} is None: pass both.")
+    y = np.asarray(y)
+    accuracies = np.array([np.mean(predicted == y) for predicted in clf.staged_predict(X)])
+    if len(accuracies) != n_iterations:
+        raise UnsupportedModelError("clf was thinned, so that its stages are gone: draw it without X and y.")
+    return accuracies

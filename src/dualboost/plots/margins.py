@@ -1,0 +1,44 @@
+"""How the margins of one or several ensembles are distributed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import cycle
+from typing import Any
+
+import numpy as np
+
+from ..errors import InvalidParameterError
+from .axes import COLOURS, DASHES, axes_for, finish, require_fitted
+
+
+def plot_margins(models: Any, X: Any, y: Any, *, ax: Any = None) -> Any:
+    """The share of rows whose normalised margin is at most x; the curve's height at zero is the error.
+
+    ``models`` is a fitted classifier of ours, a list of (name, classifier), or a dict of classifiers by name.
+    """
+    named = _named(models)
+    for _, model in named:
+        require_fitted(model, "weights_", "plot_margins")
+    ax = axes_for(ax, "plot_margins")
+    ax.axvline(0.0, color="0.5", lw=1)
+    for (name, model), colour, dashes in zip(named, cycle(COLOURS), cycle(DASHES), strict=False):
+        margins = np.sort(model.margins(X, y))
+        shares = np.arange(len(margins) + 1) / len(margins)
+        ends = np.concatenate([[-1.0], margins, [1.0]])
+        ax.step(ends, np.append(shares, 1.0), dashes, where="post", color=colour, lw=1.8, label=name)
+    if len(named) > 1:
+        ax.legend(frameon=False, loc="upper left")
+    return finish(ax, xlabel="margin", ylabel="share of rows with at most this margin", xlim=(-1, 1), ylim=(0, 1.01))
+
+
+def _named(models: Any) -> list[tuple[str, Any]]:
+    if isinstance(models, Mapping):
+        models = list(models.items())
+    if not isinstance(models, (list, tuple)):
+        return [(type(models).__name__, models)]
+    if not models or not all(isinstance(pair, (list, tuple)) and len(pair) == 2 for pair in models):
+        raise InvalidParameterError(
+            f"models={models!r} must be a classifier, a dict of classifiers by name, or a list of (name, classifier)."
+        )
+    return [(str(name), model) for name, model in models]

@@ -1,0 +1,36 @@
+"""What tuning C has compared."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .axes import RED, axes_for, finish, require_fitted
+
+LOGARITHMIC_FROM = 10.0
+"""The ratio of the largest C to the smallest from which colours are spread by its logarithm."""
+
+
+def plot_path(cv: Any, *, ax: Any = None) -> Any:
+    """Accuracy on held-out rows, with its standard error, against trees: a point for each C, the chosen one ringed.
+
+    ``cv`` is a fitted ``DualBoostClassifierCV``.
+    """
+    require_fitted(cv, "path_", "plot_path", "DualBoostClassifierCV")
+    ax = axes_for(ax, "plot_path")
+    from matplotlib.colors import LogNorm, Normalize
+
+    path = cv.path_
+    C, trees, scores = path["C"], path["n_columns"], path["score"]
+    spread = LogNorm if C.min() > 0 and C.max() >= LOGARITHMIC_FROM * C.min() else Normalize
+    ax.plot(trees, scores, color="0.8", lw=1, zorder=1)
+    ax.errorbar(trees, scores, path["standard_error"], fmt="none", ecolor="0.6", elinewidth=1, capsize=2, zorder=2)
+    norm = spread(C.min(), C.max()) if C.max() > C.min() else None
+    points = ax.scatter(trees, scores, 42, C, cmap="cividis", norm=norm, edgecolors="white", linewidths=0.6, zorder=3)
+    chosen = int(np.flatnonzero(C == cv.C_)[0])
+    label = f"chosen: C = {cv.C_:.3g}, {trees[chosen]:.3g} trees"
+    ax.plot(trees[chosen], scores[chosen], "o", ms=14, mfc="none", mec=RED, mew=2, label=label, zorder=4)
+    ax.figure.colorbar(points, ax=ax, label="C")
+    ax.legend(frameon=False, loc="best")
+    return finish(ax, xlabel="trees used", ylabel="accuracy on held-out rows")

@@ -1,0 +1,133 @@
+"""One tree of an ensemble, drawn."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..errors import InvalidParameterError
+from ..inspection.conditions import split_text
+from ..inspection.names import Names, names_of
+from ..inspection.rules import used_trees
+from ..parameters import require_integer
+from ..trees import Tree
+from .axes import axes_for, require_fitted
+
+SPLIT_LETTERS, LEAF_LETTERS, MOST_LINES = 20, 14, 4
+"""Letters in a line of a box, and lines."""
+LEAF_INCHES, LEVEL_INCHES = 1.15, 1.2
+ANSWER_AT = 0.58
+"""Where on an edge its answer stands: far enough down for two answers side by side."""
+FONT_SIZE = 8
+FIRST_CLASS, SECOND_CLASS, SPLIT = "#F7C99B", "#A6CEE3", "#F2F2F2"
+
+
+class Place(NamedTuple):
+    """Where a node or, if negative, a leaf is drawn: x in leaves, y in levels from the top."""
+
+    node: int
+    x: float
+    depth: int
+
+
+def plot_tree(clf: Any, tree: int | None = None, *, ax: Any = None) -> Any:
+    """Tests in boxes, yes to the left; in the leaves the vote, its class and the training rows.
+
+    ``tree`` is a position in ``estimators_``; None takes the one with the largest weight. "or missing" stands at the
+    side that a missing value takes, where training had missing values. New axes are as wide as the leaves need; in
+    axes given the writing shrinks to fit.
+    """
+    require_fitted(clf, "weights_", "plot_tree")
+    number = _position(clf, tree)
+    drawn, names = clf.estimators_[number], names_of(clf)
+    places = dict(_layout(drawn))
+    depth = max(place.depth for place in places.values())
+    size = (max(LEAF_INCHES * drawn.n_leaves, 3.6), LEVEL_INCHES * (depth + 1) + 0.3)
+    given = ax is not None
+    ax = axes_for(ax, "plot_tree", size)
+    font = FONT_SIZE * _shrink(ax, size) if given else FONT_SIZE
+    for place in places.values():
+        if place.node >= 0:
+            _draw_edges(ax, drawn, place, places, names, font)
+        text, colour = _box(clf, drawn, place.node, names)
+        frame = {"boxstyle": "round,pad=0.35", "facecolor": colour, "edgecolor": "0.4", "linewidth": 0.8}
+        ax.text(place.x, -place.depth, text, ha="center", va="center", fontsize=font, color="black", bbox=frame)
+    ax.set(xlim=(-0.6, drawn.n_leaves - 0.4), ylim=(-depth - 0.4, 0.4))
+    share = clf.weights_[number] / max(float(clf.weights_.sum()), np.finfo(float).tiny)
+    ax.set_title(f"tree {number}, {share:.1%} of all weights", fontsize=font + 2)
+    ax.set_axis_off()
+    return ax
+
+
+def _position(clf: Any, tree: int | None) -> int:
+    """The tree to draw; one of those that have a weight, unless another is asked for."""
+    if tree is None:
+        used = used_trees(clf, "plot_tree")
+        tree = max(used, key=lambda j: clf.weights_[j]) if used else 0
+    tree = require_integer("tree", tree, least=0)
+    if tree >= len(clf.estimators_) or not isinstance(clf.estimators_[tree], Tree):
+        raise InvalidParameterError(
+            f"tree={tree!r} must be the position of a tree in estimators_, which has {len(clf.estimators_)} entries."
+        )
+    return tree
+
+
+def _layout(tree: Tree) -> list[tuple[int, Place]]:
+    """Leaves side by side, every node halfway between its children."""
+    places: dict[int, Place] = {}
+
+    def place(node: int, depth: int) -> float:
+        if node < 0:
+            x = float(sum(other < 0 for other in places))
+        else:
+            x = (place(int(tree.left[node]), depth + 1) + place(int(tree.right[node]), depth + 1)) / 2.0
+        places[node] = Place(node, x, depth)
+        return x
+
+    place(0 if len(tree.feature) else ~0, 0)
+    return list(places.items())
+
+
+def _draw_edges(ax: Any, tree: Tree, parent: Place, places: dict[int, Place], names: Names, font: float) -> None:
+    has_missing = names.has_missing[tree.feature[parent.node]]
+    for answer, child, takes_missing in _answers(tree, parent.node):
+        below = places[child]
+        ax.plot([parent.x, below.x], [-parent.depth, -below.depth], color="0.5", lw=1, zorder=0)
+        x, y = parent.x + ANSWER_AT * (below.x - parent.x), -parent.depth - ANSWER_AT
+        text = f"{answer} or missing" if takes_missing and has_missing else answer
+        ground = {"boxstyle": "square,pad=0.1", "facecolor": ax.get_facecolor(), "edgecolor": "none"}
+        ax.text(x, y, text, ha="center", va="center", fontsize=0.85 * font, color="0.3", bbox=ground)
+
+
+def _answers(tree: Tree, node: int) -> Iterator[tuple[str, int, bool]]:
+    left_takes_missing = bool(tree.missing_left[node])
+    yield "yes", int(tree.left[node]), left_takes_missing
+    yield "no", int(tree.right[node]), not left_takes_missing
+
+
+def _box(clf: Any, tree: Tree, node: int, names: Names) -> tuple[str, str]:
+    """What is written in the box of a node or leaf, and its colour."""
+    if node >= 0:
+        return _wrapped(split_text(tree, node, names), SPLIT_LETTERS), SPLIT
+    vote = float(tree.votes[~node])
+    lines = [f"{vote:+.3g}", _wrapped(str(clf.classes_[int(vote > 0)]), LEAF_LETTERS)]
+    if tree.covers is not None:
+        lines.append(f"{tree.covers[~node]:,.6g} rows")
+    return "\n".join(lines), SECOND_CLASS if vote > 0 else FIRST_CLASS
+
+
+def _wrapped(text: str, letters: int) -> str:
+    """At most a few lines; a sign stays with its number."""
+    lines = textwrap.wrap(text.replace("<= ", "<=\N{NO-BREAK SPACE}"), letters)
+    if len(lines) > MOST_LINES:
+        lines = [*lines[: MOST_LINES - 1], lines[MOST_LINES - 1][: letters - 2] + " …"]
+    return "\n".join(lines)
+
+
+def _shrink(ax: Any, size: tuple[float, float]) -> float:
+    """How much smaller than it needs the space of given axes is."""
+    box = ax.get_window_extent().transformed(ax.figure.dpi_scale_trans.inverted())
+    return float(min(1.0, box.width / size[0], box.height / size[1]))

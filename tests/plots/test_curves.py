@@ -1,0 +1,131 @@
+"""Histories, weights, margins and paths: what is drawn is what the model holds."""
+
+import subprocess
+import sys
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+from sklearn.linear_model import LogisticRegression
+
+from dualboost import DualBoostClassifier, DualBoostClassifierCV, LPBoost, thin
+from dualboost.errors import (
+    DegenerateEnsembleWarning,
+    InvalidDataError,
+    InvalidParameterError,
+    MissingDependencyError,
+    UnfittedModelError,
+    UnsupportedModelError,
+)
+from dualboost.plots import plot_history, plot_margins, plot_path, plot_tree, plot_weights
+
+from .conftest import X, Y
+
+
+def drawn(ax, label):
+    return next(line for line in ax.lines if line.get_label() == label).get_ydata()
+
+
+def test_history_has_three_panels(fitted):
+    objective, gap, accuracy = plot_history(fitted, X, Y)
+    np.testing.assert_array_equal(objective.lines[0].get_ydata(), fitted.history_["objective"])
+    np.testing.assert_array_equal(gap.lines[0].get_ydata(), np.maximum(fitted.history_["gap"], 1e-16))
+    assert gap.get_yscale() == "log"
+    np.testing.assert_array_equal(drawn(accuracy, "training"), fitted.history_["train_accuracy"])
+    np.testing.assert_array_equal(drawn(accuracy, "held out"), fitted.history_["validation_accuracy"])
+    assert drawn(accuracy, "rows given")[-1] == fitted.score(X, Y)
+
+
+def test_history_without_rows_and_with_a_bound():
+    clf = DualBoostClassifier("lp", learner="optimal", max_iter=10).fit(X, Y)
+    objective, _, accuracy = plot_history(clf)
+    np.testing.assert_array_equal(drawn(objective, "bound over all trees"), clf.history_["bound"])
+    assert [text.get_text() for text in accuracy.get_legend().get_texts()] == ["training"]
+
+
+def test_history_into_given_axes(fitted):
+    axes = plt.subplots(1, 3)[1]
+    assert list(plot_history(fitted, ax=axes)) == list(axes)
+    with pytest.raises(InvalidParameterError, match="three axes"):
+        plot_history(fitted, ax=axes[0])
+
+
+def test_history_needs_both_rows_and_labels(fitted):
+    with pytest.raises(InvalidDataError, match="y is None"):
+        plot_history(fitted, X)
+    with pytest.raises(InvalidDataError, match="X is None"):
+        plot_history(fitted, y=Y)
+
+
+def test_history_of_a_thinned_model(fitted):
+    thinned = thin(fitted, X, Y, tolerance=0.02, random_state=0).model
+    assert len(plot_history(thinned)) == 3
+    with pytest.raises(UnsupportedModelError, match="thinned"):
+        plot_history(thinned, X, Y)
+
+
+def test_weights_are_shares(fitted):
+    ax = plot_weights(fitted)
+    heights = [bar.get_height() for bar in ax.patches]
+    assert sum(heights) == pytest.approx(1.0)
+    assert len(heights) == np.count_nonzero(fitted.weights_)
+    assert f"of {fitted.n_generated_} trees" in ax.get_title()
+
+
+def test_weights_of_an_empty_ensemble():
+    with pytest.warns(DegenerateEnsembleWarning):
+        clf = DualBoostClassifier(LPBoost(C=1e-6)).fit(X, Y)
+    assert plot_weights(clf).get_title().startswith("0 of")
+
+
+@pytest.mark.parametrize("form", ["dict", "list", "one"])
+def test_margins_are_a_distribution(fitted, form):
+    other = DualBoostClassifier("cg", max_iter=10).fit(X, Y)
+    models = {"dict": {"LP": fitted, "CG": other}, "list": [("LP", fitted), ("CG", other)], "one": fitted}[form]
+    ax = plot_margins(models, X, Y)
+    curve = ax.lines[1]
+    x, shares = curve.get_xdata(), curve.get_ydata()
+    assert (np.diff(x) >= 0).all()
+    assert shares[np.flatnonzero(x <= 0)[-1]] == pytest.approx(np.mean(fitted.margins(X, Y) <= 0))
+    assert shares[-1] == 1.0
+    assert (ax.get_legend() is None) == (form == "one")
+
+
+def test_margins_of_what_has_none(fitted):
+    with pytest.raises(UnsupportedModelError, match="not a LogisticRegression"):
+        plot_margins({"a": LogisticRegression().fit(X, Y)}, X, Y)
+    for models in ([], [fitted]):
+        with pytest.raises(InvalidParameterError, match="list of"):
+            plot_margins(models, X, Y)
+
+
+@pytest.mark.parametrize("Cs", [5, [0.1]])
+def test_path_rings_the_value_chosen(Cs):
+    cv = DualBoostClassifierCV("nm", Cs=Cs, max_iter=15, random_state=0).fit(X, Y)
+    ax = plot_path(cv)
+    points = ax.collections[-1].get_offsets()
+    np.testing.assert_allclose(points, np.column_stack([cv.path_["n_columns"], cv.path_["score"]]))
+    ring = next(line for line in ax.lines if str(line.get_label()).startswith("chosen"))
+    chosen = int(np.flatnonzero(cv.Cs_ == cv.C_)[0])
+    assert ring.get_xdata()[0] == cv.path_["n_columns"][chosen]
+
+
+def test_path_needs_the_tuned_estimator(fitted):
+    with pytest.raises(UnsupportedModelError, match="DualBoostClassifierCV"):
+        plot_path(fitted)
+    with pytest.raises(UnfittedModelError, match="fitted DualBoostClassifierCV"):
+        plot_path(DualBoostClassifierCV())
+
+
+@pytest.mark.parametrize("draw", [plot_history, plot_weights, plot_tree, lambda model: plot_margins(model, X, Y)])
+def test_unfitted_models_and_a_missing_library(draw, fitted, monkeypatch):
+    with pytest.raises(UnfittedModelError, match="call fit"):
+        draw(DualBoostClassifier())
+    monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
+    with pytest.raises(MissingDependencyError, match=r"pip install 'dualboost\[plot\]'"):
+        draw(fitted)
+
+
+def test_the_library_is_imported_with_the_first_plot_only():
+    code = "import dualboost.plots, sys; assert 'matplotlib' not in sys.modules"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
