@@ -1,12 +1,30 @@
 """dualboost: small, accurate tree ensembles by totally corrective boosting."""
 
-from .classifier import DualBoostClassifier
-from .classifier_cv import DualBoostClassifierCV
-from .export import to_lightgbm
-from .formulations import CGBoost, ERLPBoost, Formulation, LPBoost, MDBoost, NMBoost, QRLPBoost
-from .thinning import thin
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .classifier import DualBoostClassifier
+    from .classifier_cv import DualBoostClassifierCV
+    from .export import to_lightgbm
+    from .formulations import CGBoost, ERLPBoost, Formulation, LPBoost, MDBoost, NMBoost, QRLPBoost
+    from .model_file import load_model
+    from .thinning import thin
 
 __version__ = "0.1.0"
+
+_HOMES = {
+    "DualBoostClassifier": "classifier",
+    "DualBoostClassifierCV": "classifier_cv",
+    "load_model": "model_file",
+    "thin": "thinning",
+    "to_lightgbm": "export",
+} | dict.fromkeys(
+    ("CGBoost", "ERLPBoost", "Formulation", "LPBoost", "MDBoost", "NMBoost", "QRLPBoost"), "formulations"
+)
+"""Where each public name lives: it is imported when it is asked for, so that importing the package takes no time."""
 
 __all__ = [
     "CGBoost",
@@ -19,6 +37,18 @@ __all__ = [
     "NMBoost",
     "QRLPBoost",
     "__version__",
+    "load_model",
     "thin",
     "to_lightgbm",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = globals()[name] = getattr(import_module(f".{_HOMES[name]}", __name__), name)
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

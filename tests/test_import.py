@@ -1,0 +1,30 @@
+import subprocess
+import sys
+
+import pytest
+
+import dualboost
+
+
+def run(code):
+    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+
+
+def test_the_package_alone_imports_no_library():
+    heavy = run("import sys, dualboost; print({'numpy', 'scipy', 'sklearn', 'lightgbm', 'pandas'} & set(sys.modules))")
+    assert heavy.strip() == "set()"
+
+
+@pytest.mark.parametrize("name", dualboost.__all__)
+def test_every_public_name_is_there(name):
+    assert getattr(dualboost, name) is not None
+    assert name in dir(dualboost)
+
+
+def test_a_wrong_name_is_an_attribute_error():
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        _ = dualboost.nothing
+
+
+def test_everything_by_star():
+    assert run("from dualboost import *; print(DualBoostClassifier().max_depth)").strip() == "1"
