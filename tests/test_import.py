@@ -21,6 +21,11 @@ def test_every_public_name_is_there(name):
     assert name in dir(dualboost)
 
 
+@pytest.mark.parametrize("room", ["datasets", "errors", "formulations", "plots"])
+def test_rooms_of_the_interface_need_no_import_of_their_own(room):
+    assert run(f"import dualboost; print(dualboost.{room}.__name__)").strip() == f"dualboost.{room}"
+
+
 def test_a_wrong_name_is_an_attribute_error():
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):
         _ = dualboost.nothing
