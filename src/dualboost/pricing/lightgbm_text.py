@@ -14,7 +14,7 @@ from ..trees import Tree, constant_tree
 CATEGORICAL, DEFAULT_LEFT = 1, 2
 MISSING_TYPE_SHIFT, MISSING_IS_NAN = 2, 2
 FINEST = 1e8
-"""What fractional rows of a tree are scaled to, before they are rounded."""
+"""What fractional rows of a tree, or too many for 32 bits, are scaled to before they are rounded."""
 
 
 def parse_trees(text: str) -> list[Tree]:
@@ -118,10 +118,11 @@ def _format_tree(number: int, tree: Tree, values: Vector) -> str:
 
 
 def _covers(tree: Tree) -> dict[str, Iterable[object]]:
-    """The rows in leaves and nodes, which LightGBM keeps as whole numbers."""
+    """The rows in leaves and nodes, which LightGBM keeps as whole numbers of 32 bits."""
     assert tree.covers is not None
-    is_whole = (tree.covers == np.round(tree.covers)).all()
-    scale = 1.0 if is_whole else FINEST / max(float(tree.covers.sum()), np.finfo(float).tiny)
+    total = float(tree.covers.sum())
+    is_whole = total <= np.iinfo(np.int32).max and (tree.covers == np.round(tree.covers)).all()
+    scale = 1.0 if is_whole else FINEST / max(total, np.finfo(float).tiny)
     leaves = np.round(scale * tree.covers).astype(np.int64)
     nodes = replace(tree, covers=leaves.astype(float)).node_covers().astype(np.int64)
     return {"leaf_count": leaves.tolist(), "internal_count": nodes.tolist()}
