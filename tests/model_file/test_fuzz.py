@@ -75,7 +75,7 @@ def test_damaged_files(share, mutators):
 
 
 def test_damaged_files_on_disk(mutators, tmp_path):
-    random_choices, numbers = random.Random(-1), np.random.default_rng(99)
+    random_choices, numbers = random.Random(N_SHARES), np.random.default_rng(N_SHARES)
     path = tmp_path / "model.json"
     n_loaded = 0
     for _ in range(N_ON_DISK):

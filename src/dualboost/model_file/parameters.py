@@ -18,11 +18,17 @@ from .checks import choice, fail, fields, flag, inside, integer, items, number, 
 REPLACEABLE = ("cv", "random_state")
 """Arguments of which only numbers can be written; a fitted model does without them."""
 
+SAVED_BY_USER = 7
+"""How far up the call of ``save`` is from a warning about an argument."""
+
 Check = Callable[[Any, str], Any]
 
 
 def describe_parameters(estimator: Any) -> dict[str, Any]:
-    return {name: _describe(name, value) for name, value in estimator.get_params(deep=False).items()}
+    described = {}
+    for name, value in estimator.get_params(deep=False).items():
+        described[name] = _describe(name, value)
+    return described
 
 
 def _describe(name: str, value: Any) -> Any:
@@ -39,7 +45,7 @@ def _describe(name: str, value: Any) -> Any:
             f"{name}={value!r} cannot be written to a model file and is None there: set it before you fit a model that "
             "was loaded.",
             ModelFileWarning,
-            stacklevel=6,
+            stacklevel=SAVED_BY_USER,
         )
         return None
     return value
