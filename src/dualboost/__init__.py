@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from .classifier_cv import DualBoostClassifierCV
     from .export import to_lightgbm
     from .formulations import CGBoost, ERLPBoost, Formulation, LPBoost, MDBoost, NMBoost, QRLPBoost
-    from .model_file import load_model
+    from .model_file.reading import load_model
     from .thinning import thin
 
 __version__ = "0.1.0"
@@ -18,7 +18,7 @@ __version__ = "0.1.0"
 _HOMES = {
     "DualBoostClassifier": "classifier",
     "DualBoostClassifierCV": "classifier_cv",
-    "load_model": "model_file",
+    "load_model": "model_file.reading",
     "thin": "thinning",
     "to_lightgbm": "export",
 } | dict.fromkeys(

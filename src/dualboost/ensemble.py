@@ -61,7 +61,8 @@ class Ensemble:
         trees = [learner for learner in (self.learners[j] for j in used) if isinstance(learner, Tree)]
         if not trees or len(trees) < len(used):
             return None
-        text = format_model(trees, self.weights[used] / self.weights.sum(), self.n_features)
+        weights = self.weights[used]  # the zeros between them would change the rounding of their sum
+        text = format_model(trees, weights / weights.sum(), self.n_features)
         return lightgbm.Booster(model_str=text)
 
     def __getstate__(self) -> dict[str, Any]:

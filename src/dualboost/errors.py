@@ -28,7 +28,11 @@ class MissingDependencyError(DualBoostError, ImportError):
 
 
 class UnsupportedModelError(DualBoostError, ValueError):
-    """A model that cannot be thinned: of an unknown kind, for more than two classes, or a regressor."""
+    """A model that cannot be thinned, exported, saved or staged: of an unknown kind, or without what that needs."""
+
+
+class ModelFormatError(DualBoostError, ValueError):
+    """A file that is not a model of dualboost, or a damaged one."""
 
 
 class UnfittedModelError(DualBoostError, NotFittedError):
@@ -49,6 +53,10 @@ class SolverWarning(DualBoostWarning):
 
 class ThinningWarning(DualBoostWarning):
     """No smaller ensemble is good enough; the model is returned as it was."""
+
+
+class ModelFileWarning(DualBoostWarning):
+    """An argument of the constructor cannot be written to a model file."""
 
 
 class InterruptedFitWarning(DualBoostWarning):

@@ -42,7 +42,8 @@ def to_lightgbm(clf: DualBoostClassifier) -> lightgbm.Booster:
     trees = [learner for learner in (clf.estimators_[j] for j in used) if isinstance(learner, Tree)]
     if len(trees) < len(used):
         raise UnsupportedModelError("clf has learners that are not trees; only trees make a LightGBM model.")
-    scales = clf.weights_[used] / clf.weights_.sum() if len(used) else np.array([clf._ensemble.balance])
+    weights = clf.weights_[used]
+    scales = weights / weights.sum() if len(used) else np.array([clf._ensemble.balance])
     trees = trees or [constant_tree(1.0)]
     categories = [known.tolist() for _, known in sorted(clf._encoder.categories.items())]
     text = format_model(trees, scales, clf.n_features_in_, _names(clf), categories or None)

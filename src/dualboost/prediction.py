@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from typing import Any
 
@@ -13,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from ._typing import Features, Matrix, Vector
 from .calibration import MarginCalibration
 from .ensemble import Ensemble
-from .errors import InvalidDataError
+from .errors import InvalidDataError, UnsupportedModelError
 from .features import FeatureEncoder, as_features
 
 CHECKS: dict[str, Any] = {"accept_sparse": "csr", "dtype": np.float64, "ensure_all_finite": "allow-nan"}
@@ -27,7 +28,13 @@ class PredictionMixin:
     _encoder: FeatureEncoder
     _ensemble: Ensemble
     _calibration: MarginCalibration
-    _stages: list[Vector]
+    _stages: list[Vector] | None
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the model to a JSON file, compressed if its name ends with ".gz"; ``dualboost.load_model`` reads it."""
+        from .model_file.writing import save_model
+
+        save_model(self, path)
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The class of each row; a tie goes to the first class."""
@@ -68,6 +75,10 @@ class PredictionMixin:
     def staged_decision_function(self, X: Any) -> Iterator[Vector]:
         """The normalised margins of the ensemble as it was optimised after each iteration."""
         features = self._features(X)
+        if self._stages is None:
+            raise UnsupportedModelError(
+                "The model was loaded from a file, which holds no stages; only the estimator that was fitted has them."
+            )
         return self._ensemble.staged(features, self._stages)
 
     def staged_predict(self, X: Any) -> Iterator[NDArray[Any]]:

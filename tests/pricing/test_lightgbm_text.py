@@ -1,11 +1,13 @@
 """Trees read from LightGBM's text predict what LightGBM predicts, missing values and categories included."""
 
+from dataclasses import replace
+
 import lightgbm
 import numpy as np
 import pytest
 from scipy import sparse
 
-from dualboost.pricing.lightgbm_text import parse_trees
+from dualboost.pricing.lightgbm_text import format_model, parse_trees
 
 
 def grown(seed, missing, categorical, depth):
@@ -66,3 +68,14 @@ def test_gains_are_shares():
         shares = tree.feature_gains(5)
         assert shares.sum() == pytest.approx(1.0)
         np.testing.assert_array_equal(np.flatnonzero(shares), np.unique(tree.feature))
+
+
+@pytest.mark.parametrize("covers", [[3.0, 5.0], [0.25, 0.5], [3e12, 5e12], [1e99, 0.0]])
+def test_rows_are_written_as_whole_numbers_of_32_bits(covers):
+    booster, *_ = grown(0, missing=False, categorical=False, depth=1)
+    tree = replace(parse_trees(booster.model_to_string())[0], covers=np.array(covers))
+    dumped = lightgbm.Booster(model_str=format_model([tree], np.ones(1), 5)).dump_model()
+    root = dumped["tree_info"][0]["tree_structure"]
+    counts = np.array([root["left_child"]["leaf_count"], root["right_child"]["leaf_count"]])
+    assert root["internal_count"] == counts.sum() < 2**31
+    np.testing.assert_allclose(counts / counts.sum(), np.array(covers) / sum(covers))

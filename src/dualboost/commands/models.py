@@ -13,7 +13,7 @@ from ..classifier import DualBoostClassifier
 from ..classifier_cv import DualBoostClassifierCV
 from ..errors import InvalidDataError, InvalidParameterError
 from ..formulations import FORMULATIONS
-from ..model_file import load_model
+from ..model_file.reading import load_model
 from .output import JSON, report
 from .reading import features_for, read_table, split_target, training_features
 

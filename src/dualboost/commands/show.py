@@ -12,7 +12,7 @@ import numpy as np
 from ..inspection.names import names_of
 from ..inspection.rules import used_trees
 from ..inspection.text import draw_tree
-from ..model_file import load_model
+from ..model_file.reading import load_model
 from .models import FILE, description
 from .output import JSON, report
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from typing import Any
 
@@ -20,7 +21,7 @@ from ..trees import Tree
 class ThinnedTreesClassifier(ClassifierMixin, BaseEstimator):
     """The weighted sum of trees and an intercept, as log-odds of the second class.
 
-    It predicts and it is pickled; it is not trained, so ``fit`` refuses. ``booster_`` is the same sum, without the
+    It predicts, is pickled and saved; it is not trained, so ``fit`` refuses. ``booster_`` is the same sum, without the
     intercept, as a LightGBM model of the encoded features.
     """
 
@@ -57,6 +58,12 @@ class ThinnedTreesClassifier(ClassifierMixin, BaseEstimator):
     def fit(self, X: Any, y: Any) -> ThinnedTreesClassifier:
         """Not possible: train the original model again and thin it."""
         raise NotImplementedError("A thinned model cannot be trained; train the model it comes from, and thin that.")
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the model to a JSON file, compressed if its name ends with ".gz"; ``dualboost.load_model`` reads it."""
+        from ..model_file.writing import save_model
+
+        save_model(self, path)
 
     @property
     def booster_(self) -> lightgbm.Booster:

@@ -1,0 +1,74 @@
+"""Model files on disk: whole or not at all, and never larger than can be read safely."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import secrets
+import stat
+import zlib
+from pathlib import Path
+
+from ..errors import ModelFormatError
+from .layout import LARGEST_TEXT
+
+GZIP_START = b"\x1f\x8b"
+GZIP_HEADER = 16 + zlib.MAX_WBITS
+"""Tells zlib to expect one."""
+
+
+def write_file(path: str | os.PathLike[str], content: str) -> None:
+    """Write beside the path and rename, so that a failure leaves what was there."""
+    target = Path(os.path.realpath(path))
+    data = content.encode()
+    if target.name.endswith(".gz"):
+        data = gzip.compress(data, mtime=0)
+    beside = target.with_name(f".{target.name}.{secrets.token_hex(4)}.tmp")
+    try:
+        with beside.open("xb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        beside.replace(target)
+    finally:
+        beside.unlink(missing_ok=True)
+
+
+def read_file(path: str | os.PathLike[str]) -> str:
+    """The text of a model file, compressed or not."""
+    if not stat.S_ISREG(os.stat(path).st_mode):
+        raise ModelFormatError("the path is not that of a file")
+    with open(path, "rb") as file:
+        return decode(file.read(LARGEST_TEXT + 1))
+
+
+def decode(data: bytes) -> str:
+    """The text of a file's bytes."""
+    _require_size(data)
+    if data.startswith(GZIP_START):
+        data = _decompress(data)
+    if not data.strip():
+        raise ModelFormatError("the file is empty")
+    try:
+        return data.decode()
+    except UnicodeDecodeError as error:
+        raise ModelFormatError(f"the file is not text in UTF-8: {error}") from None
+
+
+def _decompress(data: bytes) -> bytes:
+    stream = zlib.decompressobj(GZIP_HEADER)
+    try:
+        content = stream.decompress(data, LARGEST_TEXT + 1)
+    except zlib.error as error:
+        raise ModelFormatError(f"the file's gzip stream is damaged: {error}") from None
+    _require_size(content)
+    if not stream.eof:
+        raise ModelFormatError("the file's gzip stream is cut off")
+    if stream.unused_data:
+        raise ModelFormatError("the file goes on after its gzip stream")
+    return content
+
+
+def _require_size(data: bytes) -> None:
+    if len(data) > LARGEST_TEXT:
+        raise ModelFormatError(f"the file holds more than {LARGEST_TEXT} bytes, the most that a model may have")

@@ -1,0 +1,111 @@
+"""A weighted tree as an object of a model file, and back."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .._typing import Integers, Vector
+from ..trees import Tree
+from .checks import SMALLEST, fail, fields, flags, inside, integers, items, number, numbers, shown
+
+KEYS = ("weight", "feature", "threshold", "left", "right", "missing_left", "categories", "gain", "votes", "covers")
+
+LARGEST_FIGURE = 1e100
+"""Of weights, gains and rows, so that sums and products of them are finite."""
+
+
+def describe_tree(tree: Tree, weight: float) -> dict[str, Any]:
+    """Plain lists; a threshold that is no finite number, as that of a split by category, is null."""
+    nodes = range(len(tree.feature))
+    is_cut = [math.isfinite(tree.threshold[node]) and node not in tree.categories for node in nodes]
+    return {
+        "weight": float(weight),
+        "feature": tree.feature.tolist(),
+        "threshold": [float(tree.threshold[node]) if is_cut[node] else None for node in nodes],
+        "left": tree.left.tolist(),
+        "right": tree.right.tolist(),
+        "missing_left": tree.missing_left.tolist(),
+        "categories": [tree.categories[node].tolist() if node in tree.categories else None for node in nodes],
+        "gain": tree.gain.tolist(),
+        "votes": tree.votes.tolist(),
+        "covers": None if tree.covers is None else tree.covers.tolist(),
+    }
+
+
+@dataclass(frozen=True)
+class TreeReader:
+    """What the trees of one model have in common."""
+
+    n_features: int
+    n_categories: dict[int, int]
+    """How many categories a categorical feature has."""
+    largest_vote: float = 1.0
+
+    def read(self, value: Any, where: str) -> tuple[float, Tree]:
+        """A weight and its tree."""
+        entry = fields(value, where, KEYS)
+        votes = numbers(entry["votes"], inside(where, "votes"), None, -self.largest_vote, self.largest_vote)
+        n = len(votes) - 1
+        if n < 0:
+            fail(inside(where, "votes"), "is empty; a tree has at least one leaf")
+        feature = integers(entry["feature"], inside(where, "feature"), n, 0, self.n_features - 1)
+        left, right = (integers(entry[side], inside(where, side), n, -n - 1, n - 1) for side in ("left", "right"))
+        _require_one_parent(left, right, where)
+        tree = Tree(
+            feature=feature,
+            threshold=numbers(entry["threshold"], inside(where, "threshold"), n, null=math.inf),
+            left=left,
+            right=right,
+            missing_left=np.array(flags(entry["missing_left"], inside(where, "missing_left"), n), dtype=bool),
+            categories=self._categories(entry["categories"], inside(where, "categories"), feature),
+            gain=numbers(entry["gain"], inside(where, "gain"), n, 0.0, LARGEST_FIGURE),
+            votes=votes,
+            covers=_covers(entry["covers"], inside(where, "covers"), n + 1),
+        )
+        _require_plain_categories(tree, where)
+        return number(entry["weight"], inside(where, "weight"), SMALLEST, LARGEST_FIGURE), tree
+
+    def _categories(self, value: Any, where: str, feature: Integers) -> dict[int, Integers]:
+        """The codes that go left, for the nodes that split by category."""
+        found = {}
+        for node, codes in enumerate(items(value, where, len(feature))):
+            n_known = self.n_categories.get(int(feature[node]))
+            place = inside(where, node)
+            if n_known is None:
+                if codes is not None:
+                    fail(place, f"is {shown(codes)}; it must be null, as feature {feature[node]} has no categories")
+                continue
+            found[node] = integers(codes, place, None, 0, n_known - 1)
+            if not len(codes) or (np.diff(found[node]) <= 0).any():
+                fail(place, f"is {shown(codes)}; it must be one or more codes, increasing")
+        return found
+
+
+def _covers(value: Any, where: str, n_leaves: int) -> Vector | None:
+    return None if value is None else numbers(value, where, n_leaves, 0.0, LARGEST_FIGURE)
+
+
+def _require_one_parent(left: Integers, right: Integers, where: str) -> None:
+    """Children come after their parent and have no other; there are as many as places for them, so all are reached."""
+    seen: set[int] = set()
+    for node, children in enumerate(zip(left.tolist(), right.tolist(), strict=True)):
+        for side, child in zip(("left", "right"), children, strict=True):
+            place = inside(inside(where, side), node)
+            if 0 <= child <= node:
+                fail(place, f"is {child}; a child must come after its node")
+            if child in seen:
+                fail(place, f"is {child}, which is a child of another node")
+            seen.add(child)
+
+
+def _require_plain_categories(tree: Tree, where: str) -> None:
+    """At a split by category there is no threshold, and a missing value goes right."""
+    for node in tree.categories:
+        if math.isfinite(tree.threshold[node]):
+            fail(inside(inside(where, "threshold"), node), "is a number; it must be null at a split by category")
+        if tree.missing_left[node]:
+            fail(inside(inside(where, "missing_left"), node), "is true; it must be false at a split by category")

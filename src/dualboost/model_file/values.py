@@ -1,0 +1,88 @@
+"""Classes and categories: values of one numpy type, which a file names so that predictions keep it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import MissingDependencyError, UnsupportedModelError
+from .checks import LARGEST, choice, fail, fields, flag, inside, integer, items, number, shown, text
+
+INTEGERS = tuple(f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64))
+FLOATS = ("float16", "float32", "float64")
+CLASS_TYPES = ("bool", *INTEGERS, *FLOATS, "str", "object")
+CATEGORY_TYPES = ("bool", *INTEGERS, *FLOATS[1:], "str", "string", "object")
+MOST_NEGATIVE, MOST_POSITIVE = -(2**63), 2**64 - 1
+
+
+def describe_classes(classes: NDArray[Any]) -> dict[str, Any]:
+    kind = "str" if classes.dtype.kind == "U" else str(classes.dtype)
+    return _describe(kind, CLASS_TYPES, classes.tolist(), "The classes")
+
+
+def describe_categories(feature: int, categories: Any) -> dict[str, Any]:
+    """The categories of a pandas column, which is a pandas index."""
+    values = [value.item() if isinstance(value, np.generic) else value for value in categories.tolist()]
+    what = f"The categories of feature {feature}"
+    return {"feature": feature} | _describe(str(categories.dtype), CATEGORY_TYPES, values, what)
+
+
+def _describe(kind: str, kinds: tuple[str, ...], values: list[Any], what: str) -> dict[str, Any]:
+    odd = next((value for value in values if type(value) not in (bool, int, float, str)), None)
+    if kind not in kinds or odd is not None:
+        reason = f"are of type {kind}" if odd is None else f"hold {odd!r}"
+        raise UnsupportedModelError(
+            f"{what} {reason}, which a model file cannot hold; fit with numbers or strings, or pickle the model."
+        )
+    return {"type": kind, "values": values}
+
+
+def read_classes(value: Any, where: str) -> NDArray[Any]:
+    """The two classes, in order."""
+    entry = fields(value, where, ("type", "values"))
+    kind = choice(entry["type"], inside(where, "type"), CLASS_TYPES)
+    place = inside(where, "values")
+    found = [_scalar(v, inside(place, k), kind, mixed=False) for k, v in enumerate(items(entry["values"], place, 2))]
+    classes = np.array(found, dtype=kind)
+    if classes.tolist() != found or not found[0] < found[1]:
+        fail(place, f"is {shown(found[0])}, {shown(found[1])}; it must be two values of type {kind} in order")
+    return classes
+
+
+def read_categories(value: Any, where: str, n_features: int) -> tuple[int, Any]:
+    """The position of a feature and its categories as a pandas index."""
+    entry = fields(value, where, ("feature", "type", "values"))
+    feature = integer(entry["feature"], inside(where, "feature"), 0, n_features - 1)
+    kind = choice(entry["type"], inside(where, "type"), CATEGORY_TYPES)
+    place = inside(where, "values")
+    found = [_scalar(v, inside(place, k), kind, mixed=True) for k, v in enumerate(items(entry["values"], place))]
+    if len(set(found)) < len(found):
+        fail(place, "has a category twice")
+    return feature, _index(found, kind)
+
+
+def _index(values: list[Any], kind: str) -> Any:
+    try:
+        import pandas
+    except ImportError as error:
+        raise MissingDependencyError("The model has pandas categories; install pandas to load it.") from error
+    return pandas.Index(values, dtype=kind)
+
+
+def _scalar(value: Any, where: str, kind: str, mixed: bool) -> Any:
+    """A value that an array of this kind holds exactly; ``mixed`` lets objects be more than strings."""
+    if kind == "object" and mixed and type(value) is not str:
+        kind = {bool: "bool", int: "integer", float: "float64"}.get(type(value), kind)
+    if kind in ("str", "string", "object"):
+        return text(value, where)
+    if kind == "bool":
+        return flag(value, where)
+    if kind in FLOATS:
+        found = number(value, where, -LARGEST, LARGEST)
+        if abs(found) > float(np.finfo(kind).max) or float(np.dtype(kind).type(found)) != found:
+            fail(where, f"is {shown(value)}, which {kind} does not hold exactly")
+        return found
+    low, high = (MOST_NEGATIVE, MOST_POSITIVE) if kind == "integer" else (np.iinfo(kind).min, np.iinfo(kind).max)
+    return integer(value, where, int(low), int(high))

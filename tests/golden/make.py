@@ -1,0 +1,95 @@
+"""Makes the files of this folder: ``python -m tests.golden.make``. Those of a released version stay as they were."""
+
+import json
+import warnings
+
+import numpy as np
+import pandas as pd
+from sklearn.ensemble import HistGradientBoostingClassifier
+
+from dualboost import DualBoostClassifier, DualBoostClassifierCV, LPBoost, MDBoost, thin
+from dualboost.errors import DegenerateEnsembleWarning
+
+from ..thinning.models import numbers, table
+from . import FOLDER
+
+N_ROWS = 12
+
+
+def with_numbered_category(n=400, seed=0):
+    X, y = table(n, seed)
+    return X.assign(size=pd.Categorical(np.arange(n) % 5 * 10)), y
+
+
+def thinned():
+    X, y = numbers(missing=True)
+    model = HistGradientBoostingClassifier(max_iter=20, max_leaf_nodes=5, random_state=0).fit(X, y)
+    return thin(model, X, y, tolerance=0.01).model
+
+
+def fit(clf, data, classes=(0, 1)):
+    X, y = data()
+    return clf.fit(X, np.array(classes)[y])
+
+
+def numbers_with_gaps(n=400, seed=0):
+    return numbers(n, seed, missing=True)
+
+
+def half_missing(n=400, seed=0):
+    """That a value is missing says most about the label."""
+    X, y = numbers(n, seed)
+    X[:, 2] = np.where((y == 1) ^ (np.arange(n) % 9 == 0), np.nan, X[:, 2])
+    return X, y
+
+
+def models():
+    """Each with what makes rows for it."""
+    yield "stumps", numbers, fit(DualBoostClassifier("lp", max_iter=12), numbers)
+    yield "depth_3", numbers, fit(DualBoostClassifier("qrlp", max_depth=3, max_iter=8), numbers, (-1.0, 2.0))
+    confident = DualBoostClassifier("cg", C=0.2, max_depth=2, voting="confidence", max_iter=6)
+    yield "confidence", numbers_with_gaps, fit(confident, numbers_with_gaps, (False, True))
+    tables = DualBoostClassifier("nm", max_depth=3, max_iter=10)
+    yield "table", table, fit(tables, table, ("no", "ja, natürlich"))
+    coded = DualBoostClassifier("erlp", max_depth=2, max_iter=6, criterion="edge", verbose=False)
+    yield "numbered_category", with_numbered_category, fit(coded, with_numbered_category)
+    held_out = DualBoostClassifier(
+        "cg", max_depth=2, max_iter=15, validation_fraction=0.3, n_iter_no_change=5, random_state=1
+    )
+    yield "calibrated", numbers, fit(held_out, numbers)
+    optimal = DualBoostClassifier("lp", learner="optimal", max_iter=20)
+    yield "optimal", half_missing, fit(optimal, half_missing)
+    pool = DualBoostClassifier(MDBoost(C=2.0, negative_weights="clip"), learner=["cart", ("optimal", 2)], max_iter=8)
+    yield "pool", numbers, fit(pool, numbers, np.array([3, 200], dtype=np.uint8))
+    tuned = DualBoostClassifierCV("nm", Cs=4, cv=3, max_iter=10, random_state=0)
+    yield "tuned", table, fit(tuned, table)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DegenerateEnsembleWarning)
+        yield "empty", numbers, fit(DualBoostClassifier(LPBoost(C=1e-6)), numbers)
+    yield "thinned", numbers_with_gaps, thinned()
+
+
+def answers(clf, X):
+    is_frame = isinstance(X, pd.DataFrame)
+    rows = pd.DataFrame(X).astype(object)
+    return {
+        "columns": list(X.columns) if is_frame else None,
+        "categorical": list(X.select_dtypes("category").columns) if is_frame else [],
+        "rows": rows.where(rows.notna(), None).to_numpy().tolist(),
+        "predict": clf.predict(X).tolist(),
+        "decision_function": clf.decision_function(X).tolist(),
+        "predict_proba": clf.predict_proba(X).tolist(),
+    }
+
+
+def main():
+    for name, data, clf in models():
+        suffix = ".json.gz" if name == "thinned" else ".json"
+        clf.save(FOLDER / f"{name}{suffix}")
+        X, _ = data(n=N_ROWS, seed=11)
+        lines = [f" {json.dumps(key)}: {json.dumps(value)}" for key, value in answers(clf, X).items()]
+        (FOLDER / f"{name}.expected.json").write_text("{\n" + ",\n".join(lines) + "\n}\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,88 @@
+"""Damaged files: a model that predicts sensibly, or one error of ours, soon and in little memory."""
+
+import random
+import resource
+import sys
+import time
+import warnings
+
+import numpy as np
+import pytest
+
+from dualboost import load_model
+from dualboost.errors import ModelFormatError
+from dualboost.model_file.files import decode, read_file
+from dualboost.model_file.reading import read_model
+from dualboost.model_file.writing import model_text
+from dualboost.thinning import ThinnedTreesClassifier
+
+from ..golden import model_paths
+from .mutations import Mutator
+
+N_FILES, N_SHARES = 20_000, 8
+N_ON_DISK = 400
+MOST_SECONDS, MOST_BYTES = 1.0, 2**30
+UNIT = 1 if sys.platform == "darwin" else 1024
+"""What ``getrusage`` counts memory in."""
+
+
+@pytest.fixture(scope="module")
+def mutators():
+    return [Mutator(read_file(path)) for path in model_paths()]
+
+
+def require_sensible(model, rng):
+    """Whatever was loaded answers with numbers in range and its own classes."""
+    n = model.n_features_in_
+    X = rng.normal(size=(6, n)) if n < 1000 else np.zeros((1, n))
+    X[:, :8] = np.where(rng.random(X[:, :8].shape) < 0.2, np.nan, np.round(2.0 * X[:, :8]))
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "X does not have valid feature names")
+        margins, probabilities, classes = model.decision_function(X), model.predict_proba(X), model.predict(X)
+    assert np.isfinite(margins).all()
+    assert isinstance(model, ThinnedTreesClassifier) or (np.abs(margins) <= 1.0).all()
+    assert ((probabilities >= 0.0) & (probabilities <= 1.0)).all()
+    assert set(classes.tolist()) <= set(model.classes_.tolist())
+
+
+def load(read, damaged):
+    """The model, or None for an error of ours; and the seconds of this process that it took."""
+    started = time.process_time()
+    try:
+        return read(damaged), time.process_time() - started
+    except ModelFormatError:
+        return None, time.process_time() - started
+
+
+@pytest.mark.parametrize("share", range(N_SHARES))
+def test_damaged_files(share, mutators):
+    random_choices, numbers = random.Random(share), np.random.default_rng(share)
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    n_loaded, slowest = 0, 0.0
+    for number in range(N_FILES // N_SHARES):
+        damaged = random_choices.choice(mutators).mutated(random_choices)
+        model, seconds = load(lambda data: read_model(decode(data)), damaged)
+        slowest = max(slowest, seconds)
+        if model is not None:
+            n_loaded += 1
+            require_sensible(model, numbers)
+            if number % 10 == 0:
+                text = model_text(model)
+                assert model_text(read_model(text)) == text
+    assert slowest < MOST_SECONDS
+    assert 0.05 < n_loaded / (N_FILES // N_SHARES) < 0.6
+    assert (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) * UNIT < MOST_BYTES
+
+
+def test_damaged_files_on_disk(mutators, tmp_path):
+    random_choices, numbers = random.Random(N_SHARES), np.random.default_rng(N_SHARES)
+    path = tmp_path / "model.json"
+    n_loaded = 0
+    for _ in range(N_ON_DISK):
+        path.write_bytes(random_choices.choice(mutators).mutated(random_choices))
+        model, seconds = load(load_model, path)
+        assert seconds < MOST_SECONDS
+        if model is not None:
+            n_loaded += 1
+            require_sensible(model, numbers)
+    assert 0 < n_loaded < N_ON_DISK

@@ -1,0 +1,254 @@
+"""What is saved and loaded is the same model."""
+
+import pickle
+import re
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.ensemble import HistGradientBoostingClassifier
+
+from dualboost import DualBoostClassifier, DualBoostClassifierCV, LPBoost, MDBoost, load_model, thin, to_lightgbm
+from dualboost.errors import DegenerateEnsembleWarning, UnsupportedModelError
+from dualboost.thinning import ThinnedTreesClassifier
+
+from ..conftest import small_dataset
+from ..golden import FOLDER
+from ..thinning.models import numbers, table
+
+NEW_NUMBERS, NEW_LABELS = numbers(n=300, seed=5, missing=True)
+NEW_TABLE, _ = table(n=300, seed=6)
+
+
+def saved_and_loaded(model, folder, name="model.json"):
+    model.save(folder / name)
+    return load_model(folder / name)
+
+
+def assert_same_answers(one, other, X):
+    for method in ("decision_function", "predict_proba", "predict"):
+        ours, theirs = getattr(one, method)(X), getattr(other, method)(X)
+        assert ours.dtype == theirs.dtype
+        np.testing.assert_array_equal(ours, theirs, strict=True)
+
+
+@pytest.fixture(scope="module")
+def many():
+    """Many trees of which some have no weight, so that the order of summation matters."""
+    X, y = numbers(n=600, missing=True)
+    return DualBoostClassifier("lp", max_depth=3, max_iter=60, voting="confidence").fit(X, y)
+
+
+@pytest.fixture(scope="module")
+def of_a_table():
+    X, y = table()
+    return DualBoostClassifier("qrlp", C=50, max_depth=3, max_iter=25).fit(X, np.where(y == 1, "yes", "no"))
+
+
+def test_the_same_answers_in_a_fresh_process(many, of_a_table, tmp_path):
+    asked = {"many.json": (many, NEW_NUMBERS), "table.json.gz": (of_a_table, NEW_TABLE)}
+    for name, (model, X) in asked.items():
+        model.save(tmp_path / name)
+        (tmp_path / f"{name}.rows").write_bytes(pickle.dumps(X))
+    script = """
+import pickle, sys, dualboost
+folder, *names = sys.argv[1:]
+answers = {}
+for name in names:
+    model, X = dualboost.load_model(f"{folder}/{name}"), pickle.load(open(f"{folder}/{name}.rows", "rb"))
+    answers[name] = [getattr(model, method)(X) for method in ("predict", "decision_function", "predict_proba")]
+pickle.dump(answers, open(f"{folder}/answers", "wb"))
+"""
+    subprocess.run([sys.executable, "-c", script, str(tmp_path), *asked], check=True)
+    answers = pickle.loads((tmp_path / "answers").read_bytes())
+    for name, (model, X) in asked.items():
+        methods = (model.predict, model.decision_function, model.predict_proba)
+        for method, answer in zip(methods, answers[name], strict=True):
+            np.testing.assert_array_equal(answer, method(X), strict=True)
+
+
+def test_every_formulation(formulation_name, tmp_path):
+    X, y = small_dataset("waveform")
+    clf = DualBoostClassifier(formulation_name, max_depth=2, max_iter=30).fit(X, y)
+    loaded = saved_and_loaded(clf, tmp_path)
+    assert_same_answers(loaded, clf, X)
+    assert_same_answers(loaded, clf, sparse.csr_matrix(X))
+    assert loaded.formulation_ == clf.formulation_
+    assert loaded.score(X, y) == clf.score(X, y)
+
+
+def test_only_trees_with_a_weight_are_kept(many, tmp_path):
+    loaded = saved_and_loaded(many, tmp_path)
+    used = np.flatnonzero(many.weights_)
+    assert len(used) < len(many.weights_) == loaded.n_generated_
+    np.testing.assert_array_equal(loaded.weights_, many.weights_[used])
+    np.testing.assert_array_equal(loaded.votes(NEW_NUMBERS), many.votes(NEW_NUMBERS)[:, used])
+
+
+def test_what_is_known_of_the_fit(many, tmp_path):
+    loaded = saved_and_loaded(many, tmp_path)
+    for name in ("objective_", "gap_", "bound_", "certified_", "stop_reason_", "n_columns_", "n_iter_"):
+        assert getattr(loaded, name) == getattr(many, name), name
+    np.testing.assert_array_equal(loaded.feature_importances_, many.feature_importances_)
+    assert list(loaded.history_) == list(many.history_)
+    for name, column in many.history_.items():
+        np.testing.assert_array_equal(loaded.history_[name], column, strict=True)
+    assert not hasattr(loaded, "sample_weights_")
+
+
+def test_stages_are_refused_in_words(many, tmp_path):
+    loaded = saved_and_loaded(many, tmp_path)
+    for method in (loaded.staged_decision_function, loaded.staged_predict):
+        with pytest.raises(UnsupportedModelError, match="loaded from a file"):
+            next(iter(method(NEW_NUMBERS)))
+
+
+@pytest.mark.parametrize(
+    "clf",
+    [
+        DualBoostClassifier(LPBoost(C=0.3), max_iter=np.int64(5), C=1, verbose=False, n_jobs=2, time_limit=60),
+        DualBoostClassifier(MDBoost(negative_weights="clip"), learner=[("cart", 1), "optimal"], max_iter=5),
+        DualBoostClassifier(learner=("cart", 2), max_iter=5, columns_per_iteration="all", tol=np.float64(1e-5)),
+        DualBoostClassifierCV("lp", Cs=[0.1, 1], cv=2, select="sparsest", max_iter=5),
+        DualBoostClassifierCV("lp", Cs=np.array([0.2, 1.0]), max_iter=5, random_state=3),
+    ],
+    ids=["object", "pool", "pair", "list of C", "array of C"],
+)
+def test_arguments_survive(clf, tmp_path):
+    X, y = numbers()
+    loaded = saved_and_loaded(clf.fit(X, y), tmp_path)
+    assert type(loaded) is type(clf)
+    ours, theirs = clone(loaded).get_params(), clf.get_params()
+    assert list(ours) == list(theirs)
+    for name, value in ours.items():
+        assert value == (theirs[name].tolist() if isinstance(theirs[name], np.ndarray) else theirs[name]), name
+    np.testing.assert_array_equal(clone(loaded).fit(X, y).weights_, clf.weights_)
+
+
+def test_what_tuning_found(tmp_path):
+    X, y = table()
+    clf = DualBoostClassifierCV("nm", Cs=3, cv=2, max_iter=10).fit(X, y)
+    loaded = saved_and_loaded(clf, tmp_path)
+    assert loaded.C_ == clf.C_ == loaded.formulation_.C
+    np.testing.assert_array_equal(loaded.Cs_, clf.Cs_)
+    np.testing.assert_array_equal(loaded.scores_, clf.scores_)
+    assert list(loaded.path_) == list(clf.path_)
+    assert all(np.array_equal(loaded.path_[name], clf.path_[name]) for name in clf.path_)
+
+
+@pytest.mark.parametrize(
+    "classes",
+    [
+        [0, 1],
+        np.array([-3, 100], dtype=np.int8),
+        np.array([0, 2**64 - 1], dtype=np.uint64),
+        [False, True],
+        [-1.0, 2.0],
+        np.array([1.0, 3.0], dtype=np.float32),
+        ["a", "ä\n\"'"],
+        np.array(["first", "second"], dtype=object),
+    ],
+    ids=str,
+)
+def test_classes_keep_their_type(classes, tmp_path):
+    X, y = numbers()
+    clf = DualBoostClassifier(max_iter=3).fit(X, np.asarray(classes)[y])
+    loaded = saved_and_loaded(clf, tmp_path)
+    assert loaded.classes_.dtype == clf.classes_.dtype
+    assert_same_answers(loaded, clf, NEW_NUMBERS)
+
+
+@pytest.mark.parametrize(
+    "categories",
+    [
+        list("uvwxyz"),
+        pd.Index(["a", "b"], dtype="string"),
+        [3, 1, 2],
+        [0.5, -1.0, 1e300],
+        [True, False],
+        ["a", 1, 2.5],
+        ["", "NaN", "None"],
+    ],
+    ids=str,
+)
+def test_categories_keep_their_type(categories, tmp_path):
+    X, y = numbers()
+    codes = (np.arange(len(X)) + (y == 1)) % len(categories)
+    frame = pd.DataFrame(X).assign(kind=pd.Categorical.from_codes(codes, categories)).rename(columns=str)
+    clf = DualBoostClassifier(max_depth=2, max_iter=10).fit(frame, y)
+    loaded = saved_and_loaded(clf, tmp_path)
+    unknown = frame.assign(kind=pd.Categorical.from_codes(codes % 2 - 1, ["never seen"]))
+    for rows in (frame, unknown):
+        assert_same_answers(loaded, clf, rows)
+    assert loaded.feature_names_in_.tolist() == list(frame.columns)
+
+
+def test_a_loaded_model_is_thinned_and_exported(of_a_table, tmp_path):
+    X, y = table()
+    loaded = saved_and_loaded(of_a_table, tmp_path)
+    assert_same_answers(loaded, of_a_table, NEW_TABLE)
+    np.testing.assert_array_equal(to_lightgbm(loaded).predict(NEW_TABLE), to_lightgbm(of_a_table).predict(NEW_TABLE))
+    result = thin(loaded, X, np.where(y == 1, "yes", "no"), tolerance=0.05)
+    assert len(result.kept) < len(loaded.weights_)
+    assert_same_answers(saved_and_loaded(result.model, tmp_path), result.model, NEW_TABLE)
+
+
+def test_an_ensemble_without_a_tree(tmp_path):
+    X, y = numbers()
+    with pytest.warns(DegenerateEnsembleWarning):
+        clf = DualBoostClassifier(LPBoost(C=1e-6)).fit(X, y)
+    loaded = saved_and_loaded(clf, tmp_path)
+    assert not len(loaded.weights_)
+    assert_same_answers(loaded, clf, NEW_NUMBERS)
+
+
+def test_a_thinned_model(tmp_path):
+    X, y = numbers(missing=True)
+    X = pd.DataFrame(X, columns=list("abcde"))
+    original = HistGradientBoostingClassifier(max_iter=20, random_state=0).fit(X, np.where(y == 1, "yes", "no"))
+    model = thin(original, X, np.where(y == 1, "yes", "no"), tolerance=0.05).model
+    loaded = saved_and_loaded(model, tmp_path)
+    assert isinstance(loaded, ThinnedTreesClassifier)
+    assert_same_answers(loaded, model, pd.DataFrame(NEW_NUMBERS, columns=list("abcde")))
+    assert_same_answers(clone(loaded), model, NEW_NUMBERS)
+
+
+def test_a_loaded_model_is_fitted_anew(of_a_table, tmp_path):
+    X, y = numbers()
+    again = saved_and_loaded(of_a_table, tmp_path).fit(X, y)
+    assert_same_answers(again, clone(of_a_table).fit(X, y), NEW_NUMBERS)
+    assert len(list(again.staged_predict(X))) == again.n_iter_
+    assert again.sample_weights_.shape == y.shape
+
+
+def test_without_pandas_only_categories_are_missed():
+    script = """
+import sys; sys.modules["pandas"] = None
+import dualboost, dualboost.errors
+folder = sys.argv[1]
+print(dualboost.load_model(f"{folder}/stumps.json").predict([[0.0] * 5]))
+try:
+    dualboost.load_model(f"{folder}/table.json")
+except dualboost.errors.MissingDependencyError as error:
+    print(error)
+"""
+    run = subprocess.run([sys.executable, "-c", script, str(FOLDER)], check=True, capture_output=True, text=True)
+    assert re.fullmatch(r"\[[01]\]\n.*install pandas to load it\.\n", run.stdout)
+
+
+def test_a_loaded_model_is_pickled(of_a_table, tmp_path):
+    loaded = saved_and_loaded(of_a_table, tmp_path)
+    assert_same_answers(pickle.loads(pickle.dumps(loaded)), of_a_table, NEW_TABLE)
+
+
+@pytest.mark.parametrize("name", ["again.json", "again.json.gz"])
+def test_saved_again_is_the_same_file(name, of_a_table, many, tmp_path):
+    for model in (of_a_table, many):
+        model.save(tmp_path / name)
+        content = (tmp_path / name).read_bytes()
+        load_model(tmp_path / name).save(tmp_path / name)
+        assert (tmp_path / name).read_bytes() == content

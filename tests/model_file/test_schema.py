@@ -1,0 +1,70 @@
+"""The published schema says what is written."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from dualboost import DualBoostClassifier, DualBoostClassifierCV
+from dualboost.formulations import FORMULATIONS
+from dualboost.masters import MASTERS
+from dualboost.model_file.files import read_file
+from dualboost.model_file.layout import MOST_FEATURES, STOP_REASONS
+from dualboost.model_file.parameters import PARAMETERS
+from dualboost.model_file.reading import read_model
+from dualboost.model_file.values import CATEGORY_TYPES, CLASS_TYPES
+from dualboost.pricing import PRICERS
+
+from ..golden import model_paths
+from .json_schema import Schema
+
+SCHEMA = json.loads((Path(__file__).parents[2] / "docs" / "model.schema.json").read_text())
+PARTS = SCHEMA["$defs"]
+GOLDEN = [json.loads(read_file(path)) for path in model_paths()]
+
+
+@pytest.mark.parametrize("model", GOLDEN, ids=[path.name for path in model_paths()])
+def test_saved_files_are_valid(model):
+    assert Schema(SCHEMA).accepts(model)
+
+
+@pytest.mark.parametrize("model", GOLDEN, ids=[path.name for path in model_paths()])
+def test_every_key_that_is_missing_or_added_makes_them_invalid(model):
+    schema = Schema(SCHEMA)
+    assert not schema.accepts(model | {"extra": 1})
+    for key in model:
+        assert not schema.accepts({name: value for name, value in model.items() if name != key}), key
+    for key, value in model.items():
+        assert not schema.accepts(model | {key: [value]}), key
+    for tree in model["trees"][:1]:
+        for key in tree:
+            without = {name: value for name, value in tree.items() if name != key}
+            assert not schema.accepts(model | {"trees": [without]}), key
+
+
+def test_schema_and_code_know_the_same_names():
+    for part, estimator in (("parameters", DualBoostClassifier()), ("parameters_cv", DualBoostClassifierCV())):
+        assert set(PARTS[part]["properties"]) == set(estimator.get_params())
+        assert set(estimator.get_params()) <= set(PARAMETERS)
+    properties = PARTS["parameters"]["properties"]
+    assert set(properties["formulation"]["oneOf"][0]["enum"]) == set(FORMULATIONS)
+    assert set(properties["master"]["enum"]) == {"auto", *MASTERS}
+    assert set(PARTS["learner"]["oneOf"][0]["enum"]) == set(PRICERS)
+    assert PARTS["classes"]["properties"]["type"]["enum"] == list(CLASS_TYPES)
+    assert PARTS["categories"]["properties"]["type"]["enum"] == list(CATEGORY_TYPES)
+    assert PARTS["fit"]["properties"]["stop_reason"]["enum"] == list(STOP_REASONS)
+    assert PARTS["features"]["properties"]["count"]["maximum"] == MOST_FEATURES
+
+
+def test_the_example_of_the_documentation_is_what_its_code_makes(tmp_path, monkeypatch):
+    text = (Path(__file__).parents[2] / "docs" / "model_format.md").read_text(encoding="utf-8")
+    code, example = (text.split(f"```{language}\n")[1].split("```")[0] for language in ("python", "json"))
+    assert Schema(SCHEMA).accepts(json.loads(example))
+    monkeypatch.chdir(tmp_path)
+    made = {}
+    exec(code, made)
+    np.testing.assert_allclose(
+        read_model(example).decision_function(made["X"]), made["clf"].decision_function(made["X"]), atol=1e-6
+    )
+    assert list(json.loads(Path("model.json").read_text())) == list(json.loads(example))
