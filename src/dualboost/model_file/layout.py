@@ -27,7 +27,7 @@ BODY = {
 
 STOP_REASONS = (
     *("certified", "converged", "max_iter", "time_limit", "no_improvement"),
-    *("interrupted", "solver_failed"),
+    *("callback", "interrupted", "solver_failed"),
 )
 COUNTS = ("iteration", "n_columns", "n_generated")
 """The whole numbers of the history."""

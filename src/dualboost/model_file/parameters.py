@@ -15,8 +15,8 @@ from ..masters import MASTERS
 from ..pricing import PRICERS
 from .checks import choice, fail, fields, flag, inside, integer, items, number, text
 
-REPLACEABLE = ("cv", "random_state")
-"""Arguments of which only numbers can be written; a fitted model does without them."""
+REPLACEABLE = ("callbacks", "cv", "random_state")
+"""Arguments of which at most numbers can be written; a fitted model does without them."""
 
 SAVED_BY_USER = 7
 """How far up the call of ``save`` is from a warning about an argument."""
@@ -126,6 +126,11 @@ def _one_of(kind: type, check: Check, otherwise: Check) -> Check:
     return lambda value, where: check(value, where) if type(value) is kind else otherwise(value, where)
 
 
+def _nothing(value: Any, where: str) -> None:
+    if value is not None:
+        fail(where, "must be null: a file holds no functions")
+
+
 def _numbers(value: Any, where: str) -> Any:
     return [number(entry, inside(where, k)) for k, entry in enumerate(items(value, where))]
 
@@ -154,6 +159,7 @@ PARAMETERS: dict[str, Check] = {
     "tree_time_limit": _number,
     "Cs": _one_of(int, integer, _numbers),
     "cv": _optional(integer),
+    "callbacks": _nothing,
     "select": text,
 }
 """What each argument may be; its range is checked by the estimator itself."""

@@ -89,7 +89,7 @@ def _unfitted(document: dict[str, Any]) -> DualBoostClassifier:
 
 def _restore_features(model: Any, value: Any) -> dict[int, Any]:
     """Sets the number and the names of the features; returns the categories of those that have any."""
-    entry = fields(value, "features", ("count", "names", "categories"))
+    entry = fields(value, "features", ("count", "names", "categories", "with_missing"))
     count = integer(entry["count"], "features.count", 1, MOST_FEATURES)
     if isinstance(model, ThinnedTreesClassifier):
         model.n_features = count
@@ -99,6 +99,7 @@ def _restore_features(model: Any, value: Any) -> dict[int, Any]:
         names = items(entry["names"], "features.names", count)
         checked = [text(name, inside("features.names", k)) for k, name in enumerate(names)]
         model.feature_names_in_ = np.array(checked, dtype=object)
+    model._has_missing = _read_missing(entry["with_missing"], "features.with_missing", count)
     categories: dict[int, Any] = {}
     for k, described in enumerate(items(entry["categories"], "features.categories")):
         place = inside("features.categories", k)
@@ -107,6 +108,16 @@ def _restore_features(model: Any, value: Any) -> dict[int, Any]:
             fail(inside(place, "feature"), f"is {feature}; features must be in increasing order")
         categories[feature] = known
     return categories
+
+
+def _read_missing(value: Any, where: str, count: int) -> NDArray[np.bool_]:
+    """Which features had missing values in training."""
+    positions = [integer(entry, inside(where, k), 0, count - 1) for k, entry in enumerate(items(value, where))]
+    if positions != sorted(set(positions)):
+        fail(where, "must be in increasing order")
+    has_missing = np.zeros(count, dtype=bool)
+    has_missing[positions] = True
+    return has_missing
 
 
 def _restore_trees(value: Any, reader: TreeReader) -> tuple[NDArray[np.float64], list[Any]]:

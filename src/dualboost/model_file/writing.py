@@ -104,6 +104,7 @@ def _describe_features(model: Any, categories: list[dict[str, Any]]) -> dict[str
         "count": int(model.n_features_in_),
         "names": None if names is None else [str(name) for name in names],
         "categories": categories,
+        "with_missing": np.flatnonzero(getattr(model, "_has_missing", False)).tolist(),
     }
 
 
