@@ -66,7 +66,7 @@ def column(browser, k):
 def test_it_opens_without_an_error_and_every_section_is_filled(browser):
     assert browser.get_log("browser") == []
     sections = browser.find_elements(By.TAG_NAME, "section")
-    assert len(sections) == 12
+    assert len(sections) == 13
     for section in sections:
         assert section.find_elements(By.CSS_SELECTOR, "table td, .mark, li, p + p"), section.get_attribute("id")
     assert "NaN" not in browser.find_element(By.TAG_NAME, "body").text

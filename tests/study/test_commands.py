@@ -29,10 +29,11 @@ def test_run_export_and_list(tmp_path):
 
 def test_raw_features_have_results_of_their_own(tmp_path):
     (tmp_path / "mine.toml").write_text(
-        'datasets = ["twonorm"]\nmethods = ["nm"]\ndepths = [1]\nseeds = 1\nvalues = 1\niterations = 2\nmost_rows = 100\n'
+        'datasets = ["twonorm"]\nmethods = ["nm"]\ndepths = [1]\n'
+        "seeds = 1\nvalues = 1\niterations = 2\nmost_rows = 100\n"
     )
     run = dualboost("study", "run", "--preset", "mine.toml", "--jobs", "1", "--raw", cwd=tmp_path)
-    assert run.stdout == "1 fits added to study-mine-raw\n", run.stderr
+    assert run.stdout == "1 fit added to study-mine-raw\n", run.stderr
     (record,) = (tmp_path / "study-mine-raw" / "records.jsonl").read_text().splitlines()
     assert json.loads(record)["n_features"] == 20
 

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import pytest
 
 from dualboost.errors import InvalidParameterError
@@ -14,8 +16,7 @@ def test_there_are_nine_methods_and_three_presets():
 
 @pytest.mark.parametrize("name", preset_names())
 def test_presets_unfold_into_distinct_cells(name):
-    preset = load_preset(name)
-    cells = preset.cells(["banana", "heart"])
+    cells = replace(load_preset(name), datasets=("banana", "heart")).cells()
     assert len({cell.key for cell in cells}) == len(cells) > 0
 
 
@@ -23,19 +24,19 @@ def test_the_papers_protocol():
     preset = load_preset("paper")
     assert (preset.seeds, preset.values, preset.iterations, preset.time_limit) == (5, 10, 100, 2700.0)
     assert preset.depths == (1, 3, 5, 10)
-    per_dataset = len(preset.cells(["banana"]))
+    per_dataset = len(replace(preset, datasets=("banana",)).cells())
     assert per_dataset == 5 * 10 * 4 * (9 + 6 + 6 + 6)
 
 
 def test_heuristic_methods_take_part_in_the_main_experiment_only():
-    cells = load_preset("paper").cells(["banana"])
+    cells = replace(load_preset("paper"), datasets=("banana",)).cells()
     assert {cell.experiment for cell in cells if cell.method == "xgboost"} == {"cart"}
 
 
 def test_a_preset_of_ones_own(tmp_path):
     path = tmp_path / "mine.toml"
     path.write_text('depths = [2]\nmethods = ["nm"]\nseeds = 1\n')
-    assert len(load_preset(path).cells(["banana"])) == 10
+    assert len(replace(load_preset(path), datasets=("banana",)).cells()) == 10
     path.write_text("depth = [2]\n")
     with pytest.raises(InvalidParameterError, match="'depth' is not known"):
         load_preset(path)
@@ -47,11 +48,30 @@ def test_a_preset_of_ones_own(tmp_path):
         ({"methods": ("nn",)}, "methods: 'nn'"),
         ({"experiments": ("forest",)}, "experiments: 'forest'"),
         ({"preparation": "none"}, "preparation='none'"),
+        ({"reoptimize": "never"}, "reoptimize='never'"),
+        ({"datasets": "heart"}, "datasets='heart': give a list"),
+        ({"depths": 1}, "depths=1: give a list"),
+        ({"depths": ()}, "depths: the list is empty"),
+        ({"depths": (0,)}, "depths=0 must be an integer"),
+        ({"depths": (1.5,)}, "depths=1.5 must be an integer"),
+        ({"methods": ("nm", "nm")}, "methods: 'nm' is there twice"),
+        ({"seeds": "five"}, "seeds='five' must be an integer"),
+        ({"seeds": 0}, "seeds=0 must be an integer of at least 1"),
+        ({"most_rows": -5}, "most_rows=-5 must be an integer"),
+        ({"time_limit": -1}, "time_limit=-1 must be a finite number"),
     ],
 )
 def test_what_is_not_known_is_named(arguments, message):
     with pytest.raises(InvalidParameterError, match=message):
         Preset(**arguments)
+
+
+def test_files_that_are_no_presets_are_told(tmp_path):
+    with pytest.raises(InvalidParameterError, match="cannot be read"):
+        load_preset(tmp_path / "none.toml")
+    (tmp_path / "broken.toml").write_text("depths = [1")
+    with pytest.raises(InvalidParameterError, match="is not TOML"):
+        load_preset(tmp_path / "broken.toml")
 
 
 def test_unknown_presets_are_named():

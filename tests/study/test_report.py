@@ -1,6 +1,7 @@
 """The report's data and page, without a browser (see ``browser_tests``)."""
 
 import json
+from dataclasses import replace
 
 from dualboost.study import Preset, read_results, run_study
 from dualboost.study.figures import draw_figures
@@ -31,6 +32,14 @@ def test_a_page_of_its_own(tmp_path):
     assert page.count("http") == 1, "nothing is fetched"
     embedded = page.split('id="data">')[1].split("</script>")[0]
     assert json.loads(embedded.replace("<\\/", "</")) == json.loads(json.dumps(data))
+
+
+def test_results_that_the_paper_has_not_make_a_page_too(tmp_path):
+    run_study(replace(SMALL, methods=("nm",), depths=(2,), experiments=("cart",)), tmp_path)
+    results = read_results(tmp_path)
+    assert report_data(results)["comparison"] == {"cells": [], "methods": []}
+    assert write_report(results, tmp_path / "new" / "report.html").exists()
+    assert draw_figures(results, tmp_path / "figures")
 
 
 def test_figures_are_pdf_files(tmp_path):

@@ -3,6 +3,7 @@
 import json
 import os
 import random
+import shutil
 import signal
 import subprocess
 import sys
@@ -16,8 +17,8 @@ from distributed import Client, LocalCluster
 
 from dualboost.errors import InvalidDataError, InvalidParameterError
 from dualboost.study import Preset, read_results, run_study
+from dualboost.study.folder import RECORDS
 from dualboost.study.methods import METHODS
-from dualboost.study.runner import RECORDS
 
 SMALL = Preset(
     experiments=("cart", "confidence", "optimal", "reweight"),
@@ -43,7 +44,7 @@ def assert_same(folder, reference):
 @pytest.fixture(scope="module")
 def reference(tmp_path_factory):
     folder = tmp_path_factory.mktemp("reference")
-    assert run_study(SMALL, folder) == len(SMALL.cells(["twonorm"]))
+    assert run_study(SMALL, folder).added == len(SMALL.cells())
     return folder
 
 
@@ -108,7 +109,7 @@ def test_killed_five_times_and_resumed(reference, tmp_path):
         time.sleep(rng.uniform(0.0, 0.05))
         os.killpg(process.pid, signal.SIGKILL)
         process.wait()
-    assert 0 < count(tmp_path) < len(SMALL.cells(["twonorm"]))
+    assert 0 < count(tmp_path) < len(SMALL.cells())
     with (tmp_path / RECORDS).open("a") as file:
         file.write('{"key": "cut off')  # what a kill in the middle of a write leaves
     run_study(SMALL, tmp_path)
@@ -120,16 +121,85 @@ def count(folder):
     return path.read_bytes().count(b"\n") if path.exists() else 0
 
 
-def test_a_failed_fit_is_a_record(tmp_path):
+@pytest.fixture
+def with_rare(tmp_path):
+    """A data set of which a small sample has one class only, beside one of which every sample has both."""
+    lines = [f"{k},{int(k < 5)}" for k in range(105)]
     (tmp_path / "data").mkdir()
-    (tmp_path / "data" / "tiny.csv").write_text("a,target\n1,0\n2,1\n3,0\n4,1\n5,0\n6,1\n")
-    preset = replace(SMALL, datasets=("tiny", "twonorm"), methods=("nm",), experiments=("cart",))
-    run_study(preset, tmp_path / "out", tmp_path / "data")
+    (tmp_path / "data" / "rare.csv").write_text("a,target\n" + "\n".join(lines) + "\n")
+    return replace(SMALL, datasets=("rare", "twonorm"), methods=("nm",), experiments=("cart",), most_rows=8)
+
+
+def test_a_failed_fit_is_a_record_and_is_tried_again(with_rare, tmp_path):
+    first = run_study(with_rare, tmp_path / "out", tmp_path / "data")
+    assert (first.added, first.n_failed) == (4, 2)
     results = read_results(tmp_path / "out")
-    failed = results.fits[results.fits["dataset"] == "tiny"]
-    assert failed["error"].str.contains("ValueError").all()
+    failed = results.fits[results.fits["dataset"] == "rare"]
+    assert failed["error"].str.contains("one class").all()
     assert len(results.chosen()) == 1
-    assert run_study(preset, tmp_path / "out", tmp_path / "data") == 0
+    assert results.gaps == "2 fits failed"
+    again = run_study(with_rare, tmp_path / "out", tmp_path / "data")
+    assert (again.added, again.n_failed) == (2, 2)
+    assert len(read_results(tmp_path / "out").fits) == 4
+
+
+def test_results_without_a_success_say_so(with_rare, tmp_path):
+    run_study(replace(with_rare, datasets=("rare",)), tmp_path / "out", tmp_path / "data")
+    with pytest.raises(InvalidDataError, match=r"no fit that succeeded; the first error: .*one class"):
+        read_results(tmp_path / "out")
+
+
+def test_a_data_set_that_cannot_be_used_is_told_first(tmp_path):
+    with pytest.raises(InvalidDataError, match="'hart' cannot be loaded"):
+        run_study(replace(SMALL, datasets=("twonorm", "hart")), tmp_path / "out")
+    (tmp_path / "few.csv").write_text("a,target\n1,0\n2,1\n3,0\n")
+    with pytest.raises(InvalidDataError, match="'few' has 1 rows of a class"):
+        run_study(replace(SMALL, datasets=("few",)), tmp_path / "out", tmp_path)
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_study_may_grow(tmp_path):
+    small = replace(SMALL, experiments=("cart",), methods=("nm",))
+    run_study(small, tmp_path)
+    grown = run_study(replace(small, methods=("nm", "lp"), seeds=2), tmp_path)
+    assert grown.added == 6
+    results = read_results(tmp_path)
+    assert len(results.fits) == 8
+    assert results.gaps == ""
+
+
+def test_what_is_not_there_yet_is_told(reference, tmp_path):
+    shutil.copytree(reference, tmp_path / "cut")
+    lines = (reference / RECORDS).read_text().splitlines(keepends=True)
+    (tmp_path / "cut" / RECORDS).write_text("".join(lines[:-3]))
+    assert read_results(tmp_path / "cut").gaps == "3 planned fits are not there yet"
+
+
+def test_a_damaged_line_is_told(reference, tmp_path):
+    shutil.copytree(reference, tmp_path / "cut")
+    lines = (reference / RECORDS).read_text().splitlines(keepends=True)
+    lines[4] = lines[4][:50] + "\n"
+    (tmp_path / "cut" / RECORDS).write_text("".join(lines))
+    for read in (read_results, lambda folder: run_study(SMALL, folder)):
+        with pytest.raises(InvalidDataError, match="line 5 is damaged"):
+            read(tmp_path / "cut")
+
+
+def test_data_that_changed_is_told(tmp_path):
+    rows = "\n".join(f"{k % 7},{k % 2}" for k in range(60))
+    (tmp_path / "mine.csv").write_text("a,target\n" + rows)
+    preset = replace(SMALL, datasets=("mine",), experiments=("cart",), methods=("nm",))
+    run_study(preset, tmp_path / "out", tmp_path)
+    (tmp_path / "mine.csv").write_text("a,target\n" + rows.replace("6,", "5,"))
+    with pytest.raises(InvalidDataError, match="'mine' has changed"):
+        run_study(preset, tmp_path / "out", tmp_path)
+
+
+def test_the_export_tells_what_was_chosen(reference, tmp_path):
+    results = read_results(reference)
+    results.write(tmp_path)
+    fits = pd.read_csv(tmp_path / "fits.csv")
+    assert fits["chosen"].sum() == len(results.chosen())
 
 
 def test_results_belong_to_one_preset(reference):
@@ -142,5 +212,11 @@ def test_a_folder_without_records(tmp_path):
         read_results(tmp_path)
 
 
-def test_the_preset_is_kept_beside_the_records(reference):
-    assert json.loads((reference / "preset.json").read_text())["most_rows"] == 200
+def test_the_plan_is_kept_beside_the_records(reference, tmp_path):
+    plan = json.loads((reference / "preset.json").read_text())
+    assert plan["most_rows"] == 200
+    assert plan["checksums"] == {"twonorm": "generated"}
+    assert plan["versions"]["numpy"] == np.__version__
+    (tmp_path / "preset.json").write_text("{")
+    with pytest.raises(InvalidDataError, match="is damaged"):
+        read_results(tmp_path)

@@ -16,15 +16,15 @@ def test_the_best_are_marked(papers):
     assert not table.best_totally_corrective["xgboost"].any()
     assert (table.best.sum(axis=1) >= 1).all()
     text = table.as_text()
-    assert text.at["banana", "NM-Boost"] == "0.900*+ / 20"
+    assert text.at["banana", "NM-Boost"] == "0.900!* / 20.0"
     assert list(text.index[-2:]) == ["mean", "median"]
-    assert text.at["mean", "XGBoost"].endswith("/ 100")
+    assert text.at["mean", "XGBoost"].endswith("/ 100.0")
 
 
 def test_latex(papers):
     latex = accuracy_table(papers, "cart", 1).as_latex()
     assert latex.startswith(r"\begin{tabular}{lrrrrrrrrr}")
-    assert r"\textbf{0.900}$^*$ / 20" in latex
+    assert r"\textbf{0.900}$^*$ / 20.0" in latex
     assert latex.count(r"\\") == 1 + len(DATASETS) + 2
 
 
@@ -56,3 +56,18 @@ def test_the_paper_compared_with_itself_does_not_stray():
     np.testing.assert_allclose(banana["strays"], 0.0, atol=1e-12)
     assert "xgboost" not in set(comparison["method"])
     assert straying(banana)["median |strays|"].max() == pytest.approx(0.0, abs=1e-12)
+
+
+def test_summaries_are_over_the_data_sets_that_every_method_has(papers):
+    table = accuracy_table(papers, "cart", 1)
+    table.accuracy.loc["titanic", "nm"] = np.nan
+    text = table.as_text()
+    assert text.at["titanic", "NM-Boost"] == ""
+    expected = table.accuracy["xgboost"].drop("titanic").mean()
+    assert text.at["mean", "XGBoost"].startswith(f"{expected:.3f}")
+
+
+def test_latex_escapes_names(papers):
+    table = accuracy_table(papers, "cart", 1)
+    renamed = [frame.rename(index={"banana": "a_b & c"}) for frame in (table.accuracy, table.deviation, table.trees)]
+    assert r"a\_b \& c & " in type(table)(*renamed).as_latex()

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from ..errors import MissingDependencyError
+from ..errors import InvalidDataError, MissingDependencyError
 from .comparison import compare_with_paper, straying
 from .datasets import DATASETS, available, data_folder, fetch_folder
 from .fetch import fetch as fetch_datasets
@@ -15,9 +15,9 @@ from .figures import draw_figures
 from .observations import OBSERVATIONS
 from .protocol import load_preset, preset_names
 from .report import write_report
-from .results import read_results
+from .results import Results, read_results
 from .runner import run_study
-from .significance import LEVEL, significance
+from .significance import LEAST_DATASETS, LEVEL, significance
 from .tables import accuracy_table
 
 DATA = click.option(
@@ -47,8 +47,12 @@ def run(
     folder = data_folder(data)
     if backend == "dask":
         _connect(scheduler)
-    added = run_study(chosen, out, folder, jobs, backend, verbose=1)
-    click.echo(f"{added} fits added to {out}")
+    done = run_study(chosen, out, folder, jobs, backend, verbose=1)
+    click.echo(f"{done.added:,} fit{'s' * (done.added != 1)} added to {out}")
+    for error, keys in done.failed.items():
+        click.echo(f"{len(keys):,} failed, such as {keys[0]}: {error}", err=True)
+    if done.failed:
+        raise click.ClickException(f"{done.n_failed:,} fits failed; the same command tries them again.")
 
 
 def _connect(scheduler: str | None) -> None:
@@ -70,7 +74,7 @@ def _connect(scheduler: str | None) -> None:
 @click.option("--format", "kind", type=click.Choice(["csv", "parquet"]), default="csv", show_default=True)
 def export(results: Path, out: Path | None, kind: str) -> None:
     """Write the records as tidy tables: fits, iterations, margins, weights."""
-    for path in read_results(results).write(out or results, kind):
+    for path in _read(results).write(out or results, kind):
         click.echo(path)
 
 
@@ -88,6 +92,14 @@ def fetch(names: tuple[str, ...], data: Path | None) -> None:
     click.echo(f"the folder: {folder}")
     if failed:
         raise click.ClickException(f"{failed} could not be fetched; run it again to go on.")
+
+
+def _read(results: Path) -> Results:
+    """The results; what is missing is said on stderr."""
+    read = read_results(results)
+    if read.gaps:
+        click.echo(f"Note: {read.gaps}.", err=True)
+    return read
 
 
 @study.command("list")
@@ -108,10 +120,11 @@ def list_(data: Path | None) -> None:
 @click.option("--figures/--no-figures", default=True, help="Also print what each verdict rests on.")
 def observations(results: Path, figures: bool) -> None:
     """Judge the paper's eighteen observations by these results."""
-    read = read_results(results)
+    read = _read(results)
     for number, one in sorted(OBSERVATIONS.items()):
         verdict = one.judge(read)
         click.echo(f"{number:2}. {verdict.word.upper()}: {one.statement} {verdict.sentence}")
+        click.echo(f"    Judged so: {one.criterion}")
         if figures and verdict.figures:
             click.echo("    " + ", ".join(f"{name} {value:.3g}" for name, value in verdict.figures.items()))
 
@@ -120,8 +133,8 @@ def observations(results: Path, figures: bool) -> None:
 @click.argument("results", type=click.Path(path_type=Path))
 @click.option("--latex", is_flag=True, help="As LaTeX: the best in bold, the best totally corrective with a star.")
 def tables(results: Path, latex: bool) -> None:
-    """Accuracy / trees by data set and method: * best of all, + best totally corrective."""
-    read = read_results(results)
+    """Accuracy / trees by data set and method: ! best of all, * best totally corrective."""
+    read = _read(results)
     for (experiment, depth), _ in read.fits.groupby(["experiment", "depth"]):
         table = accuracy_table(read, experiment, depth)
         click.echo(f"\n{'% ' * latex}{experiment}, depth {depth}")
@@ -132,11 +145,11 @@ def tables(results: Path, latex: bool) -> None:
 @click.argument("results", type=click.Path(path_type=Path))
 def significance_(results: Path) -> None:
     """Mean ranks over data sets, the critical difference, and the pairs of methods that differ."""
-    read = read_results(results)
+    read = _read(results)
     for (experiment, depth), _ in read.fits.groupby(["experiment", "depth"]):
         found = significance(accuracy_table(read, experiment, depth))
         if found is None:
-            click.echo(f"{experiment}, depth {depth}: too few data sets")
+            click.echo(f"{experiment}, depth {depth}: {LEAST_DATASETS} data sets and three methods are needed")
             continue
         ranks = ", ".join(f"{name} {rank:.2f}" for name, rank in found.ranks.items())
         click.echo(f"{experiment}, depth {depth}: Friedman p {found.friedman_p:.2g}; mean ranks {ranks}")
@@ -149,7 +162,10 @@ def significance_(results: Path) -> None:
 @click.argument("results", type=click.Path(path_type=Path))
 def compare(results: Path) -> None:
     """Our differences to XGBoost beside the paper's, and trees beside trees."""
-    click.echo(straying(compare_with_paper(read_results(results))).round(4).to_string())
+    found = compare_with_paper(_read(results))
+    if found.empty:
+        raise InvalidDataError(f"{results} has no cell of the paper's with XGBoost beside it, so nothing to compare.")
+    click.echo(straying(found).round(4).to_string())
 
 
 @study.command()
@@ -157,7 +173,7 @@ def compare(results: Path) -> None:
 @click.option("-o", "--out", type=click.Path(path_type=Path), default="report.html", show_default=True)
 def report(results: Path, out: Path) -> None:
     """Write the report: one page that needs no network."""
-    click.echo(write_report(read_results(results), out))
+    click.echo(write_report(_read(results), out))
 
 
 @study.command()
@@ -165,5 +181,5 @@ def report(results: Path, out: Path) -> None:
 @click.option("-o", "--out", type=click.Path(path_type=Path), default="figures", show_default=True)
 def figures(results: Path, out: Path) -> None:
     """Draw the paper's figures as PDF files."""
-    drawn = draw_figures(read_results(results), out)
+    drawn = draw_figures(_read(results), out)
     click.echo(f"{len(drawn)} figures in {out}")

@@ -21,7 +21,7 @@ def paper_results() -> pd.DataFrame:
 def compare_with_paper(results: Results) -> pd.DataFrame:
     """One row a cell that both have: accuracies minus XGBoost's of the same run, and trees used.
 
-    ``strays`` is our difference minus the paper's.
+    ``strays`` is our difference minus the paper's. Empty if no cell has XGBoost beside it.
     """
     chosen = results.chosen()
     cell = ["depth", "dataset", "method"]
@@ -30,6 +30,9 @@ def compare_with_paper(results: Results) -> pd.DataFrame:
     paper = paper_results()
     theirs = paper[paper["experiment"] == "cart"].set_index(cell)[["accuracy_mean", "columns"]]
     both = ours.join(theirs, how="inner")
+    if REFERENCE not in both.index.unique("method"):
+        return pd.DataFrame()
+    both = both[both.index.droplevel("method").isin(both.xs(REFERENCE, level="method").index)]
     for name, column in (("difference", "accuracy"), ("paper_difference", "accuracy_mean")):
         reference = both[column].xs(REFERENCE, level="method")
         both[name] = both[column] - reference.reindex(both.index.droplevel("method")).to_numpy()

@@ -93,7 +93,7 @@ def available(folder: Path | None) -> list[str]:
 
 def load(name: str, folder: Path | None) -> tuple[pd.DataFrame, Vector]:
     """The features as they are, and labels in {-1, +1}; +1 is the class that comes last."""
-    path = _path(name, folder)
+    path = file_of(name, folder)
     known = DATASETS.get(name)
     if path is None:
         if known is None or known.generate is None:
@@ -101,17 +101,36 @@ def load(name: str, folder: Path | None) -> tuple[pd.DataFrame, Vector]:
             raise InvalidDataError(f"Data set {name!r} cannot be loaded: {place}. There are: {available(folder)}.")
         X, labels = known.generate(known.rows, random_state=GENERATOR_SEED)
         return pd.DataFrame(X, columns=[f"x{i}" for i in range(X.shape[1])]), labels.astype(float)
-    frame = pd.read_csv(path)
+    frame = _read(path)
+    labels = _labels(frame.pop(TARGET), path)
+    features = frame.drop(columns=[column for column in (known.identifiers if known else ()) if column in frame])
+    if features.shape[1] == 0:
+        raise InvalidDataError(f"{path.name} has no column besides {TARGET!r}.")
+    return features, labels
+
+
+def _read(path: Path) -> pd.DataFrame:
+    try:
+        frame: pd.DataFrame = pd.read_csv(path)
+    except (ValueError, OSError, EOFError) as error:
+        raise InvalidDataError(f"{path.name} cannot be read: {' '.join(str(error).split())}") from error
     if TARGET not in frame:
         raise InvalidDataError(f"{path.name} has no column {TARGET!r}; its columns are {list(frame)}.")
-    codes, classes = pd.factorize(frame.pop(TARGET), sort=True)
-    if len(classes) != 2 or (codes < 0).any():
-        raise InvalidDataError(f"The target of {path.name} must hold two classes and no gaps; it has {list(classes)}.")
-    dropped = [column for column in (known.identifiers if known else ()) if column in frame]
-    return frame.drop(columns=dropped), np.where(codes == 1, 1.0, -1.0)
+    return frame
 
 
-def _path(name: str, folder: Path | None) -> Path | None:
+def _labels(target: pd.Series, path: Path) -> Vector:
+    """+1 for the class that comes last."""
+    if target.isna().any():
+        raise InvalidDataError(f"The target of {path.name} has {int(target.isna().sum())} gaps; fill or drop them.")
+    codes, classes = pd.factorize(target, sort=True)
+    if len(classes) != 2:
+        raise InvalidDataError(f"The target of {path.name} must hold two classes; it has {list(classes)[:5]}.")
+    return np.where(codes == 1, 1.0, -1.0)
+
+
+def file_of(name: str, folder: Path | None) -> Path | None:
+    """The file of a data set; none if there is no such file."""
     candidates = [] if folder is None else [folder / f"{name}.csv.gz", folder / f"{name}.csv"]
     return next((path for path in candidates if path.is_file()), None)
 

@@ -9,9 +9,20 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ..errors import InvalidParameterError, MissingDependencyError
+from ..parameters import require_choice, require_integer, require_positive
 from .methods import METHODS
 
 EXPERIMENTS = ("cart", "confidence", "optimal", "reweight")
+LISTS: dict[str, tuple[str, ...] | None] = {
+    "experiments": EXPERIMENTS,
+    "datasets": None,
+    "methods": tuple(METHODS),
+    "depths": None,
+}
+"""Fields that are lists, with what they may hold if that is fixed."""
+CHOICES = {"preparation": ["quantile", "width", "raw"], "reoptimize": ["every", "as_needed"]}
+GROWING = ("experiments", "datasets", "methods", "depths", "seeds")
+"""Fields that may change while a folder of results stays: they say which fits there are, not what a fit is."""
 
 
 class Cell(NamedTuple):
@@ -53,18 +64,22 @@ class Preset:
     tree_time_limit: float = 10.0
 
     def __post_init__(self) -> None:
-        for name, known in (("experiments", EXPERIMENTS), ("methods", tuple(METHODS))):
-            unknown = [value for value in getattr(self, name) if value not in known]
-            if unknown:
-                raise InvalidParameterError(f"{name}: {unknown[0]!r} is not known; choose from {list(known)}.")
-        if self.preparation not in ("quantile", "width", "raw"):
-            raise InvalidParameterError(f"preparation={self.preparation!r}: choose 'quantile', 'width' or 'raw'.")
+        for name, known in LISTS.items():
+            _check_list(name, getattr(self, name), known)
+        for name, choices in CHOICES.items():
+            require_choice(name, getattr(self, name), choices)
+        for name in ("seeds", "values", "iterations"):
+            require_integer(name, getattr(self, name), 1)
+        for name in ("most_features", "most_rows"):
+            require_integer(name, getattr(self, name), 0)
+        for name in ("time_limit", "tree_time_limit"):
+            require_positive(name, getattr(self, name))
 
-    def cells(self, datasets: list[str]) -> list[Cell]:
+    def cells(self) -> list[Cell]:
         """Every fit, in a fixed order; methods take part in the experiments that mean something for them."""
         return [
             Cell(experiment, dataset, method, depth, seed, value)
-            for dataset in datasets
+            for dataset in self.datasets
             for seed in range(self.seeds)
             for experiment in self.experiments
             for depth in self.depths
@@ -77,11 +92,26 @@ class Preset:
         return asdict(self)
 
 
+def _check_list(name: str, values: Any, known: tuple[str, ...] | None) -> None:
+    """Names, or depths, each once."""
+    if not isinstance(values, tuple):
+        raise InvalidParameterError(f"{name}={values!r}: give a list.")
+    if name != "datasets" and not values:
+        raise InvalidParameterError(f"{name}: the list is empty.")
+    for value in values:
+        if name == "depths":
+            require_integer(name, value, 1)
+        elif not isinstance(value, str) or (known is not None and value not in known):
+            raise InvalidParameterError(f"{name}: {value!r} is not known; choose from {list(known or ['names'])}.")
+        if values.count(value) > 1:
+            raise InvalidParameterError(f"{name}: {value!r} is there twice.")
+
+
 def load_preset(name: str | Path) -> Preset:
     """A preset of ours by its name, or a TOML file of yours."""
     path = Path(name)
     if path.suffix == ".toml":
-        text = path.read_text()
+        text = _own_preset(path)
     else:
         file = resources.files(__package__) / "presets" / f"{name}.toml"
         if not file.is_file():
@@ -89,7 +119,7 @@ def load_preset(name: str | Path) -> Preset:
                 f"preset={str(name)!r} is not known; choose from {preset_names()} or name a .toml file."
             )
         text = file.read_text()
-    table = _parse(text)
+    table = _parse(text, str(name))
     known = {field.name for field in fields(Preset)}
     unknown = sorted(set(table) - known)
     if unknown:
@@ -100,12 +130,19 @@ def load_preset(name: str | Path) -> Preset:
     return Preset(**arguments)
 
 
+def _own_preset(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise InvalidParameterError(f"preset={str(path)!r} cannot be read: {error}.") from error
+
+
 def preset_names() -> list[str]:
     folder = resources.files(__package__) / "presets"
     return sorted(file.name.removesuffix(".toml") for file in folder.iterdir() if file.name.endswith(".toml"))
 
 
-def _parse(text: str) -> dict[str, Any]:
+def _parse(text: str, name: str) -> dict[str, Any]:
     if sys.version_info >= (3, 11):
         import tomllib
     else:
@@ -113,5 +150,8 @@ def _parse(text: str) -> dict[str, Any]:
             import tomli as tomllib
         except ImportError as error:
             raise MissingDependencyError("The study needs tomli: pip install 'dualboost[study]'.") from error
-    table: dict[str, Any] = tomllib.loads(text)
+    try:
+        table: dict[str, Any] = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise InvalidParameterError(f"preset={name!r} is not TOML: {error}.") from error
     return table

@@ -29,6 +29,7 @@ FEW_QUANTILES = QUANTILES[::5]
 def write_report(results: Results, path: str | Path) -> Path:
     """The page as a file."""
     path = Path(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
     template = (resources.files(__package__) / "page" / "report.html").read_text(encoding="utf-8")
     data = json.dumps(report_data(results), allow_nan=False).replace("</", "<\\/")
     path.write_text(template.replace(PLACEHOLDER, data), encoding="utf-8")
@@ -42,7 +43,7 @@ def report_data(results: Results) -> dict[str, Any]:
     return {
         "version": __version__,
         "n_fits": len(results.fits),
-        "n_failed": int(results.fits["error"].notna().sum()) if "error" in results.fits else 0,
+        "gaps": results.gaps,
         "methods": {name: method.title for name, method in METHODS.items()},
         "ours": [name for name, method in METHODS.items() if method.is_totally_corrective],
         "datasets": sorted(chosen["dataset"].unique()),
@@ -68,6 +69,7 @@ def _observations(results: Results) -> list[dict[str, Any]]:
         {
             "number": one.number,
             "statement": one.statement,
+            "criterion": one.criterion,
             "word": verdict.word,
             "sentence": verdict.sentence,
             "figures": {name: _number(value) for name, value in verdict.figures.items()},
@@ -174,5 +176,5 @@ def _plain(value: Any) -> Any:
 
 
 def _number(value: Any) -> float | None:
-    """Five digits; None where there is no number."""
-    return float(f"{value:.5g}") if np.isfinite(value) else None
+    """Seven digits; None where there is no number."""
+    return float(f"{value:.7g}") if np.isfinite(value) else None

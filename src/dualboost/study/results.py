@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,8 +10,8 @@ import pandas as pd
 
 from ..errors import InvalidDataError
 from .fitting import QUANTILES
+from .folder import RECORDS, planned_preset, read_plan, read_records
 from .protocol import Cell
-from .runner import PRESET, RECORDS
 
 CELL = list(Cell._fields)
 NESTED = {"anytime_accuracy", "anytime_trees", "margins", "weights", "key", "traceback"}
@@ -29,6 +28,8 @@ class Results:
     weights: pd.DataFrame
     stages_are_optimal: bool = True
     """Whether each stage of a totally corrective method is an optimum, or only the last."""
+    n_pending: int = 0
+    """Fits that were planned and are not there yet."""
 
     def chosen(self) -> pd.DataFrame:
         """The fits of the value with the best validation accuracy; of equals, the one with the fewest trees."""
@@ -38,11 +39,27 @@ class Results:
         )
         return order.drop_duplicates(CELL[:-1]).sort_values(CELL[:-1]).reset_index(drop=True)
 
+    @property
+    def n_failed(self) -> int:
+        return int(self.fits["error"].notna().sum()) if "error" in self.fits else 0
+
+    @property
+    def gaps(self) -> str:
+        """What is missing, in words; empty for results that are whole."""
+        parts = [f"{self.n_pending:,} planned fits are not there yet" if self.n_pending else ""]
+        parts.append(f"{self.n_failed:,} fits failed" if self.n_failed else "")
+        return "; ".join(filter(None, parts))
+
     def anytime(self, cells: pd.DataFrame) -> pd.DataFrame:
         """The iterations of these cells; a fit that ended early keeps its last ensemble to the end of the longest."""
         part = self.iterations.merge(cells[CELL], on=CELL)
         wide = part.pivot(index=CELL, columns="iteration", values="accuracy").ffill(axis=1)
         return wide.stack().rename("accuracy").reset_index()
+
+    def _fits_with_choice(self) -> pd.DataFrame:
+        """The fits with a column that tells which of them the tables are made of."""
+        keys = set(map(tuple, self.chosen()[CELL].to_numpy()))
+        return self.fits.assign(chosen=[tuple(cell) in keys for cell in self.fits[CELL].to_numpy()])
 
     def write(self, folder: str | Path, kind: str = "csv") -> list[Path]:
         """One file a table, as CSV or Parquet."""
@@ -51,7 +68,7 @@ class Results:
         paths = []
         for name in TABLES:
             path = folder / f"{name}.{kind}"
-            table = getattr(self, name)
+            table = self._fits_with_choice() if name == "fits" else getattr(self, name)
             table.to_parquet(path, index=False) if kind == "parquet" else table.to_csv(path, index=False)
             paths.append(path)
         return paths
@@ -59,10 +76,11 @@ class Results:
 
 def read_results(folder: str | Path) -> Results:
     """The records of a folder, in the order of their cells, whatever the order they were run in."""
-    path = Path(folder) / RECORDS
-    if not path.exists():
-        raise InvalidDataError(f"{folder} has no {RECORDS}; it is not a folder of study results.")
-    records = [json.loads(line) for line in path.read_bytes().splitlines() if line.endswith(b"}")]
+    folder = Path(folder)
+    preset, records = planned_preset(read_plan(folder)), read_records(folder)
+    if not any("error" not in record for record in records):
+        first = f"; the first error: {records[0]['error']}" if records else ""
+        raise InvalidDataError(f"{folder / RECORDS} has no fit that succeeded{first}.")
     records.sort(key=lambda record: [record[name] for name in CELL])
     flat = [{name: value for name, value in record.items() if name not in NESTED} for record in records]
     return Results(
@@ -70,7 +88,8 @@ def read_results(folder: str | Path) -> Results:
         _long(records, {"anytime_accuracy": "accuracy", "anytime_trees": "trees"}, "iteration", first=1),
         _long(records, {"margins": "margin"}, "quantile", labels=QUANTILES),
         _long(records, {"weights": "weight"}, "rank", first=1),
-        json.loads((Path(folder) / PRESET).read_text())["reoptimize"] == "every",
+        preset.reoptimize == "every",
+        len({cell.key for cell in preset.cells()} - {record["key"] for record in records}),
     )
 
 

@@ -5,19 +5,39 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from joblib import Parallel, delayed, parallel_config
 
-from ..errors import InvalidParameterError
+from ..errors import InvalidDataError
+from ..parameters import require_jobs
 from ..progress import ProgressBar
 from ..threads import one_blas_thread
-from .datasets import available
+from .datasets import available, load
 from .fitting import run_cell
+from .folder import RECORDS, cut_off_incomplete_line, prepare_folder, read_records
 from .protocol import Cell, Preset
 
-RECORDS, PRESET = "records.jsonl", "preset.json"
+LEAST_OF_A_CLASS = 5
+
+
+@dataclass
+class Run:
+    """What a run added: the number of fits, and those that failed by their error."""
+
+    added: int = 0
+    failed: dict[str, list[str]] = field(default_factory=dict)
+
+    def count(self, record: dict[str, Any]) -> None:
+        self.added += 1
+        if "error" in record:
+            self.failed.setdefault(record["error"], []).append(record["key"])
+
+    @property
+    def n_failed(self) -> int:
+        return sum(map(len, self.failed.values()))
 
 
 def run_study(
@@ -27,31 +47,45 @@ def run_study(
     n_jobs: int = 1,
     backend: str | None = None,
     verbose: int = 0,
-) -> int:
-    """Run what is not recorded yet in the folder ``out``; the number of records that were added.
+) -> Run:
+    """Run what is not recorded yet in the folder ``out``, and what failed before.
 
     Killed at any moment and started again, it goes on where it was: a line that was cut off is run again. Records do
     not depend on ``n_jobs`` or ``backend``, but for their order and their seconds.
     """
     out = Path(out)
-    out.mkdir(parents=True, exist_ok=True)
-    _require_same_preset(preset, out / PRESET)
-    done = recorded_keys(out / RECORDS)
-    names = list(preset.datasets) or available(folder)
-    pending = [cell for cell in preset.cells(names) if cell.key not in done]
+    require_jobs(n_jobs)
+    preset = replace(preset, datasets=preset.datasets or tuple(available(folder)))
+    for name in preset.datasets:
+        _require_usable(name, folder)  # told before hours of fits
+    prepare_folder(out, preset, folder)
+    cut_off_incomplete_line(out)
+    done = {record["key"] for record in read_records(out) if "error" not in record}
+    pending = [cell for cell in preset.cells() if cell.key not in done]
+    run = Run()
     with (out / RECORDS).open("a", encoding="utf-8") as file, ProgressBar(len(pending), verbose > 0, "fit") as bar:
         for record in _records(pending, preset, folder, n_jobs, backend):
             file.write(json.dumps(record) + "\n")
             file.flush()
             os.fsync(file.fileno())
+            run.count(record)
             bar.advance(**{name: record[name] for name in ("dataset", "method", "depth")})
-    return len(pending)
+    return run
+
+
+def _require_usable(name: str, folder: Path | None) -> None:
+    _, labels = load(name, folder)
+    fewest = int(min((labels > 0).sum(), (labels < 0).sum()))
+    if fewest < LEAST_OF_A_CLASS:
+        raise InvalidDataError(
+            f"The data set {name!r} has {fewest} rows of a class; {LEAST_OF_A_CLASS} are needed for three parts."
+        )
 
 
 def _records(
     cells: list[Cell], preset: Preset, folder: Path | None, n_jobs: int, backend: str | None
 ) -> Iterator[dict[str, Any]]:
-    with parallel_config(backend=backend) if backend else parallel_config(backend="loky"):
+    with parallel_config(backend=backend or "loky"):
         parallel = Parallel(n_jobs=n_jobs, return_as="generator_unordered", batch_size=1)
         yield from parallel(delayed(_run)(cell, preset, folder) for cell in cells)
 
@@ -59,31 +93,3 @@ def _records(
 def _run(cell: Cell, preset: Preset, folder: Path | None) -> dict[str, Any]:
     with one_blas_thread():
         return run_cell(cell, preset, folder)
-
-
-def recorded_keys(path: Path) -> set[str]:
-    """The cells that are on disk; a last line without an end is cut off first."""
-    if not path.exists():
-        return set()
-    content = path.read_bytes()
-    complete = content[: content.rfind(b"\n") + 1]
-    if len(complete) < len(content):
-        with path.open("r+b") as file:
-            file.truncate(len(complete))
-    return {json.loads(line)["key"] for line in complete.splitlines()}
-
-
-def _require_same_preset(preset: Preset, path: Path) -> None:
-    """A folder of results belongs to one preset."""
-    table = json.loads(json.dumps(preset.as_table()))
-    if not path.exists():
-        path.write_text(json.dumps(table, indent=1))
-        return
-    before = json.loads(path.read_text())
-    different = [name for name in table if table[name] != before.get(name)]
-    if different:
-        name = different[0]
-        raise InvalidParameterError(
-            f"{path.parent} holds results of another preset: {name} was {before.get(name)!r} and is {table[name]!r}. "
-            "Choose another folder for the results."
-        )

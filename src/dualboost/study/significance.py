@@ -41,7 +41,7 @@ class Significance:
 
 
 def significance(table: AccuracyTable) -> Significance | None:
-    """The tests over the data sets that every method has a result for; None if they are too few."""
+    """The tests over the data sets that every method has a result for; None if there are fewer than five."""
     accuracy = table.accuracy.dropna().round(DIGITS + 1)
     n, k = accuracy.shape
     if n < LEAST_DATASETS or k < 3:

@@ -10,6 +10,7 @@ from .methods import METHODS
 from .results import Results
 
 DIGITS = 3
+SUMMARIES = ("mean", "median")
 
 
 @dataclass(frozen=True)
@@ -37,22 +38,30 @@ class AccuracyTable:
         found[[name for name in rounded if name not in methods]] = False
         return found
 
+    def summary(self, label: str) -> list[tuple[float, float]]:
+        """The mean or median accuracy and trees of each method, over the data sets that every method has."""
+        whole = self.accuracy.notna().all(axis=1)
+        figures = (getattr(table[whole], label)() for table in (self.accuracy, self.trees))
+        return list(zip(*figures, strict=True))
+
     def as_text(self) -> pd.DataFrame:
-        """Cells such as ``0.838 / 19``; an asterisk marks the best of all, a plus the best totally corrective one."""
+        """Cells such as ``0.838* / 19.2``; ``!`` marks the best of all, ``*`` the best totally corrective one."""
         best, ours = self.best, self.best_totally_corrective
         cells = {
             METHODS[name].title: [
-                f"{accuracy:.{DIGITS}f}{'*' * bool(best.at[row, name])}{'+' * bool(ours.at[row, name])} / "
-                f"{self.trees.at[row, name]:.0f}"
-                for row, accuracy in self.accuracy[name].items()
+                self._cell(row, name, "!" * bool(best.at[row, name]) + "*" * bool(ours.at[row, name]))
+                for row in self.accuracy.index
             ]
             for name in self.accuracy
         }
         table = pd.DataFrame(cells, index=self.accuracy.index)
-        for label in ("mean", "median"):
-            means = zip(getattr(self.accuracy, label)(), getattr(self.trees, label)(), strict=True)
-            table.loc[label] = [f"{accuracy:.{DIGITS}f} / {trees:.0f}" for accuracy, trees in means]
+        for label in SUMMARIES:
+            table.loc[label] = [_figures(*pair) for pair in self.summary(label)]
         return table
+
+    def _cell(self, row: str, name: str, marks: str) -> str:
+        accuracy = self.accuracy.at[row, name]
+        return "" if pd.isna(accuracy) else _figures(accuracy, self.trees.at[row, name], marks)
 
     def as_latex(self) -> str:
         """The same as a LaTeX table, the best in bold and the best totally corrective ones with a star."""
@@ -61,17 +70,26 @@ class AccuracyTable:
         lines.append(" & ".join(["data set", *(METHODS[name].title for name in self.accuracy)]) + r" \\ \hline")
         for row in self.accuracy.index:
             cells = [self._latex_cell(row, name, best.at[row, name], ours.at[row, name]) for name in self.accuracy]
-            lines.append(" & ".join([str(row).replace("_", " "), *cells]) + r" \\")
+            lines.append(" & ".join([_escaped(str(row)), *cells]) + r" \\")
         lines.append(r"\hline")
-        for label in ("mean", "median"):
-            figures = zip(getattr(self.accuracy, label)(), getattr(self.trees, label)(), strict=True)
-            lines.append(" & ".join([label, *(f"{a:.{DIGITS}f} / {t:.0f}" for a, t in figures)]) + r" \\")
+        for label in SUMMARIES:
+            lines.append(" & ".join([label, *(_figures(*pair) for pair in self.summary(label))]) + r" \\")
         return "\n".join([*lines, r"\hline", r"\end{tabular}", ""])
 
     def _latex_cell(self, row: str, name: str, is_best: bool, is_ours: bool) -> str:
+        cell = self._cell(row, name, "$^*$" if is_ours else "")
         figure = f"{self.accuracy.at[row, name]:.{DIGITS}f}"
-        figure = rf"\textbf{{{figure}}}" if is_best else figure
-        return f"{figure}{'$^*$' if is_ours else ''} / {self.trees.at[row, name]:.0f}"
+        return cell.replace(figure, rf"\textbf{{{figure}}}", 1) if is_best else cell
+
+
+def _figures(accuracy: float, trees: float, marks: str = "") -> str:
+    return "" if pd.isna(accuracy) else f"{accuracy:.{DIGITS}f}{marks} / {trees:.1f}"
+
+
+def _escaped(name: str) -> str:
+    for character in "&%$#_{}":
+        name = name.replace(character, f"\\{character}")
+    return name
 
 
 def accuracy_table(results: Results, experiment: str, depth: int) -> AccuracyTable:

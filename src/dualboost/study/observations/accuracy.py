@@ -13,7 +13,12 @@ SPARSER = 0.7
 """An ensemble is called sparser with at most this part of the other's trees."""
 
 
-@observation(1, "With trees of depth 1 to 5, totally corrective methods match the heuristics with far fewer trees.")
+@observation(
+    1,
+    "With trees of depth 1 to 5, totally corrective methods match the heuristics with far fewer trees.",
+    "The mean accuracy of the best totally corrective method is at most 0.005 below the best heuristic's, with "
+    "at most 0.7 of its trees, at each depth from 1 to 5.",
+)
 def matched_with_fewer_trees(results: Results) -> Verdict:
     accuracy, trees = means(results, "test_accuracy"), means(results, "trees")
     depths = has(accuracy, [*OURS, *HEURISTIC], SHALLOW)
@@ -30,7 +35,11 @@ def matched_with_fewer_trees(results: Results) -> Verdict:
     return Verdict(holds, f"At depths {depths} the best totally corrective method is compared.", figures)
 
 
-@observation(2, "NM-Boost is the best totally corrective method with trees of depth 1 to 5.")
+@observation(
+    2,
+    "NM-Boost is the best totally corrective method with trees of depth 1 to 5.",
+    "Its mean accuracy is the highest of the six at each depth from 1 to 5.",
+)
 def nm_is_best(results: Results) -> Verdict:
     accuracy = means(results, "test_accuracy")
     depths = has(accuracy, OURS, SHALLOW)
@@ -40,7 +49,11 @@ def nm_is_best(results: Results) -> Verdict:
     return Verdict(min(behind.values()) >= 0, f"Its lead over the next one at depths {depths}.", behind)
 
 
-@observation(3, "With deeper trees, heuristics are more accurate and less sparse.")
+@observation(
+    3,
+    "With deeper trees, heuristics are more accurate and less sparse.",
+    "At depth 10 the best heuristic's mean accuracy is higher, and the mean number of trees too.",
+)
 def heuristics_win_deep(results: Results) -> Verdict:
     accuracy, trees = means(results, "test_accuracy"), means(results, "trees")
     if not has(accuracy, [*OURS, *HEURISTIC], DEEP):
@@ -51,7 +64,12 @@ def heuristics_win_deep(results: Results) -> Verdict:
     return Verdict(bool(lead > 0 and share < 1), "At depth 10.", figures)
 
 
-@observation(4, "With stumps, a totally corrective method matches or beats the heuristics on nearly every data set.")
+@observation(
+    4,
+    "With stumps, a totally corrective method matches or beats the heuristics on nearly every data set.",
+    "The best totally corrective accuracy is at most 0.0005 below the best heuristic's on at least 90 % of the "
+    "data sets.",
+)
 def stumps_by_dataset(results: Results) -> Verdict:
     table = accuracy_table(results, "cart", 1).accuracy
     if not set(OURS + HEURISTIC) <= set(table) or table.empty:
@@ -61,7 +79,11 @@ def stumps_by_dataset(results: Results) -> Verdict:
     return Verdict(share >= 0.9, f"On {wins} of {len(table)} data sets (the paper: 19 of 20).", {"share": share})
 
 
-@observation(5, "With stumps, NM-Boost and QRLP-Boost are the best totally corrective methods, NM-Boost the sparser.")
+@observation(
+    5,
+    "With stumps, NM-Boost and QRLP-Boost are the best totally corrective methods, NM-Boost the sparser.",
+    "The two have the highest mean accuracies of the six at depth 1, and nm uses fewer trees than qrlp.",
+)
 def nm_and_qrlp_lead_with_stumps(results: Results) -> Verdict:
     accuracy, trees = means(results, "test_accuracy"), means(results, "trees")
     if not has(accuracy, OURS, [1]):
@@ -73,7 +95,12 @@ def nm_and_qrlp_lead_with_stumps(results: Results) -> Verdict:
     return Verdict(holds, f"The two best are {sorted(best)}.", figures)
 
 
-@observation(6, "As trees get deeper, totally corrective methods fall behind the heuristics, but stay sparser.")
+@observation(
+    6,
+    "As trees get deeper, totally corrective methods fall behind the heuristics, but stay sparser.",
+    "The lead of the best totally corrective method over the best heuristic is smaller at the greatest depth "
+    "than at the least, and the mean number of trees is below the heuristics' at each.",
+)
 def decline_with_depth(results: Results) -> Verdict:
     accuracy, trees = means(results, "test_accuracy"), means(results, "trees")
     depths = has(accuracy, [*OURS, *HEURISTIC], [1, 3, 5, 10])
@@ -86,7 +113,10 @@ def decline_with_depth(results: Results) -> Verdict:
 
 
 @observation(
-    7, "NM-Boost is the most accurate totally corrective method at depths 3 and 5; at 10 CG and ERLP match it."
+    7,
+    "NM-Boost is the most accurate totally corrective method at depths 3 and 5; at 10 CG and ERLP match it.",
+    "Its mean accuracy is the highest of the six at depths 3 and 5; at depth 10, cg and erlp are at most 0.005 "
+    "below it, with more trees.",
 )
 def nm_at_moderate_depths(results: Results) -> Verdict:
     accuracy, trees = means(results, "test_accuracy"), means(results, "trees")

@@ -34,7 +34,7 @@ class Verdict:
         return {True: "holds", False: "does not hold", None: "not enough data"}[self.holds]
 
 
-NOT_ENOUGH = Verdict(None, "The results do not contain what this observation is about.")
+NOT_ENOUGH = Verdict(None, "The results do not contain all that this observation is about.")
 
 
 @dataclass(frozen=True)
@@ -43,17 +43,21 @@ class Observation:
 
     number: int
     statement: str
+    criterion: str
+    """What must be true of the figures for it to hold."""
     judge: Callable[[Results], Verdict]
 
 
 OBSERVATIONS: dict[int, Observation] = {}
 
 
-def observation(number: int, statement: str) -> Callable[[Callable[[Results], Verdict]], Callable[[Results], Verdict]]:
+def observation(
+    number: int, statement: str, criterion: str
+) -> Callable[[Callable[[Results], Verdict]], Callable[[Results], Verdict]]:
     """Register a judge."""
 
     def register(judge: Callable[[Results], Verdict]) -> Callable[[Results], Verdict]:
-        OBSERVATIONS[number] = Observation(number, statement, judge)
+        OBSERVATIONS[number] = Observation(number, statement, criterion, judge)
         return judge
 
     return register

@@ -6,13 +6,17 @@ import pandas as pd
 from scipy.stats import wilcoxon
 
 from ..results import Results
+from ..significance import LEAST_DATASETS, LEVEL
 from .base import EQUAL, NOT_ENOUGH, OURS, Verdict, has, means, observation
 from .behaviour import early_accuracy
 
-LEVEL = 0.05
 
-
-@observation(15, "Reweighting an ensemble makes it sparser and keeps, or improves, its accuracy.")
+@observation(
+    15,
+    "Reweighting an ensemble makes it sparser and keeps, or improves, its accuracy.",
+    "The best reweighted mean accuracy is at most 0.005 below AdaBoost's at each depth, with less than 0.9 of "
+    "the trees.",
+)
 def reweighting(results: Results) -> Verdict:
     accuracy, trees = means(results, "test_accuracy", "reweight"), means(results, "trees", "reweight")
     before = means(results, "test_accuracy")
@@ -42,20 +46,30 @@ def _paired(results: Results, experiment: str) -> pd.Series:
 def _no_difference(results: Results, experiment: str) -> Verdict:
     """Means per data set, so that the pairs are independent; no difference unless it is significant and matters."""
     differences = _paired(results, experiment).groupby("dataset").mean()
-    if len(differences) < 5:
+    if differences.empty:
         return NOT_ENOUGH
+    if len(differences) < LEAST_DATASETS:
+        return Verdict(None, f"There are {len(differences)} data sets; {LEAST_DATASETS} are needed.")
     mean = float(differences.mean())
     p = float(wilcoxon(differences).pvalue) if differences.abs().max() > 0 else 1.0
     holds = p > LEVEL or abs(mean) < EQUAL
     return Verdict(holds, f"Signed-rank test over {len(differences)} data sets.", {"mean difference": mean, "p": p})
 
 
-@observation(16, "Confidence-rated trees make no significant difference to CART trees.")
+@observation(
+    16,
+    "Confidence-rated trees make no significant difference to CART trees.",
+    "A signed-rank test over at least five data sets gives p > 0.05, or the mean difference is below 0.005.",
+)
 def confidence(results: Results) -> Verdict:
     return _no_difference(results, "confidence")
 
 
-@observation(17, "Ensembles of optimal trees behave over the iterations as those of CART trees do.")
+@observation(
+    17,
+    "Ensembles of optimal trees behave over the iterations as those of CART trees do.",
+    "Over the first ten iterations the mean accuracies differ by less than 0.02 at each depth.",
+)
 def optimal_over_time(results: Results) -> Verdict:
     optimal, cart = early_accuracy(results, "optimal"), early_accuracy(results)
     depths = [depth for depth in has(optimal, OURS, [1, 3, 5, 10]) if depth in has(cart, OURS, [depth])]
@@ -65,6 +79,10 @@ def optimal_over_time(results: Results) -> Verdict:
     return Verdict(max(map(abs, figures.values())) < 4 * EQUAL, f"At depths {depths}.", figures)
 
 
-@observation(18, "In the end, optimal trees give a similar accuracy to CART trees.")
+@observation(
+    18,
+    "In the end, optimal trees give a similar accuracy to CART trees.",
+    "A signed-rank test over at least five data sets gives p > 0.05, or the mean difference is below 0.005.",
+)
 def optimal_in_the_end(results: Results) -> Verdict:
     return _no_difference(results, "optimal")

@@ -1,0 +1,111 @@
+"""A folder of results: what was planned (``preset.json``) and one record a fit (``records.jsonl``)."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import fields
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+from ..errors import InvalidDataError, InvalidParameterError
+from .datasets import file_of
+from .protocol import GROWING, Preset
+
+RECORDS, PRESET = "records.jsonl", "preset.json"
+PACKAGES = ("dualboost", "numpy", "scikit-learn", "lightgbm", "xgboost", "pystreed")
+
+
+def prepare_folder(out: Path, preset: Preset, data: Path | None) -> None:
+    """Make or check the folder: its fits must be of one protocol and one version of the data."""
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InvalidParameterError(f"{out} cannot be a folder for results: {error.strerror}.") from error
+    checksums = {name: _checksum(file_of(name, data)) for name in preset.datasets}
+    plan = preset.as_table() | {"checksums": checksums, "versions": _versions()}
+    if (out / PRESET).exists():
+        before = read_plan(out)
+        _require_same_protocol(out, before, plan)
+        checksums |= {name: value for name, value in before.get("checksums", {}).items() if name not in checksums}
+        plan["versions"] = before.get("versions", plan["versions"])
+    part = out / f"{PRESET}.part"
+    part.write_text(json.dumps(plan, indent=1), encoding="utf-8")
+    part.replace(out / PRESET)
+
+
+def _require_same_protocol(out: Path, before: dict[str, Any], plan: dict[str, Any]) -> None:
+    plan = json.loads(json.dumps(plan))
+    for name in (field.name for field in fields(Preset) if field.name not in GROWING):
+        if name in before and before[name] != plan[name]:
+            raise InvalidParameterError(
+                f"{out} holds results of another preset: {name} was {before[name]!r} and is {plan[name]!r}. "
+                "Choose another folder for the results."
+            )
+    for name, checksum in before.get("checksums", {}).items():
+        if plan["checksums"].get(name, checksum) != checksum:
+            raise InvalidDataError(f"The data set {name!r} has changed since {out} was begun; choose another folder.")
+
+
+def _checksum(path: Path | None) -> str:
+    return "generated" if path is None else hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def _versions() -> dict[str, str]:
+    found = {}
+    for name in PACKAGES:
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:
+            found[name] = "not installed"
+    return found
+
+
+def read_plan(folder: Path) -> dict[str, Any]:
+    """The preset that was run, with the checksums of its data and the versions of the libraries."""
+    path = folder / PRESET
+    try:
+        plan: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        planned_preset(plan)
+    except OSError as error:
+        raise InvalidDataError(f"{folder} has no {PRESET}; it is not a folder of study results.") from error
+    except (ValueError, TypeError) as error:
+        raise InvalidDataError(f"{path} is damaged: {error}.") from error
+    return plan
+
+
+def planned_preset(plan: dict[str, Any]) -> Preset:
+    known = {field.name for field in fields(Preset)}
+    values: dict[str, Any] = {
+        name: tuple(value) if isinstance(value, list) else value for name, value in plan.items() if name in known
+    }
+    return Preset(**values)
+
+
+def read_records(folder: Path) -> list[dict[str, Any]]:
+    """The last record of each fit, in the order of the file; a last line that was cut off is left out."""
+    path = folder / RECORDS
+    records: dict[str, dict[str, Any]] = {}
+    for number, line in enumerate(_complete(path).splitlines(), start=1):
+        try:
+            record = json.loads(line)
+            records[record["key"]] = record
+        except (ValueError, KeyError, TypeError) as error:
+            raise InvalidDataError(
+                f"{path}: line {number} is damaged; delete it, and run the preset again for that fit."
+            ) from error
+    return list(records.values())
+
+
+def cut_off_incomplete_line(folder: Path) -> None:
+    path = folder / RECORDS
+    if path.exists():
+        length = len(_complete(path))
+        with path.open("r+b") as file:
+            file.truncate(length)
+
+
+def _complete(path: Path) -> bytes:
+    content = path.read_bytes() if path.exists() else b""
+    return content[: content.rfind(b"\n") + 1]
