@@ -103,8 +103,8 @@ class DualBoostClassifier(PredictionMixin, ClassifierMixin, BaseEstimator):
     n_features_in_ : int
     feature_names_in_ : ndarray, only if X has string column names
     estimators_ : list of every learner generated, in order
-    weights_ : ndarray of shape (n_generated_,)
-        One weight a learner, zeros included.
+    weights_ : ndarray
+        One weight for each learner generated, zeros included.
     n_generated_, n_iter_ : int
         The number of learners generated, and of iterations: the same if one column enters at a time.
     n_columns_ : int
@@ -128,8 +128,8 @@ class DualBoostClassifier(PredictionMixin, ClassifierMixin, BaseEstimator):
     history_ : dict of equal-length arrays
         iteration, objective, gap, edge, threshold, train_accuracy, validation_accuracy, n_columns, n_generated,
         pricing_seconds, master_seconds, bound (nan where nothing is proven).
-    feature_importances_ : ndarray of shape (n_features_in_,)
-        Each learner's gain shares, summed with the weights.
+    feature_importances_ : ndarray
+        One for each feature: the learners' gain shares, summed with the weights.
     formulation_ : Formulation
         The formulation with the value of C that was used.
 
