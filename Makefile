@@ -2,6 +2,7 @@
 # make thin    thin an XGBoost model: one table, one picture (out/thinning.png)
 # make test    lint, types and tests
 # make test-browser  the study's report in Chromium (Debian's chromium and chromium-driver)
+# make docs    the documentation as pages that need no network: out/docs/index.html
 # make bench   fit and prediction times as ratios to LightGBM's (BENCH="--quick" for two minutes; DUALBOOST_DATA=FOLDER)
 # make clean   remove the environment and everything made
 
@@ -10,7 +11,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help demo thin test test-browser lint types pytest bench clean
+.PHONY: help demo thin test test-browser lint types pytest docs bench clean
 
 help:
 	@sed -n 's/^# //p' Makefile
@@ -22,6 +23,10 @@ $(VENV)/.base: pyproject.toml
 
 $(VENV)/.test: pyproject.toml $(VENV)/.base
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[test]'
+	@touch $@
+
+$(VENV)/.docs: pyproject.toml $(VENV)/.base
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[docs]'
 	@touch $@
 
 demo: $(VENV)/.base
@@ -45,8 +50,12 @@ pytest: $(VENV)/.test
 test-browser: $(VENV)/.test
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest browser_tests
 
+docs: $(VENV)/.docs
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m sphinx -a -E -n -W --keep-going -q -d out/doctrees docs out/docs
+	@echo out/docs/index.html
+
 bench: $(VENV)/.test
 	$(BIN)/python benchmarks/bench.py $(BENCH)
 
 clean:
-	rm -rf $(VENV) out .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) out docs/gallery docs/generated .mypy_cache .pytest_cache .ruff_cache .hypothesis

@@ -108,8 +108,8 @@ class DualBoostClassifier(InspectionMixin, PredictionMixin, ClassifierMixin, Bas
     n_features_in_ : int
     feature_names_in_ : ndarray, only if X has string column names
     estimators_ : list of every learner generated, in order
-    weights_ : ndarray of shape (n_generated_,)
-        One weight a learner, zeros included.
+    weights_ : ndarray
+        One weight for each learner generated, zeros included.
     n_generated_, n_iter_ : int
         The number of learners generated, and of iterations: the same if one column enters at a time.
     n_columns_ : int
@@ -134,7 +134,7 @@ class DualBoostClassifier(InspectionMixin, PredictionMixin, ClassifierMixin, Bas
     history_ : dict of equal-length arrays
         iteration, objective, gap, edge, threshold, train_accuracy, validation_accuracy, n_columns, n_generated,
         pricing_seconds, master_seconds, bound (nan where nothing is proven).
-    feature_importances_ : ndarray of shape (n_features_in_,)
+    feature_importances_ : ndarray
         For each feature the weighted sum, over the learners, of its share in a learner's gain (for other classifiers:
         in their own importances or absolute coefficients). Sums to one; all zero if no learner used splits.
     formulation_ : Formulation

@@ -31,14 +31,15 @@ class DualBoostClassifierCV(DualBoostClassifier):
     """``DualBoostClassifier`` with C chosen on held-out rows, then fitted on all of them.
 
     All values of C share one growing set of trees, so that ten of them cost three to four fits with the value chosen.
-    The path therefore compares ensembles over shared trees, not ten separate fits.
+    The path therefore compares ensembles over shared trees, not ten separate fits. The attributes of
+    ``DualBoostClassifier`` are there as well.
 
     Parameters
     ----------
-    formulation, epsilon, learner, max_depth, voting, max_iter, tol, master, criterion, pool, columns_per_iteration,
-    n_thresholds, tree_time_limit : as for ``DualBoostClassifier``
-    time_limit, n_jobs, random_state, verbose, reoptimize, callbacks : as for ``DualBoostClassifier``; the limit and the
-    callbacks are the final fit's
+    formulation, epsilon, learner, max_depth, voting, max_iter, tol, master : as for ``DualBoostClassifier``
+    criterion, pool, columns_per_iteration, n_thresholds, tree_time_limit : as for ``DualBoostClassifier``
+    n_jobs, random_state, verbose, reoptimize : as for ``DualBoostClassifier``
+    time_limit, callbacks : as for ``DualBoostClassifier``; those of the final fit
     Cs : int or array of floats, default=10
         The number of values from the formulation's own grid (``formulation.C_grid``), or the values. The grid counts
         rows: give values if your sample weights do not.
@@ -56,9 +57,8 @@ class DualBoostClassifierCV(DualBoostClassifier):
     C_ : float, the value chosen
     Cs_ : ndarray of the values compared
     scores_ : ndarray of shape (n_folds, n_values), accuracies on held-out rows
-    path_ : dict of arrays "C", "score", "standard_error" and "n_columns": accuracy against trees; the error is that of
-        the mean over folds, or the binomial one of a single split
-    and all those of ``DualBoostClassifier``
+    path_ : dict of arrays "C", "score", "standard_error" and "n_columns"
+        Accuracy against trees; the error is that of the mean over folds, or the binomial one of a single split.
     """
 
     def __init__(

@@ -1,0 +1,104 @@
+"""What the pages show works: every Python block runs, every link between files leads somewhere."""
+
+import os
+import re
+import subprocess
+import sys
+import textwrap
+import types
+from pathlib import Path
+
+import pytest
+
+from dualboost import DualBoostClassifier
+from dualboost.datasets import make_twonorm
+
+ROOT = Path(__file__).parents[2]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+CONTRIBUTING = ROOT / "CONTRIBUTING.md"
+
+BLOCK = re.compile(r"^(?P<mark><!-- not run: [^\n]+ -->\n)?```python\n(?P<code>.*?)^```$", re.DOTALL | re.MULTILINE)
+FENCE = re.compile(r"^```.*?^```$", re.DOTALL | re.MULTILINE)
+LINK = re.compile(r"\]\((?P<target>[^)\s]+)\)")
+HEADING = re.compile(r"^#+ (?P<text>.+)$", re.MULTILINE)
+
+NOT_RUN = {"from_colboost.md": 1}
+"""How many blocks of which page are marked as not to be run: a new one is a decision, not an accident."""
+
+
+def blocks(page):
+    return list(BLOCK.finditer(page.read_text(encoding="utf-8")))
+
+
+def name(page):
+    return page.relative_to(ROOT).as_posix()
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if blocks(page)], ids=name)
+def test_the_blocks_of_a_page_run_in_order(page, tmp_path):
+    script = tmp_path / "page.py"
+    script.write_text("\n".join(block["code"] for block in blocks(page) if not block["mark"]), encoding="utf-8")
+    run = subprocess.run(
+        [sys.executable, "-W", "error::UserWarning:dualboost", str(script)],
+        cwd=tmp_path,
+        env=os.environ | {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MPLBACKEND": "Agg"},
+        capture_output=True,
+        text=True,
+    )
+    assert run.returncode == 0, run.stderr
+
+
+def test_the_blocks_left_out_are_the_known_ones():
+    marked = {page.name: sum(bool(block["mark"]) for block in blocks(page)) for page in PAGES}
+    assert {page: count for page, count in marked.items() if count} == NOT_RUN
+    marks = sum(page.read_text(encoding="utf-8").count("<!-- not run: ") for page in PAGES)
+    assert marks == sum(NOT_RUN.values()), "a mark must stand directly above its block"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name)
+def test_no_python_block_escapes(page):
+    """A fence in another place or with another spelling would not be run, and nobody would notice."""
+    fences = re.findall(
+        r"^ *```+ *(?:python|py|python3|\{code-block\} python)\b", page.read_text(encoding="utf-8"), re.M
+    )
+    assert len(fences) == len(blocks(page))
+
+
+def test_the_formulation_of_contributing_fits(monkeypatch):
+    """Its file is a block inside a list, and a module of the package."""
+    (code,) = re.findall(r"^   ```python\n(.*?)^   ```$", CONTRIBUTING.read_text(encoding="utf-8"), re.S | re.M)
+    module = types.ModuleType("dualboost.formulations.nu")
+    module.__package__ = "dualboost.formulations"
+    monkeypatch.setitem(sys.modules, module.__name__, module)
+    exec(compile(textwrap.dedent(code), "CONTRIBUTING.md", "exec"), module.__dict__)
+    X, y = make_twonorm(200, random_state=0)
+    clf = DualBoostClassifier(module.NuLPBoost()).fit(X, y)
+    assert clf.gap_ <= clf.tol
+    assert clf.score(X, y) > 0.8
+
+
+def anchors(page):
+    """The anchors of a page's headings, as web sites and MyST make them."""
+    texts = (heading["text"].lower() for heading in HEADING.finditer(FENCE.sub("", page.read_text(encoding="utf-8"))))
+    return {re.sub(r"[^\w\- ]", "", text).strip().replace(" ", "-") for text in texts}
+
+
+@pytest.mark.parametrize("page", [*PAGES, CONTRIBUTING, ROOT / "CHANGELOG.md"], ids=name)
+def test_links_between_files_exist(page):
+    for link in LINK.finditer(FENCE.sub("", page.read_text(encoding="utf-8"))):
+        path, _, anchor = link["target"].partition("#")
+        if "://" in path:
+            continue
+        target = page.parent / path if path else page
+        assert target.is_file(), f"{name(page)} links to {path}, which is not there"
+        if anchor:
+            assert anchor in anchors(target), f"{name(page)} links to {link['target']}: no such heading"
+
+
+def test_every_page_is_in_a_table_of_contents():
+    listed = set()
+    for page in (ROOT / "docs").glob("*.md"):
+        for tree in re.findall(r"^```\{toctree\}\n(.*?)^```$", page.read_text(encoding="utf-8"), re.S | re.M):
+            lines = (line for line in tree.splitlines() if line.strip() and not line.startswith(":"))
+            listed |= {re.sub(r".*<(.*)>", r"\1", line) for line in lines}
+    assert {page.stem for page in (ROOT / "docs").glob("*.md")} - {"index"} <= listed
