@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from .export import to_lightgbm
     from .formulations import CGBoost, ERLPBoost, Formulation, LPBoost, MDBoost, NMBoost, QRLPBoost
     from .model_file.reading import load_model
-    from .thinning import thin
+    from .thinning.thin import thin
 
 __version__ = "0.1.0"
 
@@ -21,9 +21,7 @@ _HOMES = {
     "load_model": "model_file.reading",
     "thin": "thinning",
     "to_lightgbm": "export",
-} | dict.fromkeys(
-    ("CGBoost", "ERLPBoost", "Formulation", "LPBoost", "MDBoost", "NMBoost", "QRLPBoost"), "formulations"
-)
+} | dict.fromkeys(("CGBoost", "ERLPBoost", "Formulation", "LPBoost", "MDBoost", "NMBoost", "QRLPBoost"), "formulations")
 """Where each public name lives: it is imported when it is asked for, so that importing the package takes no time."""
 
 __all__ = [

@@ -6,9 +6,10 @@
 from __future__ import annotations
 
 import sys
+import warnings
 from typing import Any
 
-from .errors import DualBoostError
+from .errors import DualBoostError, DualBoostWarning
 
 
 def main() -> None:
@@ -21,6 +22,7 @@ def main() -> None:
     from .commands import dualboost
 
     debug = "--debug" in sys.argv[1:]
+    warnings.showwarning = _show_warning
     try:
         dualboost(prog_name="dualboost", standalone_mode=True)
     except DualBoostError as error:
@@ -32,6 +34,12 @@ def main() -> None:
         sys.exit(141)
     except Exception as error:
         _fail(f"{type(error).__name__}: {error}", debug)
+
+
+def _show_warning(message: Warning | str, category: type[Warning], *place: Any) -> None:
+    """Ours are one line; those of other libraries are for programmers."""
+    if issubclass(category, DualBoostWarning):
+        print(f"dualboost: {' '.join(str(message).split())}", file=sys.stderr)
 
 
 def _fail(error: Any, debug: bool) -> None:

@@ -54,7 +54,8 @@ def test_damaged_tables_are_read_or_refused(part, tmp_path):
     path.write_bytes(table(rng))
     model = DualBoostClassifier(max_iter=2).fit(*read_and_split(path))
     names = [str(name) for name in model.feature_names_in_]
-    outcomes = {"read": 0, "fitted": 0, "predicted": 0, "refused": 0}
+    outcomes = {"read": 0, "fitted": 0, "predicted": 0}
+    messages = []
     for k in range(N_READ // PARTS):
         path.write_bytes(mutated(rng, table(rng)))
         try:
@@ -66,6 +67,7 @@ def test_damaged_tables_are_read_or_refused(part, tmp_path):
             model.predict(features_for(names, ["job"], read_table(path, ["job"]), path))
             outcomes["predicted"] += 1
         except DualBoostError as error:
-            assert "\n" not in str(error)
-            outcomes["refused"] += 1
+            messages.append(str(error))
     assert min(outcomes.values()) > 0, outcomes
+    assert messages
+    assert not any("\n" in message for message in messages)

@@ -98,7 +98,9 @@ def predict(model: Path, data: Path, out: Path | None, as_json: bool) -> None:
     columns = {f"probability_{name}": probabilities[:, k] for k, name in enumerate(fitted.classes_)}
     predictions = pd.DataFrame({"prediction": fitted.predict(features)} | columns)
     if out is None:
-        click.echo(predictions.to_json(orient="records") if as_json else predictions.to_csv(index=False), nl=False)
+        click.echo(
+            predictions.to_json(orient="records") + "\n" if as_json else predictions.to_csv(index=False), nl=False
+        )
         return
     write_table(predictions, out)
     counts = {str(name): int(count) for name, count in predictions["prediction"].value_counts().items()}

@@ -14,7 +14,7 @@ JSON = click.option("--json", "as_json", is_flag=True, help="Print one JSON obje
 def report(figures: dict[str, Any], as_json: bool) -> None:
     """One figure a line, or one JSON object with the same names."""
     if as_json:
-        click.echo(json.dumps(figures, default=_plain))
+        click.echo(json.dumps(_plain(figures), allow_nan=False))
         return
     width = max(len(name) for name in figures) + 2
     for name, value in figures.items():
@@ -30,4 +30,9 @@ def _readable(value: Any) -> str:
 
 
 def _plain(value: Any) -> Any:
-    return value.tolist() if isinstance(value, (np.generic, np.ndarray)) else str(value)
+    """What JSON can hold: null for a number that is none."""
+    if isinstance(value, dict):
+        return {name: _plain(part) for name, part in value.items()}
+    if isinstance(value, (np.generic, np.ndarray)):
+        value = value.tolist()
+    return None if isinstance(value, float) and not np.isfinite(value) else value

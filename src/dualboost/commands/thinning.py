@@ -81,6 +81,7 @@ def _read(model: Path, data: Path, target: str) -> tuple[Any, Any, Any]:
 
 def _booster(path: Path) -> tuple[Any, list[str]]:
     """A booster of XGBoost's or LightGBM's, and the names of its features."""
+    booster: Any
     if not path.is_file():
         raise InvalidDataError(f"{path}: there is no such file.")
     try:
