@@ -36,7 +36,7 @@ def main() -> None:
         _fail(f"{type(error).__name__}: {error}", debug)
 
 
-def _show_warning(message: Warning | str, category: type[Warning], *place: Any) -> None:
+def _show_warning(message: Warning | str, category: type[Warning], *place: Any, **more: Any) -> None:
     """Ours are one line; those of other libraries are for programmers."""
     if issubclass(category, DualBoostWarning):
         print(f"dualboost: {' '.join(str(message).split())}", file=sys.stderr)

@@ -5,7 +5,7 @@ import random
 import pytest
 
 from dualboost import DualBoostClassifier
-from dualboost.commands.reading import features_for, read_table, split_target, training_features
+from dualboost.commands.reading import features_for, read_table, read_training
 from dualboost.errors import DualBoostError
 
 N_READ, N_FITTED, PARTS = 20_000, 1_000, 10
@@ -42,24 +42,19 @@ def mutated(rng, content):
     return bytes(content)
 
 
-def read_and_split(path):
-    features, labels = split_target(read_table(path), "y", path)
-    return training_features(features, path), labels
-
-
 @pytest.mark.parametrize("part", range(PARTS))
 @pytest.mark.filterwarnings("ignore")
 def test_damaged_tables_are_read_or_refused(part, tmp_path):
     rng, path = random.Random(part), tmp_path / "data.csv"
     path.write_bytes(table(rng))
-    model = DualBoostClassifier(max_iter=2).fit(*read_and_split(path))
+    model = DualBoostClassifier(max_iter=2).fit(*read_training(path, "y"))
     names = [str(name) for name in model.feature_names_in_]
     outcomes = {"read": 0, "fitted": 0, "predicted": 0}
     messages = []
     for k in range(N_READ // PARTS):
         path.write_bytes(mutated(rng, table(rng)))
         try:
-            features, labels = read_and_split(path)
+            features, labels = read_training(path, "y")
             outcomes["read"] += 1
             if k % (N_READ // N_FITTED) == 0:
                 DualBoostClassifier(max_iter=2).fit(features, labels)

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from dualboost.commands.reading import features_for, read_table, split_target, training_features
+from dualboost.commands.reading import features_for, read_table, read_training, split_target, training_features
 from dualboost.errors import InvalidDataError
 
 TABLE = "age,job,ok,y\n37,nurse,True,yes\n52.5,,False,no\n,cook,True,yes\n"
@@ -79,6 +79,15 @@ def test_labels_must_be_there(path):
         split_target(frame, "job", path)
     with pytest.raises(InvalidDataError, match="no column besides"):
         split_target(frame[["y"]], "y", path)
+
+
+def test_two_labels_are_needed(path):
+    features, labels = read_training(path, "y", ["ok"])
+    assert list(features) == ["age", "job"]
+    assert labels.tolist() == ["yes", "no", "yes"]
+    path.write_text("x,y\n1,1\n2,2\n3,1\n")
+    with pytest.raises(InvalidDataError, match="'x' must hold two labels; it has 3: '1', '2', '3'"):
+        read_training(path, "x")
 
 
 def test_infinite_numbers_and_times_are_told(path):

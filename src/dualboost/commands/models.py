@@ -15,7 +15,7 @@ from ..errors import InvalidDataError, InvalidParameterError
 from ..formulations import FORMULATIONS
 from ..model_file.reading import load_model
 from .output import JSON, report
-from .reading import features_for, read_table, split_target, training_features
+from .reading import features_for, read_table, read_training, split_target
 
 FILE = click.Path(path_type=Path)
 TARGET = click.option("--target", required=True, help="The column with the labels.")
@@ -42,12 +42,8 @@ def fit(
     data: Path, target: str, out: Path, C: str | None, select: str, drop: tuple[str, ...], as_json: bool, **options: Any
 ) -> None:
     """Fit a model to DATA, a CSV (or .csv.gz) or Parquet file. Text columns are categories; gaps are missing values."""
-    frame = read_table(data)
-    unknown = [name for name in drop if name not in frame]
-    if unknown:
-        raise InvalidDataError(f"{data}: there is no column {unknown[0]!r} to drop.")
-    features, labels = split_target(frame.drop(columns=list(drop)), target, data)
-    model = _estimator(C, select, options).fit(training_features(features, data), labels)
+    features, labels = read_training(data, target, drop)
+    model = _estimator(C, select, options).fit(features, labels)
     model.save(out)
     figures = {"model": str(out), "rows": len(labels), "features": features.shape[1]}
     report(figures | description(model) | {"training_accuracy": model.history_["train_accuracy"][-1]}, as_json)

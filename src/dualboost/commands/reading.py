@@ -66,8 +66,29 @@ def split_target(frame: pd.DataFrame, target: str, path: Path) -> tuple[pd.DataF
         raise InvalidDataError(f"{path}: {int(labels.isna().sum())} labels are missing, the first in row {first}.")
     if features.shape[1] == 0:
         raise InvalidDataError(f"{path}: there is no column besides {target!r}.")
-    is_plain = labels.dtype.kind in "biuf" if isinstance(labels.dtype, np.dtype) else False
-    return features, labels.to_numpy() if is_plain else labels.astype(str).to_numpy(dtype=object)
+    return features, _as_labels(labels)
+
+
+def _as_labels(labels: pd.Series) -> NDArray[Any]:
+    """Booleans and whole numbers as they are, everything else as text."""
+    is_plain = isinstance(labels.dtype, np.dtype) and labels.dtype.kind in "biuf"
+    if is_plain and labels.dtype.kind == "f" and not (np.isfinite(labels) & (labels % 1 == 0)).all():
+        is_plain = False
+    return labels.to_numpy() if is_plain else labels.astype(str).to_numpy(dtype=object)
+
+
+def read_training(path: Path, target: str, dropped: Sequence[str] = ()) -> tuple[pd.DataFrame, NDArray[Any]]:
+    """Features and two kinds of labels to fit a model to."""
+    frame = read_table(path)
+    unknown = [name for name in dropped if name not in frame]
+    if unknown:
+        raise InvalidDataError(f"{path}: there is no column {unknown[0]!r} to drop.")
+    features, labels = split_target(frame.drop(columns=list(dropped)), target, path)
+    kinds = np.unique(labels)
+    if len(kinds) != 2:
+        some = _few(kinds.tolist())
+        raise InvalidDataError(f"{path}: {target!r} must hold two labels; it has {len(kinds)}: {some}.")
+    return training_features(features, path), labels
 
 
 def training_features(frame: pd.DataFrame, path: Path) -> pd.DataFrame:

@@ -9,7 +9,7 @@ from typing import Any
 import click
 import pandas as pd
 
-from ..errors import InvalidDataError, MissingDependencyError, ModelFormatError
+from ..errors import DualBoostError, InvalidDataError, MissingDependencyError, ModelFormatError
 from ..formulations import FORMULATIONS
 from ..thinning import thin as thin_model
 from .models import FILE, TARGET, load_with_features
@@ -81,20 +81,29 @@ def _read(model: Path, data: Path, target: str) -> tuple[Any, Any, Any]:
 
 def _booster(path: Path) -> tuple[Any, list[str]]:
     """A booster of XGBoost's or LightGBM's, and the names of its features."""
-    booster: Any
     if not path.is_file():
         raise InvalidDataError(f"{path}: there is no such file.")
     try:
-        if path.suffix == ".txt":
-            import lightgbm
-
-            booster = lightgbm.Booster(model_file=str(path))
-            return booster, booster.feature_name()
-        try:
-            import xgboost
-        except ImportError as error:
-            raise MissingDependencyError("XGBoost's models need xgboost: pip install xgboost.") from error
-        booster = xgboost.Booster(model_file=str(path))
-        return booster, booster.feature_names or [f"f{k}" for k in range(booster.num_features())]
-    except (ValueError, OSError, RuntimeError) as error:
+        return _lightgbm_booster(path) if path.suffix == ".txt" else _xgboost_booster(path)
+    except DualBoostError:
+        raise
+    except Exception as error:  # each library has errors of its own
         raise ModelFormatError(f"{path}: cannot be read as a model: {str(error).splitlines()[0]}") from error
+
+
+def _lightgbm_booster(path: Path) -> tuple[Any, list[str]]:
+    import lightgbm
+
+    if not path.read_bytes().startswith(b"tree\n"):  # LightGBM prints its own error besides raising it
+        raise ModelFormatError(f"{path}: is no text model of LightGBM's.")
+    booster = lightgbm.Booster(model_file=str(path))
+    return booster, list(booster.feature_name())
+
+
+def _xgboost_booster(path: Path) -> tuple[Any, list[str]]:
+    try:
+        import xgboost
+    except ImportError as error:
+        raise MissingDependencyError("XGBoost's models need xgboost: pip install 'dualboost[thin]'.") from error
+    booster = xgboost.Booster(model_file=str(path))
+    return booster, list(booster.feature_names or (f"f{k}" for k in range(booster.num_features())))

@@ -1,0 +1,45 @@
+"""The session on the command line that the first page shows: each command is run, and prints what the page says."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+PAGE = Path(__file__).parents[2] / "docs" / "getting_started.md"
+SESSION = re.compile(r"<!-- session -->\n```console\n(?P<lines>.*?)```", re.DOTALL)
+PYTHON = re.compile(r"^```python\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+ENVIRONMENT = os.environ | {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+
+
+def session(page):
+    """The commands of the page, each with what it prints."""
+    lines = SESSION.search(page)["lines"]
+    parts = re.split(r"^\$ ", lines, flags=re.MULTILINE)[1:]
+    return [part.split("\n", 1) for part in parts]
+
+
+def without_gap(text):
+    """The gap is rounding: its digits differ between machines."""
+    return re.sub(r"(gap +)\S+", r"\1…", text)
+
+
+def executed(command, folder):
+    program = shutil.which("dualboost", path=str(Path(sys.executable).parent))
+    start = [program] if program else [sys.executable, "-m", "dualboost.cli"]
+    arguments = command.split()
+    assert arguments[0] == "dualboost"
+    done = subprocess.run([*start, *arguments[1:]], cwd=folder, env=ENVIRONMENT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_the_session_prints_what_the_page_says(tmp_path):
+    page = PAGE.read_text(encoding="utf-8")
+    script = "\n".join(PYTHON.findall(page[: page.index("<!-- session -->")]))
+    subprocess.run([sys.executable, "-c", script], cwd=tmp_path, env=ENVIRONMENT, check=True, capture_output=True)
+    commands = session(page)
+    assert len(commands) >= 4
+    for command, expected in commands:
+        assert without_gap(executed(command, tmp_path)) == without_gap(expected), command
