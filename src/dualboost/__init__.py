@@ -9,7 +9,18 @@ if TYPE_CHECKING:
     from .classifier import DualBoostClassifier
     from .classifier_cv import DualBoostClassifierCV
     from .export import to_lightgbm
-    from .formulations import CGBoost, ERLPBoost, Formulation, LPBoost, MDBoost, NMBoost, QRLPBoost
+    from .formulations import (
+        CGBoost,
+        ERLPBoost,
+        Formulation,
+        HardMarginBoost,
+        LPBoost,
+        MDBoost,
+        MDFullBoost,
+        NMBoost,
+        NuLPBoost,
+        QRLPBoost,
+    )
     from .model_file.reading import load_model
     from .thinning import thin
 
@@ -22,7 +33,19 @@ _HOMES = {
     "thin": "thinning",
     "to_lightgbm": "export",
 } | dict.fromkeys(
-    ("CGBoost", "ERLPBoost", "Formulation", "LPBoost", "MDBoost", "NMBoost", "QRLPBoost"), "formulations"
+    (
+        "CGBoost",
+        "ERLPBoost",
+        "Formulation",
+        "HardMarginBoost",
+        "LPBoost",
+        "MDBoost",
+        "MDFullBoost",
+        "NMBoost",
+        "NuLPBoost",
+        "QRLPBoost",
+    ),
+    "formulations",
 )
 """Where each public name lives: it is imported when it is asked for, so that importing the package takes no time."""
 
@@ -32,9 +55,12 @@ __all__ = [
     "DualBoostClassifierCV",
     "ERLPBoost",
     "Formulation",
+    "HardMarginBoost",
     "LPBoost",
     "MDBoost",
+    "MDFullBoost",
     "NMBoost",
+    "NuLPBoost",
     "QRLPBoost",
     "__version__",
     "load_model",

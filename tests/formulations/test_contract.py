@@ -79,7 +79,8 @@ def test_impossible_C_is_refused(formulation_name, C):
 
 
 def test_given_C_is_kept(formulation_name):
-    assert FORMULATIONS[formulation_name](C=1.5).resolve(100.0).C == 1.5
+    C = float(FORMULATIONS[formulation_name]().C_grid(100.0)[-1])
+    assert FORMULATIONS[formulation_name](C=C).resolve(100.0).C == C
 
 
 def test_capped_formulations_refuse_a_cap_below_uniform():

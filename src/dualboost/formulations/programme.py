@@ -98,8 +98,7 @@ class Programme:
         if weight_total is not None and abs(float(w.sum()) - weight_total) > 1e-13 * weight_total:
             return False
         if len(self.right_side):
-            size = self.total if self.total is not None else float(np.abs(u).sum())
-            if (np.abs(self.equations @ u - self.right_side) > 1e-13 * size).any():
+            if (np.abs(self.equations @ u - self.right_side) > 1e-13 * float(np.abs(u).sum())).any():
                 return False
         return bool(w.min() >= 0 and (u >= self.lower).all() and (u <= self.upper).all())
 

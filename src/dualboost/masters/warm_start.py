@@ -52,7 +52,7 @@ def moved(point: Iterate, columns: Columns, old: Programme, new: Programme) -> I
         part = (point.u - old.lower) / np.maximum(old.upper - old.lower, np.finfo(float).tiny)
         u = new.feasible(new.lower + part * (new.upper - new.lower))
     else:
-        u = new.term.response(columns.margins(w), new.lower, new.upper)
+        u = new.feasible(new.term.response(new.shifted(columns.margins(w), point.rho), new.lower, new.upper))
     found = certify(columns, new, Candidate(w, u, point.rho))
     difference = max(found.primal - found.dual, 1e-6 * abs(found.primal), np.finfo(float).tiny)
     mu = difference / n_products(columns, new)
