@@ -108,6 +108,23 @@ def md_full(A, C, y=None):
     return _solve(cp.Maximize(objective), constraints, scales=(1.0, 1 / C, 1 / C**2))
 
 
+LOSSES = {
+    "exponential": lambda m: cp.exp(-m),
+    "logistic": lambda m: cp.logistic(-m),
+    "squared_hinge": lambda m: cp.square(cp.pos(1 - m)),
+    "huber": lambda m: cp.huber(cp.pos(1 - m), 2),
+}
+
+
+def convex(A, C, y=None, loss="exponential", penalty="l1"):
+    w = cp.Variable(A.shape[1])
+    losses = cp.sum(LOSSES[loss](_margins(A, w, y)))
+    if penalty == "linf":
+        return _solve(cp.Minimize(losses), [w >= 0, w <= C])
+    norm = cp.sum(w) if penalty == "l1" else 0.5 * cp.sum_squares(w)
+    return _solve(cp.Minimize(norm + C * losses), [w >= 0], scales=(1.0, 10.0, 0.1))
+
+
 PAPER = {
     "nm": nm,
     "lp": lp,
@@ -118,4 +135,5 @@ PAPER = {
     "lp-nu": lp_nu,
     "hard": hard,
     "md-full": md_full,
+    "convex": convex,
 }

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from .export import to_lightgbm
     from .formulations import (
         CGBoost,
+        ConvexBoost,
         ERLPBoost,
         Formulation,
         HardMarginBoost,
@@ -35,6 +36,7 @@ _HOMES = {
 } | dict.fromkeys(
     (
         "CGBoost",
+        "ConvexBoost",
         "ERLPBoost",
         "Formulation",
         "HardMarginBoost",
@@ -51,6 +53,7 @@ _HOMES = {
 
 __all__ = [
     "CGBoost",
+    "ConvexBoost",
     "DualBoostClassifier",
     "DualBoostClassifierCV",
     "ERLPBoost",

@@ -7,6 +7,7 @@ from dataclasses import replace
 from ..errors import InvalidParameterError
 from .base import Formulation
 from .cg import CGBoost
+from .convex import ConvexBoost
 from .erlp import ERLPBoost
 from .hard import HardMarginBoost
 from .lp import LPBoost
@@ -29,6 +30,7 @@ FORMULATIONS: dict[str, type[Formulation]] = {
         NuLPBoost,
         HardMarginBoost,
         MDFullBoost,
+        ConvexBoost,
     )
 }
 
@@ -51,6 +53,7 @@ __all__ = [
     "FORMULATIONS",
     "STUDIED",
     "CGBoost",
+    "ConvexBoost",
     "ERLPBoost",
     "Formulation",
     "HardMarginBoost",

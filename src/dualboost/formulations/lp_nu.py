@@ -30,7 +30,7 @@ class NuLPBoost(Formulation):
         min  max_j sum_i u_i y_i h_j(x_i)
         s.t. sum_i u_i = 1,   0 <= u_i <= c_i/(C M)
 
-    Where rho is positive, w/rho solves LP-Boost's programme ``lp`` with the price of slack 1/(C M rho).
+    Where the optimal value v is positive, w/rho solves LP-Boost's programme ``lp`` with 1/(C M v) as its C.
 
     Pricing: a column improves when its edge exceeds the largest edge held.
 

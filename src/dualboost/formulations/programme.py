@@ -71,7 +71,7 @@ class Programme:
     @property
     def is_linear_programme(self) -> bool:
         """True where a basic (vertex) optimum exists and sparsity depends on returning it."""
-        return self.term.is_linear and self.weight_set.ridge == 0
+        return self.term.is_linear and self.weight_set.ridge == 0 and not self.weight_set.is_bounded
 
     @property
     def is_bounded(self) -> bool:
@@ -97,10 +97,10 @@ class Programme:
         weight_total = self.weight_set.total
         if weight_total is not None and abs(float(w.sum()) - weight_total) > 1e-13 * weight_total:
             return False
-        if len(self.right_side):
-            if (np.abs(self.equations @ u - self.right_side) > 1e-13 * float(np.abs(u).sum())).any():
-                return False
-        return bool(w.min() >= 0 and (u >= self.lower).all() and (u <= self.upper).all())
+        if (np.abs(self.equations @ u - self.right_side) > 1e-13 * float(np.abs(u).sum())).any():
+            return False
+        in_bounds = w.min() >= 0 and w.max() <= self.weight_set.bound
+        return bool(in_bounds and (u >= self.lower).all() and (u <= self.upper).all())
 
     def feasible(self, u: Vector) -> Vector:
         """The vector of U nearest to u in spirit: clipped to the box, with its sums restored inside the box."""

@@ -1,4 +1,4 @@
-"""Clarabel as a reference master for every formulation (extra ``dualboost[clarabel]``).
+"""Clarabel as a reference master for most formulations (extra ``dualboost[clarabel]``).
 
 Hinge losses are solved in the paper's primal (w, xi); the formulations with a curved term in u in the paper's dual
 (u, r), with exponential cones for the entropy.
@@ -37,7 +37,10 @@ class ClarabelMaster:
 
     @staticmethod
     def supports(programme: Programme) -> bool:
-        return isinstance(programme.term, (LinearTerm, QuadraticTerm, EntropyTerm))
+        weight_set, term = programme.weight_set, programme.term
+        is_curved_twice = weight_set.ridge > 0 and not term.is_linear
+        is_known = isinstance(term, (LinearTerm, QuadraticTerm, EntropyTerm))
+        return is_known and not is_curved_twice and not weight_set.is_bounded
 
     def solve(self, columns: Columns, programme: Programme, tolerance: float, strategy: str) -> Candidate:
         if programme.term.is_linear:
