@@ -68,7 +68,7 @@ def starting_point(columns: Columns, programme: Programme) -> Iterate:
     """Sample weights inside the box, equal weights, and slacks and multipliers of the size of the problem."""
     weight_set, n = programme.weight_set, columns.n_columns
     u = _starting_sample_weights(programme, columns.counts)
-    w = np.full(n, 0.5 * weight_set.bound if weight_set.is_bounded else (weight_set.total or 1.0) / n)
+    w = np.full(n, min((weight_set.total or 1.0) / n, 0.5 * weight_set.bound))
     margins, edges = columns.margins(w), columns.edges(u)
     typical = float(np.abs(margins).mean())
     is_free = weight_set.total is None and not weight_set.is_bounded
