@@ -8,7 +8,7 @@ from dualboost import ConvexBoost, ERLPBoost, HardMarginBoost, LPBoost, MDBoost,
 from dualboost.columns import Columns
 from dualboost.errors import InvalidParameterError
 from dualboost.formulations.losses import LOSSES
-from dualboost.masters import Interleaved, Ladder
+from dualboost.masters import MASTERS, Interleaved, Ladder
 from dualboost.masters.interior_point import InteriorPointMaster
 
 from ..conftest import expanded, stump_columns
@@ -133,7 +133,8 @@ def test_md_full_is_the_mean_less_half_the_variance():
 @pytest.mark.parametrize("intercept", [False, True])
 @pytest.mark.parametrize("penalty", PENALTIES)
 @pytest.mark.parametrize("loss", LOSSES)
-def test_every_loss_and_penalty(loss, penalty, intercept):
+@pytest.mark.parametrize("master", ["ipm", "clarabel"])
+def test_every_loss_and_penalty(master, loss, penalty, intercept):
     columns = stump_columns()
     formulation = ConvexBoost(loss=loss, penalty=penalty)
     for C in np.quantile(formulation.C_grid(columns.counts.sum()), [0.6, 0.8, 1.0]):
@@ -142,7 +143,7 @@ def test_every_loss_and_penalty(loss, penalty, intercept):
         if intercept:
             programme = programme.with_intercept(columns.labels)
             labels = np.repeat(columns.labels, columns.counts.astype(int))
-        solution = Ladder([InteriorPointMaster], 1e-6).solve(columns, programme)
+        solution = Ladder([MASTERS[master]], 1e-6).solve(columns, programme)
         assert solution.primal == pytest.approx(convex(expanded(columns), C, labels, loss, penalty), rel=1e-6)
         assert 0 <= solution.gap <= 1e-6
         assert (solution.u < programme.upper).all() or loss in ("huber", "logistic")
