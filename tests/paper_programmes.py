@@ -120,7 +120,7 @@ def convex(A, C, y=None, loss="exponential", penalty="l1"):
     w = cp.Variable(A.shape[1])
     losses = cp.sum(LOSSES[loss](_margins(A, w, y)))
     if penalty == "linf":
-        return _solve(cp.Minimize(losses), [w >= 0, w <= C])
+        return _solve(cp.Minimize(losses), [w >= 0, w <= C], scales=(1.0, 10.0, 0.1, 0.01))
     norm = cp.sum(w) if penalty == "l1" else 0.5 * cp.sum_squares(w)
     return _solve(cp.Minimize(norm + C * losses), [w >= 0], scales=(1.0, 10.0, 0.1))
 

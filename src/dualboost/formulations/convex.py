@@ -40,11 +40,12 @@ class ConvexBoost(Formulation):
 
     Where the loss leaves u without an upper bound it has one that the optimum, no worse than w = 0, never reaches.
 
-    Pricing: a column improves when its edge exceeds 1 ("l1"), or is positive ("l2", "linf").
+    Pricing: a column improves when its edge exceeds 1 ("l1"), or is positive ("l2", "linf"). A column at its bound
+    keeps an edge, often the largest: under "linf" a pricer that finds it again ends the generation early.
 
     C: the price of the loss, above 0, or for "linf" the largest weight. Default: 50/M, where M is the total of the
-    multiplicities, and 0.1 for "linf". Paper's range: chosen by cross-validation; the grid is 10^-4 to 10^-0.33, and
-    for "linf" 0.01 to 1. The defaults of ``loss`` and ``penalty`` make it the totally corrective form of AdaBoost.
+    multiplicities, and 1 for "linf". Paper's range: chosen by cross-validation; the grid is 10^-4 to 10^-0.33, and
+    for "linf" 0.1 to 10. The defaults of ``loss`` and ``penalty`` make it the totally corrective form of AdaBoost.
 
     Paper: Shen, Li & van den Hengel, "Fully corrective boosting with arbitrary loss and regularization", Neural
     Networks 48 (2013). Its nu is 1/C; it bounds or penalises the norms, which is the same along a path of C.
@@ -68,16 +69,18 @@ class ConvexBoost(Formulation):
 
     def programme(self, counts: Vector, n_columns: int) -> Programme:
         sets: dict[str, WeightSet] = {"l1": Cone(cost=1.0), "l2": Cone(ridge=1.0), "linf": Box(self.strength)}
-        price = counts if self.penalty == "linf" else self.strength * counts
+        is_free = self.penalty == "linf"
+        price = counts if is_free else self.strength * counts
         loss = LOSSES[self.loss]
         upper = price * loss.steepest(float(counts.sum() / counts.min()))
-        return Programme(np.zeros_like(counts), upper, loss.term(price), sets[self.penalty])
+        empty = float(counts.sum()) * loss.at_zero if is_free else 0.0  # weights that cost nothing may leave no loss
+        return Programme(np.zeros_like(counts), upper, loss.term(price), sets[self.penalty], size=empty)
 
     def default_C(self, n_samples: float) -> float:
-        return 0.1 if self.penalty == "linf" else 50.0 / n_samples
+        return 1.0 if self.penalty == "linf" else 50.0 / n_samples
 
     def C_grid(self, n_samples: float, k: int = 10) -> Vector:
-        return np.geomspace(0.01, 1.0, k) if self.penalty == "linf" else regularisation_grid(k)
+        return np.geomspace(0.1, 10.0, k) if self.penalty == "linf" else regularisation_grid(k)
 
     def smallest_useful_C(self, largest_edge: float) -> float | None:
         if self.penalty != "l1" or largest_edge <= 0:

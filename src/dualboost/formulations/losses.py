@@ -16,6 +16,8 @@ class Loss(NamedTuple):
 
     term: Callable[[Vector], RowTerm]
     """The conjugate of the loss times a price, for the prices of the rows."""
+    at_zero: float
+    """Its value at a margin of zero."""
     slope_at_zero: float
     """How fast it falls at a margin of zero."""
     steepest: Callable[[float], float]
@@ -27,8 +29,8 @@ def _squared_hinge(price: Vector) -> QuadraticTerm:
 
 
 LOSSES: dict[str, Loss] = {
-    "exponential": Loss(lambda price: EntropyTerm(np.e * price, 1.0), 1.0, lambda times: 2.0 * times),
-    "logistic": Loss(LogisticTerm, 0.5, lambda times: 1.0),
-    "squared_hinge": Loss(_squared_hinge, 2.0, lambda times: 4.0 * float(np.sqrt(times))),
-    "huber": Loss(_squared_hinge, 2.0, lambda times: 4.0),
+    "exponential": Loss(lambda price: EntropyTerm(np.e * price, 1.0), 1.0, 1.0, lambda times: 2.0 * times),
+    "logistic": Loss(LogisticTerm, float(np.log(2.0)), 0.5, lambda times: 1.0),
+    "squared_hinge": Loss(_squared_hinge, 1.0, 2.0, lambda times: 4.0 * float(np.sqrt(times))),
+    "huber": Loss(_squared_hinge, 1.0, 2.0, lambda times: 4.0),
 }

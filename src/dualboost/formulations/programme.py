@@ -32,7 +32,10 @@ from .weight_sets import WeightSet
 
 @dataclass(frozen=True, eq=False)
 class Programme:
-    """The box, the term g, the weight set W, the total of u, and the labels if there is a free intercept."""
+    """The box, the term g, the weight set W, the total of u, and the labels if there is a free intercept.
+
+    ``size`` is what the objective is a part of, where it may vanish: a gap is relative to it too.
+    """
 
     lower: Vector
     upper: Vector
@@ -40,6 +43,7 @@ class Programme:
     weight_set: WeightSet
     total: float | None = None
     labels: Vector | None = None
+    size: float = 0.0
 
     def __post_init__(self) -> None:
         least, most = self._sums_admitted()
@@ -82,11 +86,11 @@ class Programme:
         return self.term.loss(margins, self.lower, self.upper)
 
     def primal_terms(self, w: Vector, margins: Vector, rho: Vector) -> tuple[float, float]:
-        """The primal value, and the sum of the absolute values it is added up from."""
+        """The primal value, and the sum of the absolute values it is added up from, or ``size`` if that is more."""
         losses = self.row_losses(self.shifted(margins, rho))
         fixed = self.weight_set.value(w)
         shift = -float(rho @ self.right_side)
-        size = abs(fixed) + abs(shift) + float(np.abs(losses).sum())
+        size = max(abs(fixed) + abs(shift) + float(np.abs(losses).sum()), self.size)
         return fixed + shift + float(losses.sum()), size
 
     def dual_value(self, u: Vector, edges: Vector) -> float:

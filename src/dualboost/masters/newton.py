@@ -83,7 +83,7 @@ class Newton:
         matrix = np.zeros((size, size), order="F")
         matrix[:n, :n] = columns.gram(self.d)
         diagonal = np.arange(n)
-        self.room = programme.weight_set.bound - point.w
+        self.room = room_above(point.w, programme)
         self.z_over_room = point.z / self.room
         matrix[diagonal, diagonal] += programme.weight_set.ridge + point.s / point.w + self.z_over_room
         if size > n:
@@ -180,6 +180,12 @@ def mean_product(point: Iterate, programme: Programme) -> float:
         total += float(point.p @ (point.u - programme.lower) + point.q @ (programme.upper - point.u))
         n += 2 * len(point.u)
     if programme.weight_set.is_bounded:
-        total += float(point.z @ (programme.weight_set.bound - point.w))
+        total += float(point.z @ room_above(point.w, programme))
         n += len(point.w)
     return total / n
+
+
+def room_above(w: Vector, programme: Programme) -> Vector:
+    """How far each weight is from its bound, not less than rounding leaves."""
+    bound = programme.weight_set.bound
+    return np.maximum(bound - w, np.finfo(float).eps * bound)

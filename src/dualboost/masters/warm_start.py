@@ -14,7 +14,7 @@ from ..formulations.programme import Programme
 from ..formulations.weight_sets import WeightSet
 from .base import Candidate
 from .certificate import certify
-from .newton import Iterate, mean_product, n_products
+from .newton import Iterate, mean_product, n_products, room_above
 
 NEW_COLUMN_WEIGHT = 0.1
 """The least weight of a new column, relative to the mean one: most turn out to be needed."""
@@ -81,7 +81,7 @@ def _off_bounds(point: Iterate, programme: Programme, mu: float, central: float)
     least = central * mu
     point = point._replace(s=np.maximum(point.s, least / np.maximum(point.w, 1e-3 * point.w.max())))
     if programme.weight_set.is_bounded:
-        point = point._replace(z=np.maximum(point.z, least / (programme.weight_set.bound - point.w)))
+        point = point._replace(z=np.maximum(point.z, least / room_above(point.w, programme)))
     if not programme.is_bounded:
         return point
     width = np.maximum(programme.upper - programme.lower, np.finfo(float).tiny)
