@@ -56,7 +56,7 @@ from bench_fits import (
 from bench_plot import draw_growth, log_slope
 
 import dualboost
-from dualboost.formulations import FORMULATIONS
+from dualboost.formulations import STUDIED
 
 LIBRARIES = (LIGHTGBM, XGBOOST, ADABOOST)
 QUICK_FORMULATIONS = ("nm", "lp", "cg")
@@ -85,10 +85,8 @@ def make_tasks(folder: Path | None, quick: bool) -> list[Task]:
     small = list(folder_sets(folder, quick)) if folder else []
     binary = binary_set()
     numeric = [numeric_set(n_rows) for n_rows in (NUMERIC_ROWS_QUICK if quick else NUMERIC_ROWS)]
-    names = QUICK_FORMULATIONS if quick else tuple(FORMULATIONS)
-    tasks = [
-        Task(data, 1, ours(FORMULATIONS, 1) | libraries(1, data.n_rows) | references(1, data.n_rows)) for data in small
-    ]
+    names = QUICK_FORMULATIONS if quick else tuple(STUDIED)
+    tasks = [Task(data, 1, ours(STUDIED, 1) | libraries(1, data.n_rows) | references(1, data.n_rows)) for data in small]
     tasks += [
         Task(binary, depth, ours(names, depth) | libraries(depth, binary.n_rows))
         for depth in ((1,) if quick else (1, 5))
@@ -104,7 +102,7 @@ def _rivals_for_growth(data: DataSet, quick: bool) -> dict[str, object]:
 def run(folder: Path | None, quick: bool, repeats: int) -> pd.DataFrame:
     """One row a cell, with its ratio to LightGBM's time where that was measured."""
     cells = time_fits(make_tasks(folder, quick), repeats)
-    cells += time_predictions(QUICK_FORMULATIONS if quick else FORMULATIONS, (1, 5), repeats)
+    cells += time_predictions(QUICK_FORMULATIONS if quick else STUDIED, (1, 5), repeats)
     table = pd.DataFrame([asdict(cell) for cell in cells])
     keys = ["kind", "dataset", "depth"]
     baseline = table[table.method == LIGHTGBM].set_index(keys).seconds
@@ -113,7 +111,7 @@ def run(folder: Path | None, quick: bool, repeats: int) -> pd.DataFrame:
 
 
 def checks(table: pd.DataFrame, memory: Memory | None) -> Iterator[Check]:
-    fits = table[(table.kind == "fit") & table.method.isin(FORMULATIONS)]
+    fits = table[(table.kind == "fit") & table.method.isin(STUDIED)]
     compared = fits[(fits.group != NUMERIC) | (fits.rows == LARGEST)]
     worst = compared.loc[compared.ratio.idxmax()]
     yield Check(f"fit / LightGBM's, geometric mean of {len(compared)} cells", geometric_mean(compared.ratio), 6)
@@ -125,7 +123,7 @@ def checks(table: pd.DataFrame, memory: Memory | None) -> Iterator[Check]:
     growth = fits[(fits.group == NUMERIC) & (fits.method == "nm")]
     slope = log_slope(growth.rows, growth.seconds)
     yield Check(f"growth of nm's time up to {growth.rows.max():,} rows, slope", slope, 1.1)
-    for cell in table[(table.kind == "predict") & table.method.isin(FORMULATIONS)].itertuples():
+    for cell in table[(table.kind == "predict") & table.method.isin(STUDIED)].itertuples():
         label = f"predict / LightGBM's, {cell.rows:,} rows, depth {cell.depth}, {cell.method} ({cell.trees:.0f} trees)"
         yield Check(label, cell.ratio, 1)
     for name, ratio in _search_ratios(table).items():
@@ -147,7 +145,7 @@ def _ratio_checks(cells: pd.DataFrame, bar: float) -> list[Check]:
 
 def _search_ratios(table: pd.DataFrame) -> dict[str, float]:
     seconds = table[table.kind == "search"].set_index("method").seconds
-    names = [name for name in FORMULATIONS if f"{SEARCH} {name}" in seconds]
+    names = [name for name in STUDIED if f"{SEARCH} {name}" in seconds]
     return {name: float(seconds[f"{SEARCH} {name}"] / seconds[f"{SINGLE} {name}"]) for name in names}
 
 
@@ -162,14 +160,14 @@ def print_fits(table: pd.DataFrame) -> None:
     ratios = fits.pivot(index=keys, columns="method", values="ratio")
     seconds = fits[fits.method == LIGHTGBM].set_index(keys).seconds
     print("\nfit time / LightGBM's")
-    header = "".join(f"{name:>8}" for name in FORMULATIONS) + "".join(f"{name:>11}" for name in LIBRARIES)
+    header = "".join(f"{name:>8}" for name in STUDIED) + "".join(f"{name:>11}" for name in LIBRARIES)
     print(f"{'':22}{'depth':>6}{'rows':>11}{'features':>9}{header}")
     for key in fits[keys].drop_duplicates().itertuples(index=False, name=None):
         dataset, depth, rows, features = key
-        figures = "".join(f"{_figure(ratios, key, name):>8}" for name in FORMULATIONS) + f"{seconds[key]:9.3f} s"
+        figures = "".join(f"{_figure(ratios, key, name):>8}" for name in STUDIED) + f"{seconds[key]:9.3f} s"
         figures += "".join(f"{_figure(ratios, key, name):>11}" for name in LIBRARIES[1:])
         print(f"{dataset:22}{depth:6}{rows:11,}{features:9}{figures}")
-    own = fits[fits.method.isin(FORMULATIONS)]
+    own = fits[fits.method.isin(STUDIED)]
     per_tree = geometric_mean(own.ratio * N_TREES / own.generated)
     print(f"time for each tree generated / LightGBM's, geometric mean: {per_tree:.2f}")
     print(f"'-': not measured (AdaBoost: at most {MOST_ROWS_ADABOOST:,} rows); ours converged before {N_TREES} trees "

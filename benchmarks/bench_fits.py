@@ -25,7 +25,7 @@ from tqdm import tqdm
 from xgboost import XGBClassifier
 
 from dualboost import DualBoostClassifier, DualBoostClassifierCV
-from dualboost.formulations import FORMULATIONS
+from dualboost.formulations import STUDIED
 
 N_TREES = 100
 LIGHTGBM, XGBOOST, ADABOOST, COLBOOST = "LightGBM", "XGBoost", "AdaBoost", "colboost"
@@ -90,7 +90,7 @@ def libraries(depth: int, n_rows: int) -> Models:
 
 def reference_masters() -> dict[str, Sequence[str]]:
     """Each master that solves to the end after every tree, and the formulations it can solve."""
-    masters = {"ipm": tuple(FORMULATIONS), "highs": LINEAR, "clarabel": tuple(FORMULATIONS)}
+    masters = {"ipm": tuple(STUDIED), "highs": LINEAR, "clarabel": tuple(STUDIED)}
     return {name: able for name, able in masters.items() if name != "clarabel" or find_spec("clarabel")}
 
 
@@ -154,7 +154,7 @@ def _time_task(task: Task, repeats: int, bar: tqdm) -> list[Cell]:
 def _warm_up() -> None:
     """The first call of each library pays for loading it."""
     data = binary_set(n_rows=200)
-    for model in (ours(FORMULATIONS, 1) | libraries(1, data.n_rows)).values():
+    for model in (ours(STUDIED, 1) | libraries(1, data.n_rows)).values():
         model.fit(data.X, data.y).predict(data.X)
 
 

@@ -13,7 +13,7 @@ import pandas as pd
 from bench_fits import LIGHTGBM, N_TREES
 from matplotlib.ticker import FuncFormatter
 
-from dualboost.formulations import FORMULATIONS
+from dualboost.formulations import FORMULATIONS, STUDIED
 
 
 def log_slope(rows: pd.Series, seconds: pd.Series) -> float:
@@ -24,11 +24,11 @@ def log_slope(rows: pd.Series, seconds: pd.Series) -> float:
 def draw_growth(growth: pd.DataFrame, path: Path) -> None:
     """One line a method on logarithmic scales; straight and flat is better."""
     figure, ax = plt.subplots(figsize=(7.5, 5.0), layout="constrained")
-    colours = dict(zip(FORMULATIONS, plt.colormaps["tab10"].colors, strict=False))
-    for name in [*FORMULATIONS, LIGHTGBM]:
+    colours = dict(zip(STUDIED, plt.colormaps["tab10"].colors, strict=False))
+    for name in [*STUDIED, LIGHTGBM]:
         line = growth[growth.method == name].sort_values("rows")
         if len(line):
-            style = {"color": colours.get(name, "black"), "marker": "o" if name in FORMULATIONS else "X"}
+            style = {"color": colours.get(name, "black"), "marker": "o" if name in STUDIED else "X"}
             ax.plot(line.rows, line.seconds, label=_label(name, line), linewidth=1.5, **style)
     ax.set(xscale="log", yscale="log", xlabel="rows", ylabel="seconds to fit")
     ax.set_xticks(sorted(growth.rows.unique()))
@@ -42,5 +42,5 @@ def draw_growth(growth: pd.DataFrame, path: Path) -> None:
 
 
 def _label(name: str, line: pd.DataFrame) -> str:
-    title = FORMULATIONS[name].title if name in FORMULATIONS else name
+    title = FORMULATIONS[name].title if name in STUDIED else name
     return f"{title}, slope {log_slope(line.rows, line.seconds):.2f}" if name == "nm" else title

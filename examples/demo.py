@@ -26,7 +26,7 @@ from xgboost import XGBClassifier
 
 from dualboost import DualBoostClassifier
 from dualboost.datasets import make_ringnorm, make_twonorm, make_waveform
-from dualboost.formulations import FORMULATIONS
+from dualboost.formulations import FORMULATIONS, STUDIED
 
 N_TREES = 100
 PICTURE = Path("out/demo.png")
@@ -53,7 +53,7 @@ def datasets() -> dict[str, tuple[np.ndarray, np.ndarray]]:
 
 
 def models() -> dict[str, object]:
-    ours = {f.title: DualBoostClassifier(name, max_depth=1, max_iter=N_TREES) for name, f in FORMULATIONS.items()}
+    ours = {FORMULATIONS[name].title: DualBoostClassifier(name, max_depth=1, max_iter=N_TREES) for name in STUDIED}
     stump = DecisionTreeClassifier(max_depth=1)
     return ours | {
         "AdaBoost": AdaBoostClassifier(stump, n_estimators=N_TREES, random_state=0),
@@ -101,7 +101,7 @@ def draw(results: list[Result]) -> None:
     """Accuracy against trees used: up and to the left is better."""
     names = list(dict.fromkeys(result.dataset for result in results))
     methods = list(dict.fromkeys(result.method for result in results))
-    ours = {formulation.title for formulation in FORMULATIONS.values()}
+    ours = {FORMULATIONS[name].title for name in STUDIED}
     colours = dict(zip(methods, plt.colormaps["tab10"].colors, strict=False))
     figure, axes = plt.subplots(1, len(names), figsize=(4.0 * len(names), 4.2), layout="constrained")
     for ax, name in zip(axes, names, strict=True):

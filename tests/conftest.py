@@ -51,9 +51,9 @@ SMALL_DATASETS = ("breast_cancer", "integers", "ringnorm", "twonorm", "waveform"
 
 
 def three_values_of_C(formulation, n_samples):
-    """The ends and the middle of the paper's range; for ``lp`` of its part that uses a learner on so few rows."""
+    """The ends and the middle of the paper's range, or of its part that uses a learner on so few rows."""
     grid = FORMULATIONS[formulation]().C_grid(n_samples)
-    if formulation == "lp":
+    if FORMULATIONS[formulation]().smallest_useful_C(1.0) is not None:
         grid = np.geomspace(10.0 / n_samples, grid[-1], 3)
     return [float(grid[0]), float(grid[len(grid) // 2]), float(grid[-1])]
 

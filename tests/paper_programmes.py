@@ -1,7 +1,7 @@
-"""The six programmes as the paper prints them, in CVXPY: nothing here is shared with the package.
+"""The programmes as the papers print them, in CVXPY: nothing here is shared with the package.
 
 Each function takes A = y_i h_j(x_i), one row for every sample (no multiplicities), and returns the optimal value. Given
-the labels y as well, the scores have a free intercept, which the paper's programmes lack.
+the labels y as well, the scores have a free intercept, which the papers' programmes lack.
 """
 
 import itertools
@@ -87,4 +87,53 @@ def erlp(A, C, y=None, epsilon=0.01):
     return _solve(cp.Minimize(xi + entropy / eta), constraints, scales=(1.0, eta, 10.0))
 
 
-PAPER = {"nm": nm, "lp": lp, "cg": cg, "md": md, "qrlp": qrlp, "erlp": erlp}
+def lp_nu(A, C, y=None):
+    M, T = A.shape
+    w, xi, rho = cp.Variable(T), cp.Variable(M), cp.Variable()
+    constraints = [_margins(A, w, y) + xi >= rho, cp.sum(w) == 1, w >= 0, xi >= 0]
+    return _solve(cp.Maximize(rho - cp.sum(xi) / (C * M)), constraints)
+
+
+def hard(A, C, y=None):
+    w, rho = cp.Variable(A.shape[1]), cp.Variable()
+    return _solve(cp.Maximize(rho), [_margins(A, w, y) >= rho, cp.sum(w) == 1, w >= 0])
+
+
+def md_full(A, C, y=None):
+    """The mean and the variance of the margins, but for the paper's factor M/(M - 1)."""
+    M, T = A.shape
+    w, mean, deviation = cp.Variable(T), cp.Variable(), cp.Variable(M)
+    constraints = [_margins(A, w, y) == mean + deviation, cp.sum(deviation) == 0, cp.sum(w) == C, w >= 0]
+    objective = M * mean - 0.5 * cp.sum_squares(deviation)
+    return _solve(cp.Maximize(objective), constraints, scales=(1.0, 1 / C, 1 / C**2))
+
+
+LOSSES = {
+    "exponential": lambda m: cp.exp(-m),
+    "logistic": lambda m: cp.logistic(-m),
+    "squared_hinge": lambda m: cp.square(cp.pos(1 - m)),
+    "huber": lambda m: cp.huber(cp.pos(1 - m), 2),
+}
+
+
+def convex(A, C, y=None, loss="exponential", penalty="l1"):
+    w = cp.Variable(A.shape[1])
+    losses = cp.sum(LOSSES[loss](_margins(A, w, y)))
+    if penalty == "linf":
+        return _solve(cp.Minimize(losses), [w >= 0, w <= C], scales=(1.0, 10.0, 0.1, 0.01))
+    norm = cp.sum(w) if penalty == "l1" else 0.5 * cp.sum_squares(w)
+    return _solve(cp.Minimize(norm + C * losses), [w >= 0], scales=(1.0, 10.0, 0.1))
+
+
+PAPER = {
+    "nm": nm,
+    "lp": lp,
+    "cg": cg,
+    "md": md,
+    "qrlp": qrlp,
+    "erlp": erlp,
+    "lp-nu": lp_nu,
+    "hard": hard,
+    "md-full": md_full,
+    "convex": convex,
+}

@@ -60,6 +60,7 @@ def test_real_weights_matter_by_their_sum_over_equal_rows(formulation_name):
 def test_default_C_follows_the_scale_of_the_weights(formulation_name, scale):
     """With C=None a common factor of all weights changes nothing but what depends on ln M."""
     X, y = small_dataset("twonorm")
-    clf = DualBoostClassifier(formulation_name, max_iter=10).fit(X, y, sample_weight=np.full(len(y), scale))
+    n_trees = 100 if formulation_name == "hard" else 10  # before it separates the classes, a tie is its best margin
+    clf = DualBoostClassifier(formulation_name, max_iter=n_trees).fit(X, y, sample_weight=np.full(len(y), scale))
     assert clf.gap_ <= 1e-6
     assert clf.score(X, y) > 0.8

@@ -9,7 +9,19 @@ if TYPE_CHECKING:
     from .classifier import DualBoostClassifier
     from .classifier_cv import DualBoostClassifierCV
     from .export import to_lightgbm
-    from .formulations import CGBoost, ERLPBoost, Formulation, LPBoost, MDBoost, NMBoost, QRLPBoost
+    from .formulations import (
+        CGBoost,
+        ConvexBoost,
+        ERLPBoost,
+        Formulation,
+        HardMarginBoost,
+        LPBoost,
+        MDBoost,
+        MDFullBoost,
+        NMBoost,
+        NuLPBoost,
+        QRLPBoost,
+    )
     from .model_file.reading import load_model
     from .thinning.thin import thin
 
@@ -21,18 +33,37 @@ _HOMES = {
     "load_model": "model_file.reading",
     "thin": "thinning",
     "to_lightgbm": "export",
-} | dict.fromkeys(("CGBoost", "ERLPBoost", "Formulation", "LPBoost", "MDBoost", "NMBoost", "QRLPBoost"), "formulations")
+} | dict.fromkeys(
+    (
+        "CGBoost",
+        "ConvexBoost",
+        "ERLPBoost",
+        "Formulation",
+        "HardMarginBoost",
+        "LPBoost",
+        "MDBoost",
+        "MDFullBoost",
+        "NMBoost",
+        "NuLPBoost",
+        "QRLPBoost",
+    ),
+    "formulations",
+)
 """Where each public name lives: it is imported when it is asked for, so that importing the package takes no time."""
 
 __all__ = [
     "CGBoost",
+    "ConvexBoost",
     "DualBoostClassifier",
     "DualBoostClassifierCV",
     "ERLPBoost",
     "Formulation",
+    "HardMarginBoost",
     "LPBoost",
     "MDBoost",
+    "MDFullBoost",
     "NMBoost",
+    "NuLPBoost",
     "QRLPBoost",
     "__version__",
     "load_model",

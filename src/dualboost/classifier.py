@@ -44,8 +44,9 @@ class DualBoostClassifier(InspectionMixin, PredictionMixin, ClassifierMixin, Bas
 
     Parameters
     ----------
-    formulation : {"nm", "qrlp", "lp", "cg", "erlp", "md"} or Formulation, default="nm"
-        What is optimised; see ``dualboost.formulations``. An object brings its own parameters.
+    formulation : str or Formulation, default="nm"
+        What is optimised: "nm", "qrlp", "lp", "cg", "erlp", "md", "lp-nu", "hard", "md-full" or "convex"; see
+        ``dualboost.formulations``. An object brings its own parameters.
     C : float, default=None
         The formulation's one hyperparameter, with the paper's meaning. None picks the formulation's documented default
         for the size of the data.
@@ -67,8 +68,8 @@ class DualBoostClassifier(InspectionMixin, PredictionMixin, ClassifierMixin, Bas
         The largest relative duality gap accepted of a master, and the smallest improvement of the (normalised) edge
         that lets a tree enter.
     master : {"auto", "ipm", "highs", "clarabel"}, default="auto"
-        The solver. "ipm" is our own for every formulation; "highs" (linear programmes: "lp" and "nm") and "clarabel"
-        (an extra) are independent references. Whichever is chosen, the others stand by in case it fails.
+        The solver. "ipm" is our own for every formulation; "highs" (linear programmes: "lp", "nm", "lp-nu", "hard") and
+        "clarabel" (an extra) are independent references. Whichever is chosen, the others stand by in case it fails.
     validation_fraction : float, default=None
         The share of rows held out to record the validation accuracy, and to calibrate probabilities.
     n_iter_no_change : int, default=None
@@ -115,8 +116,8 @@ class DualBoostClassifier(InspectionMixin, PredictionMixin, ClassifierMixin, Bas
     n_columns_ : int
         The number of weights above 1e-6 of the largest one.
     objective_ : float
-        In the paper's own direction: "nm" and "md" maximise, the others minimise ("qrlp" and "erlp" over the sample
-        weights, so that more trees raise it).
+        In the paper's own direction: "nm", "md", "md-full", "lp-nu" and "hard" maximise, the others minimise ("qrlp"
+        and "erlp" over the sample weights, so that more trees raise it).
     gap_ : float
         The relative duality gap of ``weights_``, computed from the weights and sample weights alone.
     bound_ : float or None

@@ -153,7 +153,8 @@ class ColumnGeneration:
         return bound_over_class(self._programme(), u, edges, offers[0].edge, self.pool.n_learners)
 
     def _meets(self, bound: float, primal: float, w: Vector, u: Vector) -> bool:
-        return relative_gap(primal, bound, float(np.abs(u).sum() * w.sum())) <= self.tol
+        size = max(float(np.abs(u).sum() * w.sum()), self._programme().size)
+        return relative_gap(primal, bound, size) <= self.tol
 
     def _certify_result(self) -> None:
         """The bound of the ensemble that is kept, by one more pricing."""

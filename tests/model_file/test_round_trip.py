@@ -192,7 +192,7 @@ def test_a_loaded_model_is_thinned_and_exported(of_a_table, tmp_path):
     loaded = saved_and_loaded(of_a_table, tmp_path)
     assert_same_answers(loaded, of_a_table, NEW_TABLE)
     np.testing.assert_array_equal(to_lightgbm(loaded).predict(NEW_TABLE), to_lightgbm(of_a_table).predict(NEW_TABLE))
-    result = thin(loaded, X, np.where(y == 1, "yes", "no"), tolerance=0.05)
+    result = thin(loaded, X, np.where(y == 1, "yes", "no"), tolerance=0.05, random_state=0)
     assert len(result.kept) < len(loaded.weights_)
     assert_same_answers(saved_and_loaded(result.model, tmp_path), result.model, NEW_TABLE)
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from dualboost import DualBoostClassifier, DualBoostClassifierCV
+from dualboost import ConvexBoost, DualBoostClassifier, DualBoostClassifierCV, load_model
 from dualboost.formulations import FORMULATIONS
 from dualboost.masters import MASTERS
 from dualboost.model_file.files import read_file
@@ -55,6 +55,17 @@ def test_schema_and_code_know_the_same_names():
     assert PARTS["categories"]["properties"]["type"]["enum"] == list(CATEGORY_TYPES)
     assert PARTS["fit"]["properties"]["stop_reason"]["enum"] == list(STOP_REASONS)
     assert PARTS["features"]["properties"]["count"]["maximum"] == MOST_FEATURES
+
+
+@pytest.mark.parametrize("formulation", [*FORMULATIONS, ConvexBoost(loss="logistic", penalty="linf")], ids=str)
+def test_every_formulation_is_valid_as_it_is_written(formulation, tmp_path):
+    X, y = np.arange(12.0)[:, None], np.arange(12) % 4 > 1
+    clf = DualBoostClassifier(formulation, max_depth=2, max_iter=5).fit(X, y)
+    clf.save(tmp_path / "model.json")
+    written = json.loads((tmp_path / "model.json").read_text())
+    assert Schema(SCHEMA).accepts(written)
+    assert not Schema(SCHEMA).accepts(written | {"formulation": written["formulation"] | {"more": 1}})
+    assert load_model(tmp_path / "model.json").formulation_ == clf.formulation_
 
 
 def test_the_example_of_the_documentation_is_what_its_code_makes(tmp_path, monkeypatch):

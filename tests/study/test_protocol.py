@@ -3,14 +3,14 @@ from dataclasses import replace
 import pytest
 
 from dualboost.errors import InvalidParameterError
-from dualboost.formulations import FORMULATIONS
+from dualboost.formulations import STUDIED
 from dualboost.study import Preset, load_preset
 from dualboost.study.methods import METHODS
 from dualboost.study.protocol import preset_names
 
 
 def test_there_are_nine_methods_and_three_presets():
-    assert set(METHODS) == {*FORMULATIONS, "adaboost", "xgboost", "lightgbm"}
+    assert set(METHODS) == {*STUDIED, "adaboost", "xgboost", "lightgbm"}
     assert preset_names() == ["cart", "paper", "quick"]
 
 

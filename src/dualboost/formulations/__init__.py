@@ -1,4 +1,4 @@
-"""What is optimised: the six formulations, and the registry that a new one joins by one line."""
+"""What is optimised: the formulations, and the registry that a new one joins by one line."""
 
 from __future__ import annotations
 
@@ -7,9 +7,13 @@ from dataclasses import replace
 from ..errors import InvalidParameterError
 from .base import Formulation
 from .cg import CGBoost
+from .convex import ConvexBoost
 from .erlp import ERLPBoost
+from .hard import HardMarginBoost
 from .lp import LPBoost
+from .lp_nu import NuLPBoost
 from .md import MDBoost
+from .md_full import MDFullBoost
 from .nm import NMBoost
 from .programme import Programme
 from .qrlp import QRLPBoost
@@ -23,8 +27,15 @@ FORMULATIONS: dict[str, type[Formulation]] = {
         CGBoost,
         ERLPBoost,
         MDBoost,
+        NuLPBoost,
+        HardMarginBoost,
+        MDFullBoost,
+        ConvexBoost,
     )
 }
+
+STUDIED = ("nm", "qrlp", "lp", "cg", "erlp", "md")
+"""Those that the published study compares."""
 
 
 def make_formulation(formulation: str | Formulation, C: float | None, epsilon: float) -> Formulation:
@@ -40,12 +51,17 @@ def make_formulation(formulation: str | Formulation, C: float | None, epsilon: f
 
 __all__ = [
     "FORMULATIONS",
+    "STUDIED",
     "CGBoost",
+    "ConvexBoost",
     "ERLPBoost",
     "Formulation",
+    "HardMarginBoost",
     "LPBoost",
     "MDBoost",
+    "MDFullBoost",
     "NMBoost",
+    "NuLPBoost",
     "Programme",
     "QRLPBoost",
     "make_formulation",

@@ -69,7 +69,8 @@ class Formulation(ABC):
         low, high = self.C_bounds(n_samples)
         is_number = isinstance(self.C, (int, float, np.number)) and not isinstance(self.C, bool)
         if not (is_number and low < self.C <= high and np.isfinite(self.C)):
-            limit = f"at most {high:g} (the total of the sample weights)" if np.isfinite(high) else "finite"
+            of_rows = " (the total of the sample weights)" if high == n_samples else ""
+            limit = f"at most {high:g}{of_rows}" if np.isfinite(high) else "finite"
             raise InvalidParameterError(
                 f"C={self.C!r} is outside the range of formulation {self.name!r}: it must be a number above {low:g} "
                 f"and {limit}; C=None picks {self.default_C(n_samples):.4g} for this data."

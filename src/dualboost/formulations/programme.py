@@ -32,7 +32,10 @@ from .weight_sets import WeightSet
 
 @dataclass(frozen=True, eq=False)
 class Programme:
-    """The box, the term g, the weight set W, the total of u, and the labels if there is a free intercept."""
+    """The box, the term g, the weight set W, the total of u, and the labels if there is a free intercept.
+
+    ``size`` is what the objective is a part of, where it may vanish: a gap is relative to it too.
+    """
 
     lower: Vector
     upper: Vector
@@ -40,6 +43,7 @@ class Programme:
     weight_set: WeightSet
     total: float | None = None
     labels: Vector | None = None
+    size: float = 0.0
 
     def __post_init__(self) -> None:
         least, most = self._sums_admitted()
@@ -71,7 +75,7 @@ class Programme:
     @property
     def is_linear_programme(self) -> bool:
         """True where a basic (vertex) optimum exists and sparsity depends on returning it."""
-        return self.term.is_linear and self.weight_set.ridge == 0
+        return self.term.is_linear and self.weight_set.ridge == 0 and not self.weight_set.is_bounded
 
     @property
     def is_bounded(self) -> bool:
@@ -82,11 +86,11 @@ class Programme:
         return self.term.loss(margins, self.lower, self.upper)
 
     def primal_terms(self, w: Vector, margins: Vector, rho: Vector) -> tuple[float, float]:
-        """The primal value, and the sum of the absolute values it is added up from."""
+        """The primal value, and the sum of the absolute values it is added up from, or ``size`` if that is more."""
         losses = self.row_losses(self.shifted(margins, rho))
         fixed = self.weight_set.value(w)
         shift = -float(rho @ self.right_side)
-        size = abs(fixed) + abs(shift) + float(np.abs(losses).sum())
+        size = max(abs(fixed) + abs(shift) + float(np.abs(losses).sum()), self.size)
         return fixed + shift + float(losses.sum()), size
 
     def dual_value(self, u: Vector, edges: Vector) -> float:
@@ -97,11 +101,10 @@ class Programme:
         weight_total = self.weight_set.total
         if weight_total is not None and abs(float(w.sum()) - weight_total) > 1e-13 * weight_total:
             return False
-        if len(self.right_side):
-            size = self.total if self.total is not None else float(np.abs(u).sum())
-            if (np.abs(self.equations @ u - self.right_side) > 1e-13 * size).any():
-                return False
-        return bool(w.min() >= 0 and (u >= self.lower).all() and (u <= self.upper).all())
+        if (np.abs(self.equations @ u - self.right_side) > 1e-13 * float(np.abs(u).sum())).any():
+            return False
+        in_bounds = w.min() >= 0 and w.max() <= self.weight_set.bound
+        return bool(in_bounds and (u >= self.lower).all() and (u <= self.upper).all())
 
     def feasible(self, u: Vector) -> Vector:
         """The vector of U nearest to u in spirit: clipped to the box, with its sums restored inside the box."""

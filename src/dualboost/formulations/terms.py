@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
+from scipy.special import expit, logit, xlog1py, xlogy
 
 from .._typing import Vector
 
@@ -86,6 +87,31 @@ class QuadraticTerm(RowTerm):
 
     def response(self, margins: Vector, lower: Vector, upper: Vector) -> Vector:
         return np.clip((-margins - self.linear) / self.curvatures, lower, upper)
+
+
+@dataclass(frozen=True, eq=False)
+class LogisticTerm(RowTerm):
+    """g(u) = u*log(u/price) + (price - u)*log(1 - u/price): a logistic loss times its price."""
+
+    price: Vector
+
+    def value(self, u: Vector) -> Vector:
+        part = u / self.price
+        return self.price * (xlogy(part, part) + xlog1py(1.0 - part, -part))
+
+    def slope(self, u: Vector) -> Vector:
+        return logit(self._inside(u))
+
+    def curvature(self, u: Vector) -> Vector:
+        part = self._inside(u)
+        return 1.0 / (self.price * part * (1.0 - part))
+
+    def response(self, margins: Vector, lower: Vector, upper: Vector) -> Vector:
+        return np.clip(self.price * expit(-margins), lower, upper)
+
+    def _inside(self, u: Vector) -> Vector:
+        """u as a part of its price, where slope and curvature are finite."""
+        return np.clip(u / self.price, np.finfo(float).tiny, 1.0 - np.finfo(float).epsneg)
 
 
 @dataclass(frozen=True, eq=False)

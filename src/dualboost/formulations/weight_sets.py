@@ -1,7 +1,8 @@
 """The sets W of admissible learner weights, each with its cost.
 
 A weight set contributes ``cost*sum(w) + ridge*|w|^2/2`` to the primal and, through its support function,
-one value of the edges to the dual. ``total`` is the prescribed sum of the weights, or None.
+one value of the edges to the dual. ``total`` is the prescribed sum of the weights, or None; ``bound`` the largest
+value of each.
 """
 
 from __future__ import annotations
@@ -25,6 +26,13 @@ class WeightSet(Protocol):
 
     @property
     def total(self) -> float | None: ...
+
+    @property
+    def bound(self) -> float: ...
+
+    @property
+    def is_bounded(self) -> bool:
+        """Whether ``bound`` is finite."""
 
     def value(self, w: Vector) -> float:
         """The cost of w in the primal."""
@@ -52,6 +60,8 @@ class Cone:
     cost: float = 0.0
     ridge: float = 0.0
     total: None = None
+    bound: float = np.inf
+    is_bounded: bool = False
 
     def value(self, w: Vector) -> float:
         return float(self.cost * w.sum() + 0.5 * self.ridge * (w @ w))
@@ -84,6 +94,8 @@ class Simplex:
     total: float = 1.0
     cost: float = 0.0
     ridge: float = 0.0
+    bound: float = np.inf
+    is_bounded: bool = False
 
     def value(self, w: Vector) -> float:
         return 0.0
@@ -104,3 +116,32 @@ class Simplex:
 
     def with_unseen(self, edges: Vector, best_edge: float, n_unseen: float) -> Vector:
         return np.append(edges, best_edge)
+
+
+@dataclass(frozen=True)
+class Box:
+    """0 <= w <= bound; costs nothing."""
+
+    bound: float
+    cost: float = 0.0
+    ridge: float = 0.0
+    total: None = None
+    is_bounded: bool = True
+
+    def value(self, w: Vector) -> float:
+        return 0.0
+
+    def support(self, edges: Vector) -> float:
+        return self.bound * float(np.maximum(edges, 0.0).sum())
+
+    def threshold(self, edges: Vector) -> float:
+        return 0.0
+
+    def nearest(self, w: Vector) -> Vector:
+        return np.clip(w, 0.0, self.bound)
+
+    def edge_scale(self, edges: Vector) -> float:
+        return 1.0
+
+    def with_unseen(self, edges: Vector, best_edge: float, n_unseen: float) -> Vector:
+        return np.append(edges, best_edge * max(n_unseen, 0.0) if best_edge > 0 else best_edge)

@@ -65,7 +65,8 @@ def bound_over_class(programme: Programme, u: Vector, edges: Vector, best_edge: 
     weight_set = programme.weight_set
     edges = weight_set.with_unseen(edges, best_edge, n_unseen)
     scale = weight_set.edge_scale(edges)
-    scales = [scale] if weight_set.ridge == 0 else [scale * 0.5**k for k in range(60)]
+    is_costly = weight_set.ridge > 0 or weight_set.is_bounded
+    scales = [scale * 0.5**k for k in range(60)] if is_costly else [scale]
     return max(programme.dual_value(one * u, one * edges) for one in scales)
 
 

@@ -1,20 +1,21 @@
 """Clarabel as a reference master for every formulation (extra ``dualboost[clarabel]``).
 
 Hinge losses are solved in the paper's primal (w, xi); the formulations with a curved term in u in the paper's dual
-(u, r), with exponential cones for the entropy.
+(u, r), with exponential cones for entropies.
 """
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from scipy import sparse
 
+from .._typing import Vector
 from ..columns import Columns
 from ..errors import MissingDependencyError
 from ..formulations.programme import Programme
-from ..formulations.terms import EntropyTerm, LinearTerm, QuadraticTerm
+from ..formulations.terms import EntropyTerm, LinearTerm, LogisticTerm, QuadraticTerm, RowTerm
 from .base import Candidate, SolveFailure
 
 
@@ -37,7 +38,9 @@ class ClarabelMaster:
 
     @staticmethod
     def supports(programme: Programme) -> bool:
-        return isinstance(programme.term, (LinearTerm, QuadraticTerm, EntropyTerm))
+        if programme.term.is_linear:
+            return not programme.weight_set.is_bounded
+        return isinstance(programme.term, (QuadraticTerm, EntropyTerm, LogisticTerm))
 
     def solve(self, columns: Columns, programme: Programme, tolerance: float, strategy: str) -> Candidate:
         if programme.term.is_linear:
@@ -90,52 +93,77 @@ class ClarabelMaster:
         return Candidate(x[:n], programme.lower + z[:m], x[n + m :])
 
     def _solve_dual(self, columns: Columns, programme: Programme, tolerance: float, strategy: str) -> Candidate:
-        """x = (u, r, t): the edges' multipliers are the weights; t bounds the entropy from above."""
+        """x = (u, r, t, e): the edges' multipliers are the weights; t bounds the entropies, e what edges cost."""
         m, n, weight_set, term = columns.n_rows, columns.n_columns, programme.weight_set, programme.term
-        clarabel = self._clarabel
-        entropy = isinstance(term, EntropyTerm)
-        n_t = m if entropy else 0
-        pad = sparse.csc_matrix((m, 1 + n_t))
-        r_column = np.full((n, 1), -1.0 if weight_set.total is not None else 0.0)
-        rows = [
-            (
-                sparse.hstack([columns.signed.astype(float), r_column, sparse.csc_matrix((n, n_t))]),
-                np.full(n, weight_set.cost),
-            )
-        ]
-        cones = [clarabel.NonnegativeConeT(n)]
+        clarabel, entropies = self._clarabel, _entropies(term)
+        is_costly = weight_set.ridge > 0 or weight_set.is_bounded
+        place = _Placing((m, 1, m * len(entropies), n if is_costly else 0))
+        over = place(0, columns.signed.astype(float)) - place(3, sparse.eye(n, place.widths[3]))
+        if weight_set.total is not None:
+            over = over - place(1, np.ones((n, 1)))
+        rows, cones = [(over, np.full(n, weight_set.cost))], [clarabel.NonnegativeConeT(n)]
         for bound, direction in ((programme.upper, 1.0), (programme.lower, -1.0)):
             if np.isfinite(bound).all():
-                rows.append((sparse.hstack([direction * sparse.eye(m), pad]), direction * bound))
+                rows.append((place(0, direction * sparse.eye(m)), direction * bound))
                 cones.append(clarabel.NonnegativeConeT(m))
+        if weight_set.is_bounded:
+            rows.append((place(3, -sparse.eye(n)), np.zeros(n)))
+            cones.append(clarabel.NonnegativeConeT(n))
         n_above, n_rho = sum(matrix.shape[0] for matrix, _ in rows), len(programme.right_side)
         if n_rho:
-            rows.append(
-                (sparse.hstack([programme.equations, sparse.csc_matrix((n_rho, 1 + n_t))]), programme.right_side)
-            )
+            rows.append((place(0, programme.equations), programme.right_side))
             cones.append(clarabel.ZeroConeT(n_rho))
-        if isinstance(term, EntropyTerm):
-            matrix, side = _entropy_cones(term.reference)
-            rows.append((matrix, side))
+        for k, entropy in enumerate(entropies):
+            rows.append(_entropy_cones(place, k, entropy))
             cones.extend([clarabel.ExponentialConeT()] * m)
-            slope, curvature = np.zeros(m), np.zeros(m)
-            t_cost = np.full(m, 1.0 / term.eta)
-        else:
-            slope, curvature, t_cost = term.slope(np.zeros(m)), term.curvature(np.zeros(m)), np.zeros(0)
-        cost = np.concatenate([slope, [weight_set.total or 0.0], t_cost])
-        quadratic = sparse.diags(np.concatenate([curvature, np.zeros(1 + n_t)]))
+        flat = np.zeros(m)
+        slope, curvature = (flat, flat) if entropies else (term.slope(flat), term.curvature(flat))
+        t_cost = [np.full(m, entropy.price) for entropy in entropies]
+        e_cost = np.full(place.widths[3], weight_set.bound if weight_set.is_bounded else 0.0)
+        e_curvature = np.full(place.widths[3], 1.0 / weight_set.ridge if weight_set.ridge > 0 else 0.0)
+        cost = np.concatenate([slope, [weight_set.total or 0.0], *t_cost, e_cost])
+        quadratic = sparse.diags(np.concatenate([curvature, np.zeros(1 + place.widths[2]), e_curvature]))
         solution = self._run(quadratic, cost, rows, cones, tolerance, strategy)
         x, z = np.asarray(solution.x), np.asarray(solution.z)
         return Candidate(z[:n], x[:m], -z[n_above : n_above + n_rho])
 
 
-def _entropy_cones(reference: np.ndarray) -> tuple[sparse.csc_matrix, np.ndarray]:
-    """(-t_i, u_i, reference_i) in the exponential cone: u_i log(u_i/reference_i) <= t_i."""
-    m = len(reference)
-    index = np.arange(m)
-    rows = np.concatenate([3 * index, 3 * index + 1])
-    cols = np.concatenate([m + 1 + index, index])
-    values = np.concatenate([np.ones(m), -np.ones(m)])
+class _Placing(NamedTuple):
+    """Puts a matrix into one group of variables, with zeros for the others."""
+
+    widths: tuple[int, ...]
+
+    def __call__(self, group: int, matrix: Any) -> sparse.csc_matrix:
+        n = matrix.shape[0]
+        parts = [matrix if k == group else sparse.csc_matrix((n, width)) for k, width in enumerate(self.widths)]
+        return sparse.hstack(parts, format="csc")
+
+
+class _Entropy(NamedTuple):
+    """price * v log(v/reference), where v = offset + sign*u."""
+
+    price: float
+    reference: Vector
+    sign: float
+    offset: Vector
+
+
+def _entropies(term: RowTerm) -> list[_Entropy]:
+    """The entropies that a term adds up; none if it is quadratic."""
+    if isinstance(term, EntropyTerm):
+        return [_Entropy(1.0 / term.eta, term.reference, 1.0, np.zeros_like(term.reference))]
+    if isinstance(term, LogisticTerm):
+        nothing = np.zeros_like(term.price)
+        return [_Entropy(1.0, term.price, 1.0, nothing), _Entropy(1.0, term.price, -1.0, term.price)]
+    return []
+
+
+def _entropy_cones(place: _Placing, k: int, entropy: _Entropy) -> tuple[sparse.csc_matrix, Vector]:
+    """(-t_i, v_i, reference_i) in the exponential cone: v_i log(v_i/reference_i) <= t_i, for the k-th block of t."""
+    m = place.widths[0]
+    index, ones = np.arange(m), np.ones(m)
+    t = sparse.csc_matrix((ones, (3 * index, k * m + index)), shape=(3 * m, place.widths[2]))
+    v = sparse.csc_matrix((-entropy.sign * ones, (3 * index + 1, index)), shape=(3 * m, m))
     side = np.zeros(3 * m)
-    side[2::3] = reference
-    return sparse.csc_matrix((values, (rows, cols)), shape=(3 * m, 2 * m + 1)), side
+    side[1::3], side[2::3] = entropy.offset, entropy.reference
+    return place(2, t) + place(0, v), side

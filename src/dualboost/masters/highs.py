@@ -29,7 +29,7 @@ NO_VALUES: Vector = np.array([])
 
 
 class HighsMaster:
-    """Solves ``lp`` and ``nm`` by the simplex method; its solutions are vertices."""
+    """Solves the linear programmes by the simplex method; its solutions are vertices."""
 
     name: ClassVar[str] = "highs"
     returns_vertex: ClassVar[bool] = True

@@ -1,9 +1,9 @@
 """The dedicated master: one primal-dual interior-point method for every formulation.
 
-It works on the conditions (s are the slacks of the edges, p and q the multipliers of the box)::
+It works on the conditions (s are the slacks of the edges; p, q and z the multipliers of the bounds of u and w)::
 
-    g'(u) + A w - E'rho - p + q = 0          s = r + cost + ridge*w - A'u >= 0,   w*s = mu
-    (u - lower)*p = mu                       (upper - u)*q = mu
+    g'(u) + A w - E'rho - p + q = 0          s = r + cost + ridge*w + z - A'u >= 0,   w*s = mu
+    (u - lower)*p = mu                       (upper - u)*q = mu                       (bound - w)*z = mu
     sum(w) = weight total, if there is one (r is its multiplier, else 0)
     E u = t, the total and the intercept, if any (rho are their multipliers)
 
@@ -17,6 +17,7 @@ from typing import ClassVar
 import numpy as np
 from scipy.linalg import LinAlgError
 
+from .._typing import Vector
 from ..columns import Columns
 from ..formulations.programme import Programme
 from .base import Candidate, SolveFailure
@@ -64,22 +65,29 @@ class InteriorPointMaster:
 
 
 def starting_point(columns: Columns, programme: Programme) -> Iterate:
-    """The middle of the box, equal weights, and slacks and multipliers of the size of the problem."""
-    weight_set, counts = programme.weight_set, columns.counts
-    boxed = np.isfinite(programme.upper)
-    u = 0.5 * (np.where(boxed, programme.lower, 0.0) + np.where(boxed, programme.upper, 2.0 * counts))
-    if programme.total is not None:
-        share = counts * (programme.total / counts.sum())
-        u = share if (share < programme.upper).all() else 0.9 * programme.upper
-    n = columns.n_columns
-    w = np.full(n, (weight_set.total or 1.0) / n)
+    """Sample weights inside the box, equal weights, and slacks and multipliers of the size of the problem."""
+    weight_set, n = programme.weight_set, columns.n_columns
+    u = _starting_sample_weights(programme, columns.counts)
+    w = np.full(n, min((weight_set.total or 1.0) / n, 0.5 * weight_set.bound))
     margins, edges = columns.margins(w), columns.edges(u)
     typical = float(np.abs(margins).mean())
-    if weight_set.total is None and 0 < typical < SMALL_MARGIN:  # votes far below one need weights far above it
+    is_free = weight_set.total is None and not weight_set.is_bounded
+    if is_free and 0 < typical < SMALL_MARGIN:  # votes far below one need weights far above it
         w, margins = w / typical, margins / typical
     scale = max(1.0, float(np.abs(margins).max()))
     r = float(edges.max()) if weight_set.total is not None else 0.0
     slack = r + weight_set.cost + weight_set.ridge * w - edges
     s = np.maximum(slack, 0.1 * max(float(np.abs(u).sum()), 1e-3) + weight_set.cost)
-    p = np.where(np.isfinite(programme.lower), scale, 0.0)
-    return Iterate(u, w, s, p, np.where(boxed, scale, 0.0), np.zeros(len(programme.right_side)), r, margins, edges)
+    z = s if weight_set.is_bounded else np.zeros(n)
+    p, q = (np.where(np.isfinite(bound), scale, 0.0) for bound in (programme.lower, programme.upper))
+    return Iterate(u, w, s, z, p, q, np.zeros(len(programme.right_side)), r, margins, edges)
+
+
+def _starting_sample_weights(programme: Programme, counts: Vector) -> Vector:
+    """The shares of a total, what rows ask for at a margin of zero, or the middle where that is a bound."""
+    if programme.total is not None:
+        share = counts * (programme.total / counts.sum())
+        return share if (share < programme.upper).all() else 0.9 * programme.upper
+    if programme.term.is_linear:
+        return 0.5 * (programme.lower + programme.upper)
+    return programme.term.response(np.zeros_like(counts), programme.lower, programme.upper)

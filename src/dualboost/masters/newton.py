@@ -18,11 +18,12 @@ PROXIMAL = 1e-10
 
 
 class Iterate(NamedTuple):
-    """A strictly interior point (u inside its box; w, s, p, q positive), or a step from one."""
+    """A strictly interior point (u inside its box; w, s, p, q positive; z too, if w is bounded), or a step from one."""
 
     u: Vector
     w: Vector
     s: Vector
+    z: Vector
     p: Vector
     q: Vector
     rho: Vector
@@ -42,7 +43,7 @@ class Newton:
         self.columns = columns
         self.programme = programme
         self.step_back = step_back
-        self.bounded = programme.is_bounded
+        self.bounded, self.capped = programme.is_bounded, programme.weight_set.is_bounded
         width = np.maximum(programme.upper - programme.lower, np.finfo(float).tiny)
         self.proximal = PROXIMAL / width if self.bounded else 0.0
         self.n_products = n_products(columns, programme)
@@ -59,6 +60,7 @@ class Newton:
             u=point.u + length * step.u,
             w=point.w + length * step.w,
             s=point.s + length * step.s,
+            z=point.z + length * step.z,
             p=point.p + length * step.p,
             q=point.q + length * step.q,
             rho=point.rho + length * step.rho,
@@ -81,7 +83,9 @@ class Newton:
         matrix = np.zeros((size, size), order="F")
         matrix[:n, :n] = columns.gram(self.d)
         diagonal = np.arange(n)
-        matrix[diagonal, diagonal] += programme.weight_set.ridge + point.s / point.w
+        self.room = room_above(point.w, programme)
+        self.z_over_room = point.z / self.room
+        matrix[diagonal, diagonal] += programme.weight_set.ridge + point.s / point.w + self.z_over_room
         if size > n:
             weighted = programme.equations * self.d
             for k, row in enumerate(weighted, start=n):
@@ -108,6 +112,7 @@ class Newton:
         programme, columns, weight_set = self.programme, self.columns, self.programme.weight_set
         n = columns.n_columns
         target_w = np.full(n, centring) if affine is None else centring - affine.w * affine.s
+        reached_z = (centring if affine is None else centring + affine.w * affine.z) / self.room
         stationarity = programme.term.slope(point.u) + programme.shifted(point.margins, point.rho)
         if self.bounded:
             dp = (centring if affine is None else centring - affine.u * affine.p) / self.below
@@ -117,7 +122,7 @@ class Newton:
         excess = point.edges - (point.r + weight_set.cost + weight_set.ridge * point.w)
         scaled = self.d * stationarity
         rhs = np.empty(len(self.scaling))
-        rhs[:n] = excess + target_w / point.w - columns.edges(scaled)
+        rhs[:n] = excess + target_w / point.w - reached_z - columns.edges(scaled)
         missing_u = programme.right_side - programme.equations @ point.u
         rhs[n:] = missing_u + programme.equations @ scaled
         change, dr = self._solve(rhs), 0.0
@@ -133,13 +138,14 @@ class Newton:
             drho = solve(self.coupling, missing_u - programme.equations @ du, assume_a="pos")
             du += self.d * (drho @ programme.equations)
         ds = (target_w - point.s * dw) / point.w - point.s
+        reached_z = reached_z + self.z_over_room * dw
         if self.bounded:
             dp -= self.p_over_below * du + point.p
             dq += self.q_over_above * du - point.q
         else:
             dp, dq = point.p, point.q
-        de = dr + weight_set.ridge * dw - ds - point.s - excess  # A'du, by the equation that du solves
-        return Iterate(du, dw, ds, dp, dq, drho, dr, dm, de)
+        de = dr + weight_set.ridge * dw + reached_z - ds - point.s - excess  # A'du, by the equation that du solves
+        return Iterate(du, dw, ds, reached_z - point.z, dp, dq, drho, dr, dm, de)
 
     def _longest(self, point: Iterate, step: Iterate) -> float:
         """The longest step, at most 1, that keeps every positive quantity non-negative."""
@@ -147,6 +153,8 @@ class Newton:
         if self.bounded:
             growth += [float((step.p / point.p).min()), float((step.q / point.q).min())]
             growth += [float((step.u / self.below).min()), -float((step.u / self.above).max())]
+        if self.capped:
+            growth += [float((step.z / point.z).min()), -float((step.w / self.room).max())]
         return -1.0 / min(growth)
 
     def _mean_product_after(self, point: Iterate, step: Iterate, length: float) -> float:
@@ -154,12 +162,15 @@ class Newton:
         if self.bounded:
             total += (point.p + length * step.p) @ (self.below + length * step.u)
             total += (point.q + length * step.q) @ (self.above - length * step.u)
+        if self.capped:
+            total += (point.z + length * step.z) @ (self.room - length * step.w)
         return max(float(total) / self.n_products, 0.0)
 
 
 def n_products(columns: Products, programme: Programme) -> int:
-    """How many complementarity products there are: one a column, and two a row with bounds."""
-    return columns.n_columns + (2 * columns.n_rows if programme.is_bounded else 0)
+    """How many complementarity products there are: one a column, or two if it is bounded, and two a row with bounds."""
+    a_column = 2 if programme.weight_set.is_bounded else 1
+    return a_column * columns.n_columns + (2 * columns.n_rows if programme.is_bounded else 0)
 
 
 def mean_product(point: Iterate, programme: Programme) -> float:
@@ -168,4 +179,13 @@ def mean_product(point: Iterate, programme: Programme) -> float:
     if programme.is_bounded:
         total += float(point.p @ (point.u - programme.lower) + point.q @ (programme.upper - point.u))
         n += 2 * len(point.u)
+    if programme.weight_set.is_bounded:
+        total += float(point.z @ room_above(point.w, programme))
+        n += len(point.w)
     return total / n
+
+
+def room_above(w: Vector, programme: Programme) -> Vector:
+    """How far each weight is from its bound, not less than rounding leaves."""
+    bound = programme.weight_set.bound
+    return np.maximum(bound - w, np.finfo(float).eps * bound)

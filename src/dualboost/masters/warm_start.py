@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import numpy as np
 
+from .._typing import Vector
 from ..columns import Columns
 from ..formulations.programme import Programme
+from ..formulations.weight_sets import WeightSet
 from .base import Candidate
 from .certificate import certify
-from .newton import Iterate, mean_product, n_products
+from .newton import Iterate, mean_product, n_products, room_above
 
 NEW_COLUMN_WEIGHT = 0.1
 """The least weight of a new column, relative to the mean one: most turn out to be needed."""
@@ -22,6 +24,8 @@ RAISE, RAISED_CENTRAL = 10.0, 0.3
 """After a blocked step, every product is raised to the second, as if the mean one were the first times as large."""
 MOVED_CENTRAL = 0.1
 """The fraction of the mean that every product is raised to when C changes."""
+INSIDE = 0.99
+"""The largest weight, relative to its bound."""
 
 
 def with_new_columns(point: Iterate, columns: Columns, programme: Programme, central: float) -> Iterate:
@@ -37,29 +41,32 @@ def with_new_columns(point: Iterate, columns: Columns, programme: Programme, cen
     edges = columns.single.edges(point.u)
     violation = np.maximum(np.abs(point.r + weight_set.cost - edges[n_old:]), 1e-2 * float(np.abs(point.u).sum()))
     product, total = max(mu, float(point.w @ point.s) / n_old), float(point.w.sum())
-    largest = np.inf if weight_set.total is None else 0.3 * total
+    largest = 0.3 * (weight_set.bound if weight_set.total is None else total)
     fresh = np.maximum(np.minimum(product / violation, largest), NEW_COLUMN_WEIGHT * total / n_old)
-    w = weight_set.nearest(np.concatenate([np.maximum(point.w, central * mu / point.s), fresh]))
+    w = _inside(weight_set, np.concatenate([np.maximum(point.w, central * mu / point.s), fresh]))
     s = np.concatenate([point.s, product / fresh])
-    return point._replace(w=w, s=s, margins=columns.single.margins(w), edges=edges)
+    z = np.concatenate([point.z, product / (weight_set.bound - w[n_old:])])
+    return point._replace(w=w, s=s, z=z, margins=columns.single.margins(w), edges=edges)
 
 
 def moved(point: Iterate, columns: Columns, old: Programme, new: Programme) -> Iterate:
     """The point at the same place in the new box, with products as large as the gap there asks for."""
     weight_set = new.weight_set
-    w = weight_set.nearest(point.w)
+    w = _inside(weight_set, point.w)
     if new.is_bounded:
         part = (point.u - old.lower) / np.maximum(old.upper - old.lower, np.finfo(float).tiny)
         u = new.feasible(new.lower + part * (new.upper - new.lower))
     else:
-        u = new.term.response(columns.margins(w), new.lower, new.upper)
+        u = new.feasible(new.term.response(new.shifted(columns.margins(w), point.rho), new.lower, new.upper))
     found = certify(columns, new, Candidate(w, u, point.rho))
     difference = max(found.primal - found.dual, 1e-6 * abs(found.primal), np.finfo(float).tiny)
     mu = difference / n_products(columns, new)
     r = float(found.edges.max()) if weight_set.total is not None else 0.0
-    s = np.maximum(r + weight_set.cost + weight_set.ridge * w - found.edges, mu / np.maximum(w, 1e-3 * w.max()))
-    w = weight_set.nearest(np.maximum(w, MOVED_CENTRAL * mu / s))
-    point = _off_bounds(point._replace(u=u, w=w, s=s, r=r), new, mu, MOVED_CENTRAL)
+    slack = r + weight_set.cost + weight_set.ridge * w - found.edges
+    s = np.maximum(slack, mu / np.maximum(w, 1e-3 * w.max()))
+    w = _inside(weight_set, np.maximum(w, MOVED_CENTRAL * mu / s))
+    z = np.maximum(-slack, 0.0) if weight_set.is_bounded else point.z
+    point = _off_bounds(point._replace(u=u, w=w, s=s, z=z, r=r), new, mu, MOVED_CENTRAL)
     return point._replace(margins=columns.margins(w), edges=columns.edges(point.u))
 
 
@@ -73,6 +80,8 @@ def _off_bounds(point: Iterate, programme: Programme, mu: float, central: float)
     """u pulled inside its box, and the multipliers raised, until no product is far below ``central`` times mu."""
     least = central * mu
     point = point._replace(s=np.maximum(point.s, least / np.maximum(point.w, 1e-3 * point.w.max())))
+    if programme.weight_set.is_bounded:
+        point = point._replace(z=np.maximum(point.z, least / room_above(point.w, programme)))
     if not programme.is_bounded:
         return point
     width = np.maximum(programme.upper - programme.lower, np.finfo(float).tiny)
@@ -80,3 +89,8 @@ def _off_bounds(point: Iterate, programme: Programme, mu: float, central: float)
     lowest = programme.lower + np.minimum(least / p, central * width)
     highest = programme.upper - np.minimum(least / q, central * width)
     return point._replace(u=programme.feasible(np.clip(point.u, lowest, highest)), p=p, q=q)
+
+
+def _inside(weight_set: WeightSet, w: Vector) -> Vector:
+    """Admissible weights close to w that stay off their bound."""
+    return np.minimum(weight_set.nearest(w), INSIDE * weight_set.bound)

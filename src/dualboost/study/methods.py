@@ -13,7 +13,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from .._typing import Matrix, Vector
 from ..classifier import DualBoostClassifier
-from ..formulations import FORMULATIONS
+from ..formulations import FORMULATIONS, STUDIED
 from ..thinning import adapter_for, thin
 
 
@@ -204,6 +204,5 @@ class LightGBM(Boosted):
 
 ADABOOST = AdaBoost()
 METHODS: dict[str, StudyMethod] = {
-    method.name: method
-    for method in (*(TotallyCorrective(name) for name in FORMULATIONS), ADABOOST, XGBoost(), LightGBM())
+    method.name: method for method in (*(TotallyCorrective(name) for name in STUDIED), ADABOOST, XGBoost(), LightGBM())
 }
