@@ -40,7 +40,8 @@ class DualBoostClassifier(InspectionMixin, PredictionMixin, ClassifierMixin, Bas
     """A small, accurate tree ensemble by totally corrective boosting.
 
     Every tree is priced by the dual of a linear or convex programme, and every weight is re-optimised at every step.
-    The fit ends when no tree improves the programme; trees whose weight falls to zero are dropped. Each solution carries a duality gap computed from the weights themselves.
+    The fit ends when no tree improves the programme; trees whose weight falls to zero are dropped. Each solution
+    carries a duality gap computed from the weights themselves.
 
     Parameters
     ----------

@@ -12,6 +12,7 @@ import pytest
 
 from dualboost import DualBoostClassifier
 from dualboost.datasets import make_twonorm
+from dualboost.formulations import FORMULATIONS
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -102,3 +103,9 @@ def test_every_page_is_in_a_table_of_contents():
             lines = (line for line in tree.splitlines() if line.strip() and not line.startswith(":"))
             listed |= {re.sub(r".*<(.*)>", r"\1", line) for line in lines}
     assert {page.stem for page in (ROOT / "docs").glob("*.md")} - {"index"} <= listed
+
+
+def test_the_mathematics_of_every_formulation_is_shown():
+    page = (ROOT / "docs" / "mathematics.md").read_text(encoding="utf-8")
+    missing = [name for name, one in FORMULATIONS.items() if f"{one.__module__}.{one.__name__}" not in page]
+    assert missing == []
