@@ -227,7 +227,12 @@ def test_a_loaded_model_is_fitted_anew(of_a_table, tmp_path):
 
 def test_without_pandas_only_categories_are_missed():
     script = """
-import sys; sys.modules["pandas"] = None
+import sys
+class NoPandas:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] == "pandas":
+            raise ImportError(name)
+sys.meta_path.insert(0, NoPandas())
 import dualboost, dualboost.errors
 folder = sys.argv[1]
 print(dualboost.load_model(f"{folder}/stumps.json").predict([[0.0] * 5]))

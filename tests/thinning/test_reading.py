@@ -41,13 +41,13 @@ CLASSIFIERS = [
 ]
 
 
-@pytest.mark.parametrize("estimator", [*CLASSIFIERS, DualBoostClassifier(), [LogisticRegression()]], ids=repr)
+@pytest.mark.parametrize("estimator", [*CLASSIFIERS, DualBoostClassifier(), [LogisticRegression()]], ids=lambda model: type(model).__name__)
 def test_a_model_that_is_not_fitted(estimator):
     with pytest.raises(UnfittedModelError, match="not fitted"):
         thin(estimator, X, Y)
 
 
-@pytest.mark.parametrize("estimator", CLASSIFIERS, ids=repr)
+@pytest.mark.parametrize("estimator", CLASSIFIERS, ids=lambda model: type(model).__name__)
 def test_three_classes(estimator):
     from sklearn.base import clone
 
