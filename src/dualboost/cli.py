@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import warnings
 from typing import Any
@@ -14,26 +15,36 @@ from .errors import DualBoostError, DualBoostWarning
 
 def main() -> None:
     """The entry point."""
-    try:
-        import click  # noqa: F401
-        import pandas  # noqa: F401
-    except ImportError as error:
-        sys.exit(f"dualboost: the command line needs the package {error.name}: pip install 'dualboost[cli]'.")
-    from .commands import dualboost
-
     debug = "--debug" in sys.argv[1:]
-    warnings.showwarning = _show_warning
     try:
-        dualboost(prog_name="dualboost", standalone_mode=True)
+        _run()
     except DualBoostError as error:
         _fail(error, debug)
     except KeyboardInterrupt:
         sys.exit(130)
     except BrokenPipeError:
-        sys.stderr.close()  # the reader of a pipe has gone; Python would complain at exit
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # nobody reads; Python would complain at exit
         sys.exit(141)
     except Exception as error:
         _fail(f"{type(error).__name__}: {error}", debug)
+
+
+def _run() -> None:
+    try:
+        import click
+        import pandas  # noqa: F401
+    except ImportError as error:
+        sys.exit(f"dualboost: the command line needs the package {error.name}: pip install 'dualboost[cli]'.")
+    from .commands import dualboost
+
+    warnings.showwarning = _show_warning
+    try:
+        dualboost(prog_name="dualboost", standalone_mode=False)
+    except click.Abort:
+        raise KeyboardInterrupt from None
+    except click.ClickException as error:
+        error.show()
+        sys.exit(error.exit_code)
 
 
 def _show_warning(message: Warning | str, category: type[Warning], *place: Any, **more: Any) -> None:

@@ -63,5 +63,9 @@ class InterruptedFitWarning(DualBoostWarning):
     """``fit`` was interrupted; the best ensemble so far is returned."""
 
 
+class DataWarning(DualBoostWarning):
+    """The data can be used, but are likely not what was meant."""
+
+
 class MissingDependencyWarning(DualBoostWarning):
     """A convenience is off because its optional dependency is not installed."""

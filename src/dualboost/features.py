@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -10,7 +11,10 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from ._typing import Features
-from .errors import InvalidDataError
+from .errors import DataWarning, InvalidDataError
+
+ENOUGH_TO_TELL = 10
+"""So many values, all of them new categories, are more likely another type than new."""
 
 
 @dataclass
@@ -43,10 +47,29 @@ class FeatureEncoder:
             if position >= X.shape[1]:
                 break
             column = X.iloc[:, position]
-            values = np.asarray(column.astype(object))
+            values = _as_categories(np.asarray(column.astype(object)), column.isna().to_numpy(), categories)
             codes = categories.get_indexer(values).astype(float)
+            if (codes < 0).all() and column.notna().sum() >= ENOUGH_TO_TELL:
+                _warn_unknown(column)
             X.isetitem(position, np.where(codes < 0, np.nan, codes))
         return X
+
+
+def _as_categories(values: NDArray[Any], is_missing: NDArray[np.bool_], categories: Any) -> NDArray[Any]:
+    """Values as text if all categories are: a boolean or a number that was text in training."""
+    if not all(isinstance(known, str) for known in categories):
+        return values
+    return np.array([value if gap else str(value) for value, gap in zip(values, is_missing, strict=True)], dtype=object)
+
+
+def _warn_unknown(column: Any) -> None:
+    value = column.dropna().iloc[0]
+    warnings.warn(
+        f"No value of column {column.name!r} (such as {value!r}) is a category that was seen in training: all of them "
+        "count as missing.",
+        DataWarning,
+        stacklevel=4,
+    )
 
 
 def as_features(X: Any) -> Features:

@@ -7,6 +7,7 @@ comparison needs; the chosen one is fitted again from the start.
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -14,6 +15,7 @@ import numpy as np
 from ._typing import Vector
 from .column_generation import ColumnGeneration
 from .columns import Columns
+from .errors import InterruptedFitWarning
 from .formulations.base import Formulation
 from .masters import MASTERS, Interleaved, Ladder, MasterFailed, MasterSolution
 from .pricing.pool import Pool
@@ -59,7 +61,11 @@ def follow_path(
             held_out=held_out,
             start=start,
         )
-        trace = generation.run()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", InterruptedFitWarning)  # nothing of it is returned
+            trace = generation.run()
+        if trace.stop_reason == "interrupted":
+            raise KeyboardInterrupt
         w = trace.weights[-1] if trace.iterations or start is None else start.w
         points[k] = PathPoint(float(Cs[k]), generation.score(held_out, w), _n_used_roughly(w))
     return [points[k] for k in range(len(Cs))]

@@ -1,4 +1,8 @@
 import json
+import signal
+import subprocess
+import sys
+import time
 
 import numpy as np
 import pandas as pd
@@ -99,3 +103,62 @@ def test_a_model_without_names_fits_no_table(run, tables):
     X = np.arange(20.0).reshape(-1, 1)
     DualBoostClassifier().fit(X, X[:, 0] > 9).save(tables / "bare.json")
     assert "without column names" in run("predict", "bare.json", "test.csv").stderr
+
+
+def test_booleans_mean_the_same_in_python(run, tmp_path):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"flag": rng.random(200) < 0.5, "x": rng.normal(size=200)})
+    frame.assign(y=np.where(frame["flag"], "a", "b")).to_csv(tmp_path / "flags.csv", index=False)
+    assert run("fit", "flags.csv", "--target", "y", "-o", "model.json").returncode == 0
+    assert load_model(tmp_path / "model.json").score(frame, np.where(frame["flag"], "a", "b")) == 1.0
+
+
+@pytest.mark.filterwarnings("default::dualboost.errors.DataWarning")
+def test_likely_mistakes_are_told(run, tables):
+    frame = pd.read_csv(tables / "train.csv").assign(id=[f"u{k}" for k in range(300)])
+    frame["b"] = frame["b"].astype(object)
+    frame.loc[17, "b"] = "oops"
+    frame.to_csv(tables / "train.csv", index=False)
+    done = run(*FIT)
+    assert done.returncode == 0
+    assert "column 'b' is text, as row 18 has 'oops'; its numbers become categories" in done.stderr
+    assert "column 'id' has 300 different values in 300 rows; leave it out with --drop?" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("out", "message"),
+    [("train.csv", "is an input"), (".", "is a folder"), ("none/model.json", "there is no folder none")],
+)
+def test_outputs_are_checked_before_the_work(out, message, run, tables):
+    before = (tables / "train.csv").read_bytes()
+    done = run(*FIT, "-o", out)
+    assert done.returncode == 1
+    assert message in done.stderr
+    assert (tables / "train.csv").read_bytes() == before
+
+
+def test_whole_numbers_are_the_same_labels(run, tables):
+    frame = pd.read_csv(tables / "train.csv")
+    frame["label"] = (frame["label"] == "yes").astype(int)
+    frame.to_csv(tables / "train.csv", index=False)
+    run(*FIT)
+    frame.assign(label=frame["label"].astype(float)).to_csv(tables / "train.csv", index=False)
+    assert run("evaluate", "model.json", "train.csv", "--target", "label").returncode == 0
+
+
+def test_a_column_with_almost_the_name_is_suggested(run, tables):
+    assert "did you mean 'label'?" in run("fit", "train.csv", "--target", "Label").stderr
+
+
+def test_an_interrupted_fit_keeps_its_trees_and_says_so(tables):
+    X = np.random.default_rng(0).normal(size=(20_000, 12))
+    frame = pd.DataFrame(X, columns=list("abcdefghijkl")).assign(y=(X.sum(axis=1) > 0).astype(int))
+    frame.to_csv(tables / "long.csv", index=False)
+    command = [sys.executable, "-m", "dualboost.cli", "fit", "long.csv", "--target", "y", "--max-depth", "6"]
+    command += ["--max-iter", "5000", "--formulation", "cg"]
+    process = subprocess.Popen(command, cwd=tables, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    time.sleep(8.0)  # the end is the same while modules are imported, and while trees are grown
+    process.send_signal(signal.SIGINT)
+    _, message = process.communicate(timeout=120)
+    assert process.returncode == 130
+    assert "Traceback" not in message

@@ -175,6 +175,7 @@ def test_classes_keep_their_type(classes, tmp_path):
     ],
     ids=str,
 )
+@pytest.mark.filterwarnings("ignore::dualboost.errors.DataWarning")
 def test_categories_keep_their_type(categories, tmp_path):
     X, y = numbers()
     codes = (np.arange(len(X)) + (y == 1)) % len(categories)

@@ -41,7 +41,9 @@ CLASSIFIERS = [
 ]
 
 
-@pytest.mark.parametrize("estimator", [*CLASSIFIERS, DualBoostClassifier(), [LogisticRegression()]], ids=lambda model: type(model).__name__)
+@pytest.mark.parametrize(
+    "estimator", [*CLASSIFIERS, DualBoostClassifier(), [LogisticRegression()]], ids=lambda model: type(model).__name__
+)
 def test_a_model_that_is_not_fitted(estimator):
     with pytest.raises(UnfittedModelError, match="not fitted"):
         thin(estimator, X, Y)

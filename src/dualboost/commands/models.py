@@ -11,10 +11,10 @@ import pandas as pd
 
 from ..classifier import DualBoostClassifier
 from ..classifier_cv import DualBoostClassifierCV
-from ..errors import InvalidDataError, InvalidParameterError
+from ..errors import InvalidDataError, InvalidParameterError, MissingDependencyError
 from ..formulations import FORMULATIONS
 from ..model_file.reading import load_model
-from .output import JSON, report
+from .output import JSON, report, require_place
 from .reading import features_for, read_table, read_training, split_target
 
 FILE = click.Path(path_type=Path)
@@ -42,11 +42,14 @@ def fit(
     data: Path, target: str, out: Path, C: str | None, select: str, drop: tuple[str, ...], as_json: bool, **options: Any
 ) -> None:
     """Fit a model to DATA, a CSV (or .csv.gz) or Parquet file. Text columns are categories; gaps are missing values."""
+    require_place(out, data)
     features, labels = read_training(data, target, drop)
     model = _estimator(C, select, options).fit(features, labels)
     model.save(out)
     figures = {"model": str(out), "rows": len(labels), "features": features.shape[1]}
     report(figures | description(model) | {"training_accuracy": model.history_["train_accuracy"][-1]}, as_json)
+    if model.stop_reason_ == "interrupted":
+        raise KeyboardInterrupt
 
 
 def _estimator(C: str | None, select: str, options: dict[str, Any]) -> DualBoostClassifier:
@@ -89,13 +92,18 @@ def load_with_features(model_path: Path, data: Path) -> tuple[Any, pd.DataFrame,
 @JSON
 def predict(model: Path, data: Path, out: Path | None, as_json: bool) -> None:
     """Predict the rows of DATA: the class, and the probability of each."""
+    if out is not None:
+        require_place(out, model, data)
     fitted, _, features = load_with_features(model, data)
     probabilities = fitted.predict_proba(features)
     columns = {f"probability_{name}": probabilities[:, k] for k, name in enumerate(fitted.classes_)}
     predictions = pd.DataFrame({"prediction": fitted.predict(features)} | columns)
     if out is None:
         click.echo(
-            predictions.to_json(orient="records") + "\n" if as_json else predictions.to_csv(index=False), nl=False
+            predictions.to_json(orient="records", double_precision=15) + "\n"
+            if as_json
+            else predictions.to_csv(index=False),
+            nl=False,
         )
         return
     write_table(predictions, out)
@@ -106,6 +114,8 @@ def predict(model: Path, data: Path, out: Path | None, as_json: bool) -> None:
 def write_table(frame: pd.DataFrame, path: Path) -> None:
     try:
         frame.to_parquet(path, index=False) if path.suffix == ".parquet" else frame.to_csv(path, index=False)
+    except ImportError as error:
+        raise MissingDependencyError("Parquet files need pyarrow: pip install pyarrow.") from error
     except OSError as error:
         raise InvalidDataError(f"{path}: cannot be written: {error.strerror or error}.") from error
 

@@ -3,12 +3,25 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import click
 import numpy as np
 
+from ..errors import InvalidParameterError
+
 JSON = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+
+
+def require_place(out: Path, *inputs: Path) -> None:
+    """Told before the work: an output that cannot be written, or that would replace an input."""
+    if out.resolve() in [path.resolve() for path in inputs]:
+        raise InvalidParameterError(f"--out {out} is an input; choose another file.")
+    if out.is_dir():
+        raise InvalidParameterError(f"--out {out} is a folder; name a file.")
+    if not out.resolve().parent.is_dir():
+        raise InvalidParameterError(f"--out {out}: there is no folder {out.parent}.")
 
 
 def report(figures: dict[str, Any], as_json: bool) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 import zlib
 from collections.abc import Iterable, Sequence
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
@@ -12,10 +13,12 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from ..errors import InvalidDataError, MissingDependencyError
+from ..errors import DataWarning, InvalidDataError, MissingDependencyError
 
 KINDS = (".csv", ".csv.gz", ".parquet")
 MISSING_SHOWN = 5
+MOSTLY = 0.9
+ENOUGH_ROWS = 50
 
 
 def read_table(path: Path, text_columns: Iterable[str] = ()) -> pd.DataFrame:
@@ -59,11 +62,16 @@ def _one_line(error: BaseException) -> str:
 def split_target(frame: pd.DataFrame, target: str, path: Path) -> tuple[pd.DataFrame, NDArray[Any]]:
     """Features and labels; the labels have no gaps."""
     if target not in frame:
-        raise InvalidDataError(f"{path}: there is no column {target!r} (--target); there are {_few(frame.columns)}.")
+        raise InvalidDataError(
+            f"{path}: there is no column {target!r} (--target); {_suggestion(target, list(frame.columns))}"
+        )
     labels, features = frame[target], frame.drop(columns=target)
     if labels.isna().any():
         first = int(np.flatnonzero(labels.isna())[0]) + 1
-        raise InvalidDataError(f"{path}: {int(labels.isna().sum())} labels are missing, the first in row {first}.")
+        raise InvalidDataError(
+            f"{path}: {int(labels.isna().sum())} labels are missing, the first in row {first} (an empty cell, NA, "
+            "None, nan, null and N/A are missing values)."
+        )
     if features.shape[1] == 0:
         raise InvalidDataError(f"{path}: there is no column besides {target!r}.")
     return features, _as_labels(labels)
@@ -71,10 +79,10 @@ def split_target(frame: pd.DataFrame, target: str, path: Path) -> tuple[pd.DataF
 
 def _as_labels(labels: pd.Series) -> NDArray[Any]:
     """Booleans and whole numbers as they are, everything else as text."""
-    is_plain = isinstance(labels.dtype, np.dtype) and labels.dtype.kind in "biuf"
-    if is_plain and labels.dtype.kind == "f" and not (np.isfinite(labels) & (labels % 1 == 0)).all():
-        is_plain = False
-    return labels.to_numpy() if is_plain else labels.astype(str).to_numpy(dtype=object)
+    kind = labels.dtype.kind if isinstance(labels.dtype, np.dtype) else "O"
+    if kind == "f" and (labels.abs() < 2**53).all() and (labels % 1 == 0).all():
+        labels, kind = labels.astype(np.int64), "i"
+    return labels.to_numpy() if kind in "biu" else labels.astype(str).to_numpy(dtype=object)
 
 
 def read_training(path: Path, target: str, dropped: Sequence[str] = ()) -> tuple[pd.DataFrame, NDArray[Any]]:
@@ -104,7 +112,23 @@ def _training_column(column: pd.Series, path: Path) -> pd.Series:
     if pd.api.types.is_datetime64_any_dtype(column) or pd.api.types.is_timedelta64_dtype(column):
         raise InvalidDataError(f"{path}: column {column.name!r} holds times; turn it into numbers, or drop it.")
     _require_no_huge_integer(column, path)
-    return _as_text(column).astype("category")
+    text = _as_text(column)
+    _warn_of_likely_mistakes(text, path)
+    return text.astype("category")
+
+
+def _warn_of_likely_mistakes(column: pd.Series, path: Path) -> None:
+    """A column of numbers with a stray word in it, or one that names its rows."""
+    present = column.dropna()
+    is_number = pd.to_numeric(present, errors="coerce").notna().to_numpy()
+    note = ""
+    if is_number.mean() > MOSTLY:
+        row = int(np.flatnonzero(column.notna())[np.argmin(is_number)]) + 1
+        note = f"is text, as row {row} has {column.iloc[row - 1]!r}; its numbers become categories"
+    elif len(present) >= ENOUGH_ROWS and present.nunique() > MOSTLY * len(present):
+        note = f"has {present.nunique()} different values in {len(present)} rows; leave it out with --drop?"
+    if note:
+        warnings.warn(f"{path}: column {column.name!r} {note}", DataWarning, stacklevel=2)
 
 
 def _require_no_huge_integer(column: pd.Series, path: Path) -> None:
@@ -147,6 +171,15 @@ def _numbers(column: pd.Series, path: Path) -> pd.Series:
             f"{path}: column {column.name!r} must hold numbers, as in training; row {int(wrong[0]) + 1} has {value!r}."
         )
     return _finite(numbers, path)
+
+
+def _suggestion(name: str, known: list[str]) -> str:
+    """What may have been meant."""
+    near = [one for one in known if one.strip().lower() == name.strip().lower()] or get_close_matches(name, known, 1)
+    if near:
+        return f"did you mean {near[0]!r}?"
+    hint = " (columns are separated by commas)" if len(known) == 1 and ";" in known[0] else ""
+    return f"there are {_few(known)}{hint}."
 
 
 def _few(names: Iterable[Any]) -> str:

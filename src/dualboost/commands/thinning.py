@@ -13,7 +13,7 @@ from ..errors import DualBoostError, InvalidDataError, MissingDependencyError, M
 from ..formulations import FORMULATIONS
 from ..thinning import thin as thin_model
 from .models import FILE, TARGET, load_with_features
-from .output import JSON
+from .output import JSON, require_place
 from .reading import features_for, read_table, split_target
 
 
@@ -45,6 +45,7 @@ def thin(
     MODEL is a file of ours (.json), of XGBoost's (.json, .ubj) or of LightGBM's (.txt); the latter two with numeric
     columns and two labels, of which the second in order is the positive one.
     """
+    require_place(out, model, data)
     fitted, X, y = _read(model, data, target)
     held = None if validation is None else _read(model, validation, target)[1:]
     result = thin_model(

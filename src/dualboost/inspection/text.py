@@ -19,8 +19,10 @@ def _lines(tree: Tree, node: int, indent: str, names: Names, classes: tuple[str,
     if node < 0:
         yield indent + _leaf(tree, ~node, classes)
         return
-    test = split_text(tree, node, names)
-    for answer, child, stem in ((f"if {test}", tree.left[node], "│  "), ("else", tree.right[node], "   ")):
+    test, otherwise = f"if {split_text(tree, node, names)}", "else"
+    if names.has_missing[tree.feature[node]]:
+        test, otherwise = (f"{test} or missing", otherwise) if tree.missing_left[node] else (test, "else, or missing")
+    for answer, child, stem in ((test, tree.left[node], "│  "), (otherwise, tree.right[node], "   ")):
         branch = "├─ " if stem.strip() else "└─ "
         if child < 0:
             yield f"{indent}{branch}{answer}: {_leaf(tree, ~int(child), classes)}"

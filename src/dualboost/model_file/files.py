@@ -30,6 +30,8 @@ def write_file(path: str | os.PathLike[str], content: str) -> None:
             file.flush()
             os.fsync(file.fileno())
         beside.replace(target)
+    except OSError as error:
+        raise type(error)(error.errno, error.strerror, str(target)) from None  # not that of the file beside it
     finally:
         beside.unlink(missing_ok=True)
 

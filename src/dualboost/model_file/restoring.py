@@ -46,6 +46,8 @@ def restore_classifier(document: dict[str, Any]) -> DualBoostClassifier:
     clf.formulation_ = read_formulation(document["formulation"], "formulation")
     if clf.formulation_.C is None:
         fail("formulation.C", "is null; it must be the number that was used")
+    if not clf.formulation_.C > 0:
+        fail("formulation.C", f"is {clf.formulation_.C}; it must be above 0")
     clf._encoder = FeatureEncoder(_restore_features(clf, document["features"]))
     n_categories = {feature: len(known) for feature, known in clf._encoder.categories.items()}
     weights, trees = _restore_trees(document["trees"], TreeReader(clf.n_features_in_, n_categories))
@@ -98,6 +100,8 @@ def _restore_features(model: Any, value: Any) -> dict[int, Any]:
     if entry["names"] is not None:
         names = items(entry["names"], "features.names", count)
         checked = [text(name, inside("features.names", k)) for k, name in enumerate(names)]
+        if len(set(checked)) < count:
+            fail("features.names", "holds a name twice")
         model.feature_names_in_ = np.array(checked, dtype=object)
     model._has_missing = _read_missing(entry["with_missing"], "features.with_missing", count)
     categories: dict[int, Any] = {}

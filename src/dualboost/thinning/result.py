@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import time
 from dataclasses import dataclass, field
 from typing import Any
@@ -136,9 +137,13 @@ def make_result(
     else:
         kept, weights, intercept = final.members, final.weights, final.intercept
     rebuilt = adapter.rebuild(kept, weights, intercept)
-    scores = rows.scores(kept, weights, intercept)
+    if final is None and type(rebuilt) is type(model):
+        smaller = copy.deepcopy(model)
+    else:
+        scores = rows.scores(kept, weights, intercept)
+        smaller = adapter.with_probabilities(rebuilt, scores, rows.labels, rows.counts)
     return ThinResult(
-        model=adapter.with_probabilities(rebuilt, scores, rows.labels, rows.counts),
+        model=smaller,
         kept=kept,
         weights=weights,
         intercept=intercept,
