@@ -46,8 +46,8 @@ class DualBoostClassifier(InspectionMixin, PredictionMixin, ClassifierMixin, Bas
     Parameters
     ----------
     formulation : str or Formulation, default="nm"
-        What is optimised: "nm", "qrlp", "lp", "cg", "erlp", "md", "lp-nu", "hard", "md-full" or "convex"; see
-        ``dualboost.formulations``. An object brings its own parameters.
+        What is optimised: "nm", "qrlp", "lp", "cg", "erlp", "md", "lp-nu", "hard", "md-full", "convex" or "lexi";
+        see ``dualboost.formulations``. An object brings its own parameters.
     C : float, default=None
         The formulation's one hyperparameter, with the paper's meaning. None picks the formulation's documented default
         for the size of the data.
@@ -69,8 +69,9 @@ class DualBoostClassifier(InspectionMixin, PredictionMixin, ClassifierMixin, Bas
         The largest relative duality gap accepted of a master, and the smallest improvement of the (normalised) edge
         that lets a tree enter.
     master : {"auto", "ipm", "highs", "clarabel"}, default="auto"
-        The solver. "ipm" is our own for every formulation; "highs" (linear programmes: "lp", "nm", "lp-nu", "hard") and
-        "clarabel" (an extra) are independent references. Whichever is chosen, the others stand by in case it fails.
+        The solver. "ipm" is our own for every formulation; "highs" (linear programmes: "lp", "nm", "lp-nu", "hard",
+        "lexi") and "clarabel" (an extra) are independent references. Whichever is chosen, the others stand by in case
+        it fails.
     validation_fraction : float, default=None
         The share of rows held out to record the validation accuracy, and to calibrate probabilities.
     n_iter_no_change : int, default=None
@@ -117,8 +118,8 @@ class DualBoostClassifier(InspectionMixin, PredictionMixin, ClassifierMixin, Bas
     n_columns_ : int
         The number of weights above 1e-6 of the largest one.
     objective_ : float
-        In the paper's own direction: "nm", "md", "md-full", "lp-nu" and "hard" maximise, the others minimise ("qrlp"
-        and "erlp" over the sample weights, so that more trees raise it).
+        In the paper's own direction: "nm", "md", "md-full", "lp-nu", "hard" and "lexi" maximise, the others minimise
+        ("qrlp" and "erlp" over the sample weights, so that more trees raise it).
     gap_ : float
         The relative duality gap of ``weights_``, computed from the weights and sample weights alone.
     bound_ : float or None
@@ -211,7 +212,7 @@ class DualBoostClassifier(InspectionMixin, PredictionMixin, ClassifierMixin, Bas
         require_both_classes(rows.labels, classes)
         formulation = formulation.resolve(float(rows.counts.sum()))
         columns = Columns(rows.labels, rows.counts, capacity=min(self.max_iter, 128))
-        programme = formulation.programme(rows.counts, 1)
+        programme = formulation.programme_of(rows.labels, rows.counts, 1)
         master = make_reoptimiser(self.master, self.reoptimize, programme, formulation.name, self.tol)
         pool = self._make_pool(rows, sorted(encoder.categories))
         trace = self._generate(formulation, pool, master, columns, held_out)

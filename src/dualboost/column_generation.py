@@ -171,7 +171,10 @@ class ColumnGeneration:
         self.trace.certified = self._meets(bound, sign * row.objective, w, u)
 
     def _programme(self) -> Programme:
-        return self.formulation.programme(self.columns.counts, self.columns.n_columns)
+        return self._programme_at(self.columns.n_columns)
+
+    def _programme_at(self, n_columns: int) -> Programme:
+        return self.formulation.programme_of(self.columns.labels, self.columns.counts, n_columns)
 
     def _other_prices(self, solution: MasterSolution) -> Iterator[MasterSolution]:
         """Other sample weights to ask for where those of the master bring nothing new.
@@ -181,7 +184,7 @@ class ColumnGeneration:
         ensemble has once more of them are held.
         """
         for factor in (1, 2, 4, 16):
-            programme = self.formulation.programme(self.columns.counts, factor * self.columns.n_columns)
+            programme = self._programme_at(factor * self.columns.n_columns)
             reached = programme.shifted(solution.margins, solution.rho)
             asked = programme.term.response(reached, programme.lower, programme.upper)
             other = certify(self.columns, programme, Candidate(solution.w, programme.feasible(asked), solution.rho))

@@ -12,7 +12,7 @@ from dualboost.thinning.rows import MemberRows
 from dualboost.thinning.search import Search, take
 
 from ..conftest import ALL_FORMULATIONS
-from ..paper_programmes import PAPER
+from ..paper_programmes import paper_optimum
 
 N_MEMBERS, N_ROWS = 30, 150
 
@@ -59,8 +59,9 @@ def middle_C(name, n=N_ROWS):
 def test_one_C_is_the_optimum_of_the_papers_programme(name, method):
     search = search_on(rows_of(), name, method)
     point = search.at(middle_C(name))
-    labels = search.columns.labels if METHODS[method].has_intercept else None
-    expected = PAPER[name](search.columns.signed.T.astype(float), middle_C(name), labels)
+    classes = search.columns.labels
+    labels = classes if METHODS[method].has_intercept else None
+    expected = paper_optimum(name, search.columns.signed.T.astype(float), middle_C(name), classes, labels)
     assert FORMULATIONS[name].objective_sign * point.solution.primal == pytest.approx(expected, rel=2e-6)
     assert 0 <= point.solution.gap <= EXACT.tolerance
 

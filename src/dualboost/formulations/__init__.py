@@ -10,6 +10,7 @@ from .cg import CGBoost
 from .convex import ConvexBoost
 from .erlp import ERLPBoost
 from .hard import HardMarginBoost
+from .lexi import LexiBoost
 from .lp import LPBoost
 from .lp_nu import NuLPBoost
 from .md import MDBoost
@@ -31,6 +32,7 @@ FORMULATIONS: dict[str, type[Formulation]] = {
         HardMarginBoost,
         MDFullBoost,
         ConvexBoost,
+        LexiBoost,
     )
 }
 
@@ -58,6 +60,7 @@ __all__ = [
     "Formulation",
     "HardMarginBoost",
     "LPBoost",
+    "LexiBoost",
     "MDBoost",
     "MDFullBoost",
     "NMBoost",

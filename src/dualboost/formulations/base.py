@@ -42,6 +42,10 @@ class Formulation(ABC):
     def programme(self, counts: Vector, n_columns: int) -> Programme:
         """The programme for rows with these multiplicities, once ``n_columns`` columns are held."""
 
+    def programme_of(self, labels: Vector, counts: Vector, n_columns: int) -> Programme:
+        """``programme`` for rows of these classes; only a formulation that treats the classes apart looks at them."""
+        return self.programme(counts, n_columns)
+
     @abstractmethod
     def default_C(self, n_samples: float) -> float:
         """A value of C that works across sizes; ``n_samples`` is the sum of the multiplicities."""

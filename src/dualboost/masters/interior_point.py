@@ -87,7 +87,9 @@ def _starting_sample_weights(programme: Programme, counts: Vector) -> Vector:
     """The shares of a total, what rows ask for at a margin of zero, or the middle where that is a bound."""
     if programme.total is not None:
         share = counts * (programme.total / counts.sum())
-        return share if (share < programme.upper).all() else 0.9 * programme.upper
+        if ((programme.lower < share) & (share < programme.upper)).all():
+            return share
+        return programme.lower + 0.9 * (programme.upper - programme.lower)
     if programme.term.is_linear:
         return 0.5 * (programme.lower + programme.upper)
     return programme.term.response(np.zeros_like(counts), programme.lower, programme.upper)
