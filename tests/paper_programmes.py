@@ -136,4 +136,6 @@ PAPER = {
     "hard": hard,
     "md-full": md_full,
     "convex": convex,
+    "soft": lp_nu,
+    "total": hard,
 }

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
         NMBoost,
         NuLPBoost,
         QRLPBoost,
+        SoftBoost,
+        TotalBoost,
     )
     from .model_file.reading import load_model
     from .thinning.thin import thin
@@ -46,6 +48,8 @@ _HOMES = {
         "NMBoost",
         "NuLPBoost",
         "QRLPBoost",
+        "SoftBoost",
+        "TotalBoost",
     ),
     "formulations",
 )
@@ -65,6 +69,8 @@ __all__ = [
     "NMBoost",
     "NuLPBoost",
     "QRLPBoost",
+    "SoftBoost",
+    "TotalBoost",
     "__version__",
     "load_model",
     "thin",

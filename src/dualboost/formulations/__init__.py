@@ -17,6 +17,8 @@ from .md_full import MDFullBoost
 from .nm import NMBoost
 from .programme import Programme
 from .qrlp import QRLPBoost
+from .soft import SoftBoost
+from .total import TotalBoost
 
 FORMULATIONS: dict[str, type[Formulation]] = {
     formulation.name: formulation
@@ -31,6 +33,8 @@ FORMULATIONS: dict[str, type[Formulation]] = {
         HardMarginBoost,
         MDFullBoost,
         ConvexBoost,
+        SoftBoost,
+        TotalBoost,
     )
 }
 
@@ -64,5 +68,7 @@ __all__ = [
     "NuLPBoost",
     "Programme",
     "QRLPBoost",
+    "SoftBoost",
+    "TotalBoost",
     "make_formulation",
 ]
