@@ -137,5 +137,6 @@ PAPER = {
     "md-full": md_full,
     "convex": convex,
     "soft": lp_nu,
+    "mlp": lp_nu,
     "total": hard,
 }

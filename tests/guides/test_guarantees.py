@@ -5,7 +5,7 @@ from functools import cache
 import numpy as np
 import pytest
 
-from dualboost import DualBoostClassifier, ERLPBoost, SoftBoost, TotalBoost
+from dualboost import DualBoostClassifier, ERLPBoost, MLPBoost, SoftBoost, TotalBoost
 from dualboost.column_generation import ColumnGeneration
 from dualboost.columns import Columns
 from dualboost.masters import MASTERS, Interleaved, Ladder
@@ -104,3 +104,12 @@ def test_erlpboost(dataset):
     w = generation.trace.final_weights()
     worst = np.sort(generation.columns.margins(w))[: round(C * N_ROWS)]
     assert worst.mean() >= best_margin("lp-nu", C, dataset) - epsilon
+
+
+@pytest.mark.parametrize(("C", "epsilon"), [(0.3, 0.3), (0.3, 0.1), (0.05, 0.3), (0.05, 0.03)])
+@pytest.mark.parametrize("dataset", DATASETS)
+def test_mlpboost(dataset, C, epsilon):
+    """Its paper states the order only: the constants are ERLPBoost's."""
+    generation = generate(MLPBoost(C=C, epsilon=epsilon), dataset)
+    most = max(4 / epsilon, 8 * np.log(1 / C) / epsilon**2)
+    assert_guarantee(generation, best_margin("lp-nu", C, dataset), epsilon, most)

@@ -14,6 +14,7 @@ from .lp import LPBoost
 from .lp_nu import NuLPBoost
 from .md import MDBoost
 from .md_full import MDFullBoost
+from .mlp import MLPBoost
 from .nm import NMBoost
 from .programme import Programme
 from .qrlp import QRLPBoost
@@ -35,6 +36,7 @@ FORMULATIONS: dict[str, type[Formulation]] = {
         ConvexBoost,
         SoftBoost,
         TotalBoost,
+        MLPBoost,
     )
 }
 
@@ -64,6 +66,7 @@ __all__ = [
     "LPBoost",
     "MDBoost",
     "MDFullBoost",
+    "MLPBoost",
     "NMBoost",
     "NuLPBoost",
     "Programme",

@@ -5,10 +5,11 @@ from __future__ import annotations
 from .._typing import Vector
 from ..formulations.base import Formulation
 from .base import Guide, Prices
+from .frank_wolfe import FrankWolfe
 from .own import OwnPrices
 from .projection import Projection
 
-GUIDES: dict[str, type[Guide]] = {"own": OwnPrices, "projection": Projection}
+GUIDES: dict[str, type[Guide]] = {"own": OwnPrices, "projection": Projection, "frank-wolfe": FrankWolfe}
 
 
 def make_guide(formulation: Formulation, counts: Vector, tol: float) -> Guide:
