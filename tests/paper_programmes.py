@@ -147,6 +147,9 @@ PAPER = {
     "md-full": md_full,
     "convex": convex,
     "lexi": lexi,
+    "soft": lp_nu,
+    "mlp": lp_nu,
+    "total": hard,
 }
 
 

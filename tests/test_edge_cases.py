@@ -6,7 +6,7 @@ import pytest
 from dualboost import DualBoostClassifier
 from dualboost.errors import DegenerateEnsembleWarning, InvalidDataError, InvalidParameterError
 
-WORST_MARGIN = ("hard", "lexi", "lp-nu")
+WORST_MARGIN = ("hard", "lexi", "lp-nu", "soft", "total", "mlp")
 
 
 def fit(name, X, y, **options):

@@ -13,7 +13,7 @@ from .conftest import ALL_FORMULATIONS
 
 def estimator(name):
     """Stumps, or for the hard margin trees that separate the classes: without that a tie is its best margin."""
-    return DualBoostClassifier(name, max_depth=5) if name == "hard" else DualBoostClassifier(name)
+    return DualBoostClassifier(name, max_depth=5) if name in ("hard", "total") else DualBoostClassifier(name)
 
 
 @pytest.mark.filterwarnings("default::dualboost.errors.DegenerateEnsembleWarning")

@@ -19,9 +19,12 @@ if TYPE_CHECKING:
         LPBoost,
         MDBoost,
         MDFullBoost,
+        MLPBoost,
         NMBoost,
         NuLPBoost,
         QRLPBoost,
+        SoftBoost,
+        TotalBoost,
     )
     from .model_file.reading import load_model
     from .thinning.thin import thin
@@ -45,9 +48,12 @@ _HOMES = {
         "LexiBoost",
         "MDBoost",
         "MDFullBoost",
+        "MLPBoost",
         "NMBoost",
         "NuLPBoost",
         "QRLPBoost",
+        "SoftBoost",
+        "TotalBoost",
     ),
     "formulations",
 )
@@ -65,9 +71,12 @@ __all__ = [
     "LexiBoost",
     "MDBoost",
     "MDFullBoost",
+    "MLPBoost",
     "NMBoost",
     "NuLPBoost",
     "QRLPBoost",
+    "SoftBoost",
+    "TotalBoost",
     "__version__",
     "load_model",
     "thin",

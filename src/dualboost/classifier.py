@@ -46,13 +46,14 @@ class DualBoostClassifier(InspectionMixin, PredictionMixin, ClassifierMixin, Bas
     Parameters
     ----------
     formulation : str or Formulation, default="nm"
-        What is optimised: "nm", "qrlp", "lp", "cg", "erlp", "md", "lp-nu", "hard", "md-full", "convex" or "lexi";
-        see ``dualboost.formulations``. An object brings its own parameters.
+        What is optimised: "nm", "qrlp", "lp", "cg", "erlp", "md", "lp-nu", "hard", "md-full", "convex", "lexi", "soft",
+        "total" or "mlp"; see ``dualboost.formulations``. An object brings its own parameters.
     C : float, default=None
         The formulation's one hyperparameter, with the paper's meaning. None picks the formulation's documented default
         for the size of the data.
     epsilon : float, default=0.01
         The paper's stopping constant of "erlp" and "qrlp"; the larger, the stronger the pull to uniform sample weights.
+        The guarantee of "soft", "total" and "mlp": they end within epsilon of the best margin that the learner allows.
         Not used by the others, nor by a formulation given as an object.
     learner : {"cart", "optimal"}, scikit-learn classifier, or list of these, default="cart"
         The base learner. "cart" grows greedily, with at most 255 thresholds for each feature. "optimal" finds the tree
@@ -70,8 +71,8 @@ class DualBoostClassifier(InspectionMixin, PredictionMixin, ClassifierMixin, Bas
         that lets a tree enter.
     master : {"auto", "ipm", "highs", "clarabel"}, default="auto"
         The solver. "ipm" is our own for every formulation; "highs" (linear programmes: "lp", "nm", "lp-nu", "hard",
-        "lexi") and "clarabel" (an extra) are independent references. Whichever is chosen, the others stand by in case
-        it fails.
+        "lexi", "soft", "total", "mlp") and "clarabel" (an extra) are independent references. Whichever is chosen, the
+        others stand by in case it fails.
     validation_fraction : float, default=None
         The share of rows held out to record the validation accuracy, and to calibrate probabilities.
     n_iter_no_change : int, default=None
@@ -118,8 +119,8 @@ class DualBoostClassifier(InspectionMixin, PredictionMixin, ClassifierMixin, Bas
     n_columns_ : int
         The number of weights above 1e-6 of the largest one.
     objective_ : float
-        In the paper's own direction: "nm", "md", "md-full", "lp-nu", "hard" and "lexi" maximise, the others minimise
-        ("qrlp" and "erlp" over the sample weights, so that more trees raise it).
+        In the paper's own direction: "nm", "md", "md-full", "lp-nu", "hard", "lexi", "soft", "total", "mlp" maximise,
+        the others minimise ("qrlp" and "erlp" over the sample weights, so that more trees raise it).
     gap_ : float
         The relative duality gap of ``weights_``, computed from the weights and sample weights alone.
     bound_ : float or None
@@ -133,7 +134,8 @@ class DualBoostClassifier(InspectionMixin, PredictionMixin, ClassifierMixin, Bas
         One of "certified", "converged", "max_iter", "time_limit", "no_improvement", "callback", "interrupted",
         "solver_failed".
         "certified" is a proof that no tree of the class improves the ensemble. "converged" means that none was found;
-        with CART, a heuristic, that is not a proof that none exists.
+        with CART, a heuristic, that is not a proof that none exists; for "soft", "total" and "mlp", that epsilon is
+        reached.
     history_ : dict of equal-length arrays
         iteration, objective, gap, edge, threshold, train_accuracy, validation_accuracy, n_columns, n_generated,
         pricing_seconds, master_seconds, bound (nan where nothing is proven).

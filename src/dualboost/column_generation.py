@@ -19,6 +19,7 @@ from .columns import Columns
 from .errors import InterruptedFitWarning, SolverWarning
 from .formulations.base import Formulation
 from .formulations.programme import Programme
+from .guides import OwnPrices, Prices, make_guide
 from .history import Iteration, Trace
 from .masters import Candidate, MasterFailed, MasterSolution, bound_over_class, certify, n_used, relative_gap
 from .pricing.pool import Offer, Pool
@@ -94,10 +95,11 @@ class ColumnGeneration:
 
     def _generate(self) -> str:
         """Add columns until there is a reason to stop."""
-        u, threshold, gap = self.columns.counts, -np.inf, np.inf
+        guide = make_guide(self.formulation, self.columns.counts, self.tol)
+        u, threshold, is_settled = Prices(self.columns.counts, -np.inf, is_settled=False)
         solution = self.start
         if solution is not None:
-            u, threshold, gap = solution.u, solution.threshold, solution.gap
+            u, threshold, is_settled = OwnPrices.of(solution, self.tol)
         others: Iterator[MasterSolution] = iter(())
         n_fruitless, is_new = 0, False
         while self.columns.n_columns < self.max_iter:
@@ -112,7 +114,7 @@ class ColumnGeneration:
                     return "certified"
             entering = self._entering(offers, u, threshold)
             n_fruitless = 0 if entering else n_fruitless + 1
-            if not entering and gap <= self.tol:
+            if not entering and is_settled:
                 if n_fruitless < self.pool.n_rounds:
                     continue
                 if is_new and solution is not None:
@@ -122,13 +124,21 @@ class ColumnGeneration:
                     return "converged"
                 u, threshold, n_fruitless = other.u, other.threshold, 0
                 continue
-            solution = self.master.solve(self.columns, self._programme())
-            u, threshold, gap, is_new = solution.u, solution.threshold, solution.gap, True
+            if entering or solution is None or solution.gap > self.tol:
+                solution, is_new = self._reoptimised(guide.needs_optimum), True
             if entering:
                 record = self._record(solution, entering[0].edge, priced_at - started, time.perf_counter() - priced_at)
                 for reason in filter(None, (rule.reason(record) for rule in self.stopping)):
                     return reason
+            prices = guide.next(self.columns, solution, u)
+            if prices is None:
+                return "converged"
+            u, threshold, is_settled = prices
         return "max_iter"
+
+    def _reoptimised(self, to_the_end: bool) -> MasterSolution:
+        solve = self.master.polish if to_the_end else self.master.solve
+        return solve(self.columns, self._programme())
 
     def _entering(self, offers: Sequence[Offer], u: Vector, threshold: float) -> list[Offer]:
         """Append the offers that improve the master, the best first; what entered."""

@@ -15,9 +15,12 @@ from .lp import LPBoost
 from .lp_nu import NuLPBoost
 from .md import MDBoost
 from .md_full import MDFullBoost
+from .mlp import MLPBoost
 from .nm import NMBoost
 from .programme import Programme
 from .qrlp import QRLPBoost
+from .soft import SoftBoost
+from .total import TotalBoost
 
 FORMULATIONS: dict[str, type[Formulation]] = {
     formulation.name: formulation
@@ -33,6 +36,9 @@ FORMULATIONS: dict[str, type[Formulation]] = {
         MDFullBoost,
         ConvexBoost,
         LexiBoost,
+        SoftBoost,
+        TotalBoost,
+        MLPBoost,
     )
 }
 
@@ -63,9 +69,12 @@ __all__ = [
     "LexiBoost",
     "MDBoost",
     "MDFullBoost",
+    "MLPBoost",
     "NMBoost",
     "NuLPBoost",
     "Programme",
     "QRLPBoost",
+    "SoftBoost",
+    "TotalBoost",
     "make_formulation",
 ]

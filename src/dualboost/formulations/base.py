@@ -37,6 +37,8 @@ class Formulation(ABC):
     """Whether the programme changes with the number of columns held."""
     sparser_with_larger_C: ClassVar[bool] = False
     """Whether a larger C uses fewer learners; a path of C begins at the other end, where most are generated."""
+    guide: ClassVar[str] = "own"
+    """How the sample weights for the next pricing are chosen, by its name in ``dualboost.guides``."""
 
     @abstractmethod
     def programme(self, counts: Vector, n_columns: int) -> Programme:
@@ -61,6 +63,11 @@ class Formulation(ABC):
     def smallest_useful_C(self, largest_edge: float) -> float | None:
         """The C up to which the empty ensemble is optimal, given the largest edge of the multiplicities."""
         return None
+
+    @property
+    def guarantee(self) -> float:
+        """How far from the optimum over all learners the fit may end, where a guide stops it there."""
+        return 0.0
 
     def pricing_weights(self, u: Vector) -> Vector:
         """The sample weights that the pricer sees; a negative one counts for the opposite label."""
@@ -93,6 +100,12 @@ class Formulation(ABC):
         """Build from an estimator's parameters, taking the ones this formulation has."""
         known = {field.name for field in fields(cls)}
         return cls(**{name: value for name, value in parameters.items() if name in known})
+
+
+def require_epsilon(epsilon: object) -> None:
+    """Refuse a guarantee that is no positive number."""
+    if not (isinstance(epsilon, (int, float, np.number)) and 0 < epsilon < np.inf):
+        raise InvalidParameterError(f"epsilon={epsilon!r} must be a number above 0; the papers use 0.01.")
 
 
 def regularisation_grid(k: int) -> Vector:

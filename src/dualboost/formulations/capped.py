@@ -9,8 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from .._typing import Vector
-from ..errors import InvalidParameterError
-from .base import Formulation
+from .base import Formulation, require_epsilon
 from .programme import Programme
 from .terms import RowTerm
 from .weight_sets import Simplex
@@ -25,8 +24,7 @@ class CappedDistribution(Formulation):
     sparser_with_larger_C: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        if not (isinstance(self.epsilon, (int, float, np.number)) and 0 < self.epsilon < np.inf):
-            raise InvalidParameterError(f"epsilon={self.epsilon!r} must be a number above 0; the paper uses 0.01.")
+        require_epsilon(self.epsilon)
 
     def eta(self, n_samples: float) -> float:
         return max(0.5, np.log(n_samples) / (0.5 * self.epsilon))

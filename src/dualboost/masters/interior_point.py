@@ -77,7 +77,7 @@ def starting_point(columns: Columns, programme: Programme) -> Iterate:
     scale = max(1.0, float(np.abs(margins).max()))
     r = float(edges.max()) if weight_set.total is not None else 0.0
     slack = r + weight_set.cost + weight_set.ridge * w - edges
-    s = np.maximum(slack, 0.1 * max(float(np.abs(u).sum()), 1e-3) + weight_set.cost)
+    s = np.maximum(slack, 0.1 * max(float(np.abs(u).sum()), 1e-3) + abs(weight_set.cost))
     z = s if weight_set.is_bounded else np.zeros(n)
     p, q = (np.where(np.isfinite(bound), scale, 0.0) for bound in (programme.lower, programme.upper))
     return Iterate(u, w, s, z, p, q, np.zeros(len(programme.right_side)), r, margins, edges)
