@@ -156,7 +156,14 @@ def test_an_interrupted_fit_keeps_its_trees_and_says_so(tables):
     frame.to_csv(tables / "long.csv", index=False)
     command = [sys.executable, "-m", "dualboost.cli", "fit", "long.csv", "--target", "y", "--max-depth", "6"]
     command += ["--max-iter", "5000", "--formulation", "cg"]
-    process = subprocess.Popen(command, cwd=tables, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    process = subprocess.Popen(
+        command,
+        cwd=tables,
+        stderr=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # jobs in the background ignore it
+    )
     time.sleep(8.0)  # the end is the same while modules are imported, and while trees are grown
     process.send_signal(signal.SIGINT)
     _, message = process.communicate(timeout=120)
