@@ -1,3 +1,5 @@
+import signal
+
 """The estimator's attributes and methods, and how they hang together."""
 
 import _thread
@@ -182,6 +184,7 @@ def test_interrupt_returns_the_ensemble_so_far():
             _thread.interrupt_main()
             wait = 15.0
 
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # jobs in the background ignore it
     thread = threading.Thread(target=interrupt)
     thread.start()
     try:
@@ -190,6 +193,7 @@ def test_interrupt_returns_the_ensemble_so_far():
     finally:
         done.set()
         thread.join()
+        signal.signal(signal.SIGINT, before)
     assert clf.stop_reason_ == "interrupted"
     assert clf.gap_ <= 1e-6
     assert len(clf.weights_) == len(clf.estimators_) == clf.n_generated_ > 0

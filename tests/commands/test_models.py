@@ -166,6 +166,9 @@ def test_an_interrupted_fit_keeps_its_trees_and_says_so(tables):
     )
     time.sleep(8.0)  # the end is the same while modules are imported, and while trees are grown
     process.send_signal(signal.SIGINT)
-    _, message = process.communicate(timeout=120)
+    try:
+        _, message = process.communicate(timeout=120)
+    finally:
+        process.kill()
     assert process.returncode == 130
     assert "Traceback" not in message
