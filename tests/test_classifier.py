@@ -1,8 +1,7 @@
-import signal
-
 """The estimator's attributes and methods, and how they hang together."""
 
 import _thread
+import signal
 import threading
 import warnings
 
