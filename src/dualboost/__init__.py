@@ -37,27 +37,8 @@ _HOMES = {
     "load_model": "model_file.reading",
     "thin": "thinning",
     "to_lightgbm": "export",
-} | dict.fromkeys(
-    (
-        "CGBoost",
-        "ConvexBoost",
-        "ERLPBoost",
-        "Formulation",
-        "HardMarginBoost",
-        "LPBoost",
-        "LexiBoost",
-        "MDBoost",
-        "MDFullBoost",
-        "MLPBoost",
-        "NMBoost",
-        "NuLPBoost",
-        "QRLPBoost",
-        "SoftBoost",
-        "TotalBoost",
-    ),
-    "formulations",
-)
-"""Where each public name lives: it is imported when it is asked for, so that importing the package takes no time."""
+}
+"""Where a public name lives, if not in ``formulations``; it is imported when it is asked for."""
 
 __all__ = [
     "CGBoost",
@@ -90,9 +71,9 @@ _ROOMS = ("datasets", "errors", "formulations", "plots")
 def __getattr__(name: str) -> Any:
     if name in _ROOMS:
         return import_module(f".{name}", __name__)
-    if name not in _HOMES:
+    if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = globals()[name] = getattr(import_module(f".{_HOMES[name]}", __name__), name)
+    value = globals()[name] = getattr(import_module(f".{_HOMES.get(name, 'formulations')}", __name__), name)
     return value
 
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import gzip
 import os
-import secrets
 import stat
 import zlib
 from pathlib import Path
 
 from ..errors import ModelFormatError
+from ..whole_files import write_whole
 from .layout import LARGEST_TEXT
 
 GZIP_START = b"\x1f\x8b"
@@ -18,22 +18,9 @@ GZIP_HEADER = 16 + zlib.MAX_WBITS
 
 
 def write_file(path: str | os.PathLike[str], content: str) -> None:
-    """Write beside the path and rename, so that a failure leaves what was there."""
-    target = Path(os.path.realpath(path))
+    """Write a model file, compressed if its name says so."""
     data = content.encode()
-    if target.name.endswith(".gz"):
-        data = gzip.compress(data, mtime=0)
-    beside = target.with_name(f".{target.name}.{secrets.token_hex(4)}.tmp")
-    try:
-        with beside.open("xb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        beside.replace(target)
-    except OSError as error:
-        raise type(error)(error.errno, error.strerror, str(target)) from None  # not that of the file beside it
-    finally:
-        beside.unlink(missing_ok=True)
+    write_whole(Path(path), gzip.compress(data, mtime=0) if os.fspath(path).endswith(".gz") else data)
 
 
 def read_file(path: str | os.PathLike[str]) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import gzip
 import hashlib
 import json
-import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +12,7 @@ from pathlib import Path
 import pandas as pd
 
 from ..errors import InvalidDataError, InvalidParameterError
+from ..whole_files import write_whole
 from .datasets import TARGET
 from .recipes import RECIPES
 from .sources import Source
@@ -58,8 +58,8 @@ def _fetch_one(folder: Path, name: str, source: Source) -> Fetched:
     content = frame[[*frame.columns.drop(TARGET), TARGET]].to_csv(index=False).encode()
     if name in known:
         _require_same(name, known[name], content)
-    _write(path, gzip.compress(content, mtime=0))
-    _write(folder / CHECKSUMS, json.dumps(known | {name: _sha256(content)}, indent=1).encode())
+    write_whole(path, gzip.compress(content, mtime=0))
+    write_whole(folder / CHECKSUMS, json.dumps(known | {name: _sha256(content)}, indent=1).encode())
     return Fetched(name, "fetched", f"{len(frame)} rows")
 
 
@@ -86,10 +86,3 @@ def _checksums(folder: Path) -> dict[str, str]:
 
 def _sha256(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()
-
-
-def _write(path: Path, content: bytes) -> None:
-    """Whole or not at all."""
-    part = path.with_name(path.name + ".part")
-    part.write_bytes(content)
-    os.replace(part, path)

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import InvalidDataError, InvalidParameterError
+from ..whole_files import write_whole
 from .datasets import file_of
 from .protocol import GROWING, Preset
 
@@ -30,9 +31,7 @@ def prepare_folder(out: Path, preset: Preset, data: Path | None) -> None:
         _require_same_protocol(out, before, plan)
         checksums |= {name: value for name, value in before.get("checksums", {}).items() if name not in checksums}
         plan["versions"] = before.get("versions", plan["versions"])
-    part = out / f"{PRESET}.part"
-    part.write_text(json.dumps(plan, indent=1), encoding="utf-8")
-    part.replace(out / PRESET)
+    write_whole(out / PRESET, json.dumps(plan, indent=1).encode())
 
 
 def _require_same_protocol(out: Path, before: dict[str, Any], plan: dict[str, Any]) -> None:
