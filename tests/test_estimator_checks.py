@@ -8,12 +8,12 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from dualboost import DualBoostClassifier
 
-from .conftest import ALL_FORMULATIONS
+from .conftest import ALL_FORMULATIONS, has_no_C
 
 
 def estimator(name):
     """Stumps, or for the hard margin trees that separate the classes: without that a tie is its best margin."""
-    return DualBoostClassifier(name, max_depth=5) if name in ("hard", "total") else DualBoostClassifier(name)
+    return DualBoostClassifier(name, max_depth=5) if has_no_C(name) else DualBoostClassifier(name)
 
 
 @pytest.mark.filterwarnings("default::dualboost.errors.DegenerateEnsembleWarning")

@@ -8,9 +8,8 @@ from __future__ import annotations
 import os
 import sys
 import warnings
+from importlib.util import find_spec
 from typing import Any
-
-from .errors import DualBoostError, DualBoostWarning
 
 
 def main() -> None:
@@ -18,23 +17,21 @@ def main() -> None:
     debug = "--debug" in sys.argv[1:]
     try:
         _run()
-    except DualBoostError as error:
-        _fail(error, debug)
     except KeyboardInterrupt:
         sys.exit(130)
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # nobody reads; Python would complain at exit
         sys.exit(141)
     except Exception as error:
-        _fail(f"{type(error).__name__}: {error}", debug)
+        _fail(error, debug)
 
 
 def _run() -> None:
-    try:
-        import click
-        import pandas  # noqa: F401
-    except ImportError as error:
-        sys.exit(f"dualboost: the command line needs the package {error.name}: pip install 'dualboost[cli]'.")
+    for name in ("click", "pandas"):
+        if find_spec(name) is None:
+            sys.exit(f"dualboost: the command line needs the package {name}: pip install 'dualboost[cli]'.")
+    import click
+
     from .commands import dualboost
 
     warnings.showwarning = _show_warning
@@ -49,15 +46,20 @@ def _run() -> None:
 
 def _show_warning(message: Warning | str, category: type[Warning], *place: Any, **more: Any) -> None:
     """Ours are one line; those of other libraries are for programmers."""
+    from .errors import DualBoostWarning
+
     if issubclass(category, DualBoostWarning):
         print(f"dualboost: {' '.join(str(message).split())}", file=sys.stderr)
 
 
-def _fail(error: Any, debug: bool) -> None:
+def _fail(error: Exception, debug: bool) -> None:
     if debug:
-        raise
+        raise error
+    from .errors import DualBoostError  # not before: it takes a second, which --help need not
+
     line = " ".join(str(error).split())
-    sys.exit(f"dualboost: {line}" + ("" if isinstance(error, DualBoostError) else " (--debug shows where)"))
+    is_ours = isinstance(error, DualBoostError)
+    sys.exit(f"dualboost: {line}" if is_ours else f"dualboost: {type(error).__name__}: {line} (--debug shows where)")
 
 
 if __name__ == "__main__":

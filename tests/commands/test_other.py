@@ -1,6 +1,8 @@
 """``thin``, ``show``, ``formulations``, ``completion``, and how errors look."""
 
 import json
+import subprocess
+import sys
 
 import lightgbm
 import pandas as pd
@@ -27,7 +29,8 @@ def test_thin_a_model_of_ours(run, rings, tmp_path):
     X, y = rings.drop(columns="label"), rings["label"]
     DualBoostClassifier("cg", max_iter=60).fit(X, y).save(tmp_path / "model.json")
     figures = json.loads(run("thin", "model.json", *THIN, "-o", "small.json").stdout)
-    before, after = figures["trees"]
+    before, after = figures["trees"]["before"], figures["trees"]["after"]
+    assert all(name.isidentifier() for name in figures)
     assert after < before
     assert len(load_model(tmp_path / "small.json").estimators_) in (after, after + 1)  # the intercept is a tree too
 
@@ -39,7 +42,7 @@ def test_thin_a_model_of_xgboost(name, run, rings, tmp_path):
     done = run("thin", name, *THIN, "-o", f"small_{name}")
     assert done.returncode == 0, done.stderr
     small = xgboost.Booster(model_file=str(tmp_path / f"small_{name}"))
-    assert small.num_boosted_rounds() == json.loads(done.stdout)["trees"][1] < 40
+    assert small.num_boosted_rounds() == json.loads(done.stdout)["trees"]["after"] < 40
 
 
 def test_thin_a_model_of_lightgbm(run, rings, tmp_path):
@@ -49,7 +52,8 @@ def test_thin_a_model_of_lightgbm(run, rings, tmp_path):
     )
     done = run("thin", "model.txt", *THIN, "-o", "small.txt")
     assert done.returncode == 0, done.stderr
-    assert lightgbm.Booster(model_file=tmp_path / "small.txt").num_trees() == json.loads(done.stdout)["trees"][1] < 40
+    small = lightgbm.Booster(model_file=tmp_path / "small.txt")
+    assert small.num_trees() == json.loads(done.stdout)["trees"]["after"] < 40
 
 
 @pytest.mark.parametrize("name", ["model.txt", "model.ubj", "model.json"])
@@ -81,6 +85,30 @@ def test_formulations_are_listed(run):
     assert all(row["optimises"] and row["C"] and row["use"] for row in listed)
     text = run("formulations").stdout
     assert all(one.title in text for one in FORMULATIONS.values())
+
+
+def test_help_lists_every_command_and_imports_none():
+    code = (
+        "import sys\n"
+        "from click.testing import CliRunner\n"
+        "from dualboost.commands import COMMANDS, dualboost\n"
+        "text = CliRunner().invoke(dualboost, ['--help']).output\n"
+        "assert all(does in ' '.join(text.split()) for _, does in COMMANDS.values()), text\n"
+        "assert 'sklearn' not in sys.modules\n"
+        "assert all(dualboost.get_command(None, name).name == name for name in COMMANDS)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr
+
+
+def test_a_shell_completes_commands_and_options(run, monkeypatch):
+    monkeypatch.setenv("_DUALBOOST_COMPLETE", "bash_complete")
+    monkeypatch.setenv("COMP_WORDS", "dualboost f")
+    monkeypatch.setenv("COMP_CWORD", "1")
+    assert run().stdout.split() == ["plain,fit", "plain,formulations"]
+    monkeypatch.setenv("COMP_WORDS", "dualboost fit --max")
+    monkeypatch.setenv("COMP_CWORD", "2")
+    assert run().stdout.split() == ["plain,--max-depth", "plain,--max-iter"]
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])

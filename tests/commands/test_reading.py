@@ -1,11 +1,10 @@
-import gzip
-
 import numpy as np
 import pandas as pd
 import pytest
 
-from dualboost.commands.reading import features_for, read_table, read_training, split_target, training_features
+from dualboost.commands.reading import features_for, read_training, split_target, training_features
 from dualboost.errors import InvalidDataError
+from dualboost.table_files import read_table
 
 TABLE = "age,job,ok,y\n37,nurse,True,yes\n52.5,,False,no\n,cook,True,yes\n"
 
@@ -17,15 +16,6 @@ def path(tmp_path):
     return file
 
 
-def test_csv_gzipped_csv_and_parquet_are_the_same(path, tmp_path):
-    zipped, parquet = tmp_path / "data.csv.gz", tmp_path / "data.parquet"
-    zipped.write_bytes(gzip.compress(TABLE.encode()))
-    frame = read_table(path)
-    frame.to_parquet(parquet)
-    pd.testing.assert_frame_equal(frame, read_table(zipped))
-    pd.testing.assert_frame_equal(frame, read_table(parquet))
-
-
 def test_text_and_booleans_become_categories(path):
     features, labels = split_target(read_table(path), "y", path)
     frame = training_features(features, path)
@@ -35,40 +25,6 @@ def test_text_and_booleans_become_categories(path):
     assert frame["job"].cat.categories.tolist() == ["cook", "nurse"]
     assert frame["job"].isna().tolist() == [False, True, False]
     assert frame["ok"].cat.categories.tolist() == ["False", "True"]
-
-
-@pytest.mark.parametrize(
-    ("content", "message"),
-    [
-        (b"", "No columns to parse"),
-        (b"a,y\n", "no rows"),
-        (b"a,y\n1,2,3\n", "cannot be read as CSV"),
-        (b"a,y\n1,2\n1,2,3\n", "cannot be read as CSV"),
-        (b"a,y\n\xff\xfe,2\n", "not a UTF-8 text"),
-        (b'a,y\n"1,2\n', "cannot be read as CSV"),
-    ],
-)
-def test_what_is_no_table_is_told(content, message, tmp_path):
-    path = tmp_path / "data.csv"
-    path.write_bytes(content)
-    with pytest.raises(InvalidDataError, match=message) as caught:
-        read_table(path)
-    assert "\n" not in str(caught.value)
-    assert str(caught.value).startswith(str(path))
-
-
-@pytest.mark.parametrize("name", ["data.csv.gz", "data.parquet"])
-def test_damaged_files_are_told(name, tmp_path):
-    (tmp_path / name).write_bytes(gzip.compress(TABLE.encode())[:20])
-    with pytest.raises(InvalidDataError, match="cannot be read as"):
-        read_table(tmp_path / name)
-
-
-def test_files_that_are_not_there(tmp_path):
-    with pytest.raises(InvalidDataError, match="no such file"):
-        read_table(tmp_path / "data.csv")
-    with pytest.raises(InvalidDataError, match="must end with"):
-        read_table(tmp_path / "data.xlsx")
 
 
 def test_labels_must_be_there(path):
@@ -102,6 +58,8 @@ def test_a_models_columns_are_found_by_name(path):
     assert list(frame) == ["job", "age"]
     with pytest.raises(InvalidDataError, match="the model needs 'x', which the table does not have"):
         features_for(["x", "age"], [], read_table(path), path)
+    with pytest.raises(InvalidDataError, match="column 'ok' must hold numbers, as in training; row 1 has True"):
+        features_for(["ok"], [], read_table(path), path)
     with pytest.raises(InvalidDataError, match="column 'job' must hold numbers, as in training; row 1 has 'nurse'"):
         features_for(["job"], [], read_table(path), path)
 

@@ -47,7 +47,15 @@ def test_history_into_given_axes(fitted):
     axes = plt.subplots(1, 3)[1]
     assert list(plot_history(fitted, ax=axes)) == list(axes)
     with pytest.raises(InvalidParameterError, match="three axes"):
-        plot_history(fitted, ax=axes[0])
+        plot_history(fitted, ax=axes[:2])
+
+
+def test_history_in_the_place_of_one_subplot(fitted):
+    left, right = plt.subplots(1, 2)[1]
+    panels = plot_history(fitted, ax=left)
+    assert len(panels) == 3
+    assert not left.axison
+    assert all(panel.get_position().x1 <= right.get_position().x0 for panel in panels)
 
 
 def test_history_needs_both_rows_and_labels(fitted):

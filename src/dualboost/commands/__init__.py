@@ -2,23 +2,50 @@
 
 from __future__ import annotations
 
+from importlib import import_module
+
 import click
+from click.shell_completion import CompletionItem
 
 from .. import __version__
-from ..study.commands import study
-from .completion import completion
-from .family import formulations
-from .models import evaluate, fit, predict
-from .show import show
-from .thinning import thin
+
+COMMANDS = {
+    "fit": (".models", "Fit a model to a table."),
+    "predict": (".models", "Predict the rows of a table."),
+    "evaluate": (".models", "Compare a model's predictions with the labels of a table."),
+    "thin": (".thinning", "Drop most of a model's trees and keep its accuracy."),
+    "show": (".show", "A model's trees, or its rules, as text."),
+    "formulations": (".family", "What can be optimised, and when to use it."),
+    "study": ("..study.commands", "Rerun the published evaluation."),
+    "completion": (".completion", "The script that makes a shell complete our commands."),
+}
+"""The module of each command, and what it does, so that their list needs none of them."""
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+class LazyGroup(click.Group):
+    """Imports a command when it is called: help and a shell's completion answer at once."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in COMMANDS:
+            return None
+        command: click.Command = getattr(import_module(COMMANDS[cmd_name][0], __package__), cmd_name)
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, does) for name, (_, does) in COMMANDS.items()])
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        names = [name for name in COMMANDS if name.startswith(incomplete)]
+        items = [CompletionItem(name, help=COMMANDS[name][1]) for name in names]
+        return items + click.Command.shell_complete(self, ctx, incomplete)
+
+
+@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
 @click.option("--debug", is_flag=True, help="Show where an error came from.")
 @click.version_option(__version__)
 def dualboost(debug: bool) -> None:
     """Small, accurate tree ensembles by totally corrective boosting."""
-
-
-for command in (fit, predict, evaluate, thin, show, formulations, study, completion):
-    dualboost.add_command(command)

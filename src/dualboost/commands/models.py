@@ -14,8 +14,9 @@ from ..classifier_cv import DualBoostClassifierCV
 from ..errors import InvalidDataError, InvalidParameterError, MissingDependencyError
 from ..formulations import FORMULATIONS
 from ..model_file.reading import load_model
+from ..table_files import read_table
 from .output import JSON, report, require_place
-from .reading import features_for, read_table, read_training, split_target
+from .reading import features_for, read_training, split_target
 
 FILE = click.Path(path_type=Path)
 TARGET = click.option("--target", required=True, help="The column with the labels.")

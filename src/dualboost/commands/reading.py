@@ -1,9 +1,8 @@
-"""Tables from files: CSV, gzipped or not, and Parquet; what is wrong with them is told before anything is fitted."""
+"""What a table must hold to be fitted or predicted; what is wrong is told before anything is fitted."""
 
 from __future__ import annotations
 
 import warnings
-import zlib
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 from pathlib import Path
@@ -13,50 +12,12 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from ..errors import DataWarning, InvalidDataError, MissingDependencyError
+from ..errors import DataWarning, InvalidDataError
+from ..table_files import read_table
 
-KINDS = (".csv", ".csv.gz", ".parquet")
 MISSING_SHOWN = 5
 MOSTLY = 0.9
 ENOUGH_ROWS = 50
-
-
-def read_table(path: Path, text_columns: Iterable[str] = ()) -> pd.DataFrame:
-    """The table of a file, by its ending; ``text_columns`` stay text even where they look like numbers."""
-    if not path.name.endswith(KINDS):
-        raise InvalidDataError(f"{path}: the name must end with one of {', '.join(KINDS)}.")
-    if not path.is_file():
-        raise InvalidDataError(f"{path}: there is no such file.")
-    frame = _read_parquet(path) if path.suffix == ".parquet" else _read_csv(path, text_columns)
-    if frame.empty:
-        raise InvalidDataError(f"{path}: the table has no rows, or no columns.")
-    return frame.rename(columns=str)
-
-
-def _read_csv(path: Path, text_columns: Iterable[str]) -> pd.DataFrame:
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("error", pd.errors.ParserWarning)  # rows longer than the header lose data
-            dtypes: Any = dict.fromkeys(text_columns, str)
-            frame: pd.DataFrame = pd.read_csv(path, dtype=dtypes, low_memory=False, index_col=False, encoding="utf-8")
-            return frame
-    except UnicodeDecodeError as error:
-        raise InvalidDataError(f"{path}: not a UTF-8 text: {error.reason} at byte {error.start}.") from error
-    except (pd.errors.ParserWarning, ValueError, OverflowError, OSError, EOFError, zlib.error) as error:
-        raise InvalidDataError(f"{path}: cannot be read as CSV: {_one_line(error)}") from error
-
-
-def _read_parquet(path: Path) -> pd.DataFrame:
-    try:
-        return pd.read_parquet(path)
-    except ImportError as error:
-        raise MissingDependencyError("Parquet files need pyarrow: pip install pyarrow.") from error
-    except Exception as error:  # pyarrow has errors of many kinds for a damaged file
-        raise InvalidDataError(f"{path}: cannot be read as Parquet: {_one_line(error)}") from error
-
-
-def _one_line(error: BaseException) -> str:
-    return " ".join(str(error).split()) or type(error).__name__
 
 
 def split_target(frame: pd.DataFrame, target: str, path: Path) -> tuple[pd.DataFrame, NDArray[Any]]:
@@ -164,13 +125,20 @@ def features_for(names: Sequence[str], text_names: Iterable[str], frame: pd.Data
 def _numbers(column: pd.Series, path: Path) -> pd.Series:
     _require_no_huge_integer(column, path)
     numbers = pd.to_numeric(column, errors="coerce")
-    wrong = np.flatnonzero(numbers.isna() & column.notna())
+    wrong = np.flatnonzero((numbers.isna() & column.notna()) | _is_truth(column))
     if len(wrong):
-        value = column.iloc[int(wrong[0])]
+        value = column.astype(object).iloc[int(wrong[0])]
         raise InvalidDataError(
             f"{path}: column {column.name!r} must hold numbers, as in training; row {int(wrong[0]) + 1} has {value!r}."
         )
     return _finite(numbers, path)
+
+
+def _is_truth(column: pd.Series) -> pd.Series:
+    """Where it holds True or False, which pandas takes for 1 and 0."""
+    if column.dtype.kind not in "bO":
+        return pd.Series(False, index=column.index)
+    return column.astype(object).map(lambda value: isinstance(value, bool)).astype(bool)
 
 
 def _suggestion(name: str, known: list[str]) -> str:

@@ -11,10 +11,11 @@ import pandas as pd
 
 from ..errors import DualBoostError, InvalidDataError, MissingDependencyError, ModelFormatError
 from ..formulations import FORMULATIONS
+from ..table_files import read_table
 from ..thinning import thin as thin_model
 from .models import FILE, TARGET, load_with_features
-from .output import JSON, require_place
-from .reading import features_for, read_table, split_target
+from .output import JSON, report, require_place
+from .reading import features_for, split_target
 
 
 @click.command()
@@ -54,7 +55,11 @@ def thin(
     )  # fmt: skip
     result.model.save(out) if _is_ours(model) else result.model.save_model(str(out))
     summary = result.summary()
-    click.echo(json.dumps(summary) if as_json else summary)
+    if not as_json:
+        click.echo(summary)
+        return
+    names = {name: name.replace(",", "").replace(" ", "_") for name in summary}
+    report({names[name]: {"before": before, "after": after} for name, (before, after) in summary.items()}, as_json)
 
 
 def _is_ours(path: Path) -> bool:

@@ -18,8 +18,8 @@ def plot_history(clf: Any, X: Any = None, y: Any = None, *, ax: Any = None) -> A
     """Objective, duality gap (on a logarithmic axis) and accuracy against iterations; returns the three axes.
 
     The accuracies are those of ``history_``, on the training rows and on those held out; X and y add that of each stage
-    on other rows. ``ax`` are three axes to draw into. Unless ``reoptimize="every"``, masters are solved only as far as
-    the next tree needs, so that only the ensemble that is kept has the gap of ``gap_``.
+    on other rows. ``ax`` are three axes to draw into, or one whose place they take. Unless ``reoptimize="every"``,
+    masters are solved only as far as the next tree needs, so that only the ensemble kept has the gap of ``gap_``.
     """
     require_fitted(clf, "history_", "plot_history")
     axes = _three_axes(ax)
@@ -51,8 +51,13 @@ def _three_axes(ax: Any) -> Any:
     if ax is None:
         return plt.subplots(N_PANELS, 1, figsize=(6.4, 6.6), sharex=True, layout="constrained")[1]
     axes = np.ravel(ax)
+    if len(axes) == 1 and axes[0].get_subplotspec() is not None:
+        axes[0].set_axis_off()
+        return axes[0].get_subplotspec().subgridspec(N_PANELS, 1).subplots(sharex=True)
     if len(axes) != N_PANELS:
-        raise InvalidParameterError(f"ax={ax!r} must be three axes, for example plt.subplots(3, 1, sharex=True)[1].")
+        raise InvalidParameterError(
+            f"ax={ax!r} must be one subplot, or three axes, for example plt.subplots(3, 1, sharex=True)[1]."
+        )
     return axes
 
 

@@ -18,6 +18,7 @@ import pandas as pd
 from .._typing import Vector
 from ..datasets import make_ringnorm, make_twonorm, make_waveform
 from ..errors import InvalidDataError
+from ..table_files import read_table
 
 FOLDER_VARIABLE = "DUALBOOST_DATA"
 TARGET = "target"
@@ -110,10 +111,7 @@ def load(name: str, folder: Path | None) -> tuple[pd.DataFrame, Vector]:
 
 
 def _read(path: Path) -> pd.DataFrame:
-    try:
-        frame: pd.DataFrame = pd.read_csv(path)
-    except (ValueError, OSError, EOFError) as error:
-        raise InvalidDataError(f"{path.name} cannot be read: {' '.join(str(error).split())}") from error
+    frame = read_table(path)
     if TARGET not in frame:
         raise InvalidDataError(f"{path.name} has no column {TARGET!r}; its columns are {list(frame)}.")
     return frame

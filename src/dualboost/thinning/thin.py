@@ -146,7 +146,7 @@ def thin(
                 )
             final = None if taken is None else _refitted(search(rows, validation, taken.members), taken)
             if taken is None:
-                _warn_unchanged(points, enough, tolerance, rows)
+                _warn_unchanged(points, enough, tolerance, rows, adapter.n_members)
     return make_result(adapter, model, (X, y), points, taken, final, rows, compared or training)
 
 
@@ -248,10 +248,10 @@ def _refitted(search: Search, chosen: Point) -> Point:
         return chosen
 
 
-def _warn_unchanged(points: list[Point], enough: float, tolerance: float, rows: MemberRows) -> None:
+def _warn_unchanged(points: list[Point], enough: float, tolerance: float, rows: MemberRows, n_members: int) -> None:
     closest = take(points, np.inf)
     hint = ""
-    if closest is not None:
+    if closest is not None and len(closest.members) < n_members:
         needed = np.ceil(1e4 * (tolerance + enough - closest.score)) / 1e4
         trees = "1 tree" if len(closest.members) == 1 else f"{len(closest.members)} trees"
         hint = f" The closest has {trees} and an accuracy of {closest.score:.4f}; tolerance={needed:g} takes it."
