@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from dualboost.study.methods import METHODS
+from dualboost.study.methods import PUBLISHED
 from dualboost.study.observations import OBSERVATIONS
 
 from .conftest import synthetic
@@ -49,7 +49,7 @@ def test_stages_that_are_no_optima_are_not_judged(number, papers):
 
 
 def test_the_pareto_front(papers):
-    methods = list(METHODS)
+    methods = list(PUBLISHED)
     traded = synthetic(lambda e, d, m, v: 0.7 + 0.02 * methods.index(m), lambda e, d, m, v: 10 + methods.index(m))
     assert OBSERVATIONS[PARETO].judge(traded).holds is True
     assert OBSERVATIONS[PARETO].judge(papers).holds is False

@@ -3,15 +3,24 @@ from dataclasses import replace
 import pytest
 
 from dualboost.errors import InvalidParameterError
-from dualboost.formulations import STUDIED
+from dualboost.formulations import FORMULATIONS, STUDIED
 from dualboost.study import Preset, load_preset
 from dualboost.study.methods import METHODS
 from dualboost.study.protocol import preset_names
 
+HEURISTIC = {"adaboost", "xgboost", "lightgbm"}
 
-def test_there_are_nine_methods_and_three_presets():
-    assert set(METHODS) == {*STUDIED, "adaboost", "xgboost", "lightgbm"}
-    assert preset_names() == ["cart", "paper", "quick"]
+
+def test_the_papers_presets_have_its_nine_methods_and_the_familys_has_all():
+    assert preset_names() == ["cart", "family", "paper", "quick"]
+    assert set(METHODS) == {*FORMULATIONS, *HEURISTIC} == set(load_preset("family").methods)
+    assert all(set(load_preset(name).methods) == {*STUDIED, *HEURISTIC} for name in ("cart", "paper", "quick"))
+
+
+def test_a_method_without_a_hyperparameter_is_fitted_once():
+    cells = replace(load_preset("family"), datasets=("banana",), depths=(1,), seeds=1, values=4).cells()
+    assert [cell.value for cell in cells if cell.method == "hard"] == [0]
+    assert [cell.value for cell in cells if cell.method == "lp-nu"] == [0, 1, 2, 3]
 
 
 @pytest.mark.parametrize("name", preset_names())

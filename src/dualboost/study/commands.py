@@ -31,7 +31,7 @@ def study() -> None:
 
 
 @study.command()
-@click.option("--preset", default="quick", show_default=True, help="quick, cart, paper, or a .toml file of yours.")
+@click.option("--preset", default="quick", show_default=True, help="quick, cart, paper, family, or a .toml file.")
 @click.option("-o", "--out", type=click.Path(path_type=Path), help="A folder for the results [default: study-PRESET].")
 @click.option("--jobs", default=-1, show_default=True, help="Fits at a time; -1 for as many as there are cores.")
 @click.option("--backend", type=click.Choice(["loky", "dask"]), default="loky", show_default=True)

@@ -1,4 +1,4 @@
-"""The nine methods of the study: what each tunes, how it is fitted, and what it is asked afterwards."""
+"""The methods of the study: what each tunes, how it is fitted, and what it is asked afterwards."""
 
 from __future__ import annotations
 
@@ -15,6 +15,9 @@ from .._typing import Matrix, Vector
 from ..classifier import DualBoostClassifier
 from ..formulations import FORMULATIONS, STUDIED
 from ..thinning import adapter_for, thin
+
+ANY_NUMBER = 1000
+"""Of samples."""
 
 
 @dataclass(frozen=True)
@@ -60,7 +63,11 @@ class StudyMethod(ABC):
 
     @abstractmethod
     def grid(self, n_samples: int, k: int) -> Vector:
-        """The paper's values."""
+        """The paper's values, each once."""
+
+    def n_values(self, k: int) -> int:
+        """How many values the grid has where k are asked for: a method without a hyperparameter has one."""
+        return len(self.grid(ANY_NUMBER, k))
 
     @abstractmethod
     def fit(self, X: Matrix, y: Vector, value: float, settings: Settings) -> Fitted: ...
@@ -83,7 +90,7 @@ class TotallyCorrective(StudyMethod):
         self.name, self.title = name, FORMULATIONS[name].title
 
     def grid(self, n_samples: int, k: int) -> Vector:
-        return FORMULATIONS[self.name]().C_grid(n_samples, k)
+        return np.unique(FORMULATIONS[self.name]().C_grid(n_samples, k))
 
     def fit(self, X: Matrix, y: Vector, value: float, settings: Settings) -> Fitted:
         if settings.experiment == "reweight":
@@ -203,6 +210,10 @@ class LightGBM(Boosted):
 
 
 ADABOOST = AdaBoost()
+HEURISTIC: tuple[StudyMethod, ...] = (ADABOOST, XGBoost(), LightGBM())
+PUBLISHED = (*STUDIED, *(method.name for method in HEURISTIC))
+"""The nine methods that the paper compares."""
+FAMILY = tuple(name for name in FORMULATIONS if name not in STUDIED)
 METHODS: dict[str, StudyMethod] = {
-    method.name: method for method in (*(TotallyCorrective(name) for name in STUDIED), ADABOOST, XGBoost(), LightGBM())
+    method.name: method for method in (*map(TotallyCorrective, STUDIED), *HEURISTIC, *map(TotallyCorrective, FAMILY))
 }

@@ -40,12 +40,13 @@ def report_data(results: Results) -> dict[str, Any]:
     """Everything that the page shows, as plain lists and numbers."""
     chosen = results.chosen()
     cells = sorted(set(zip(chosen["experiment"], chosen["depth"], strict=True)))
+    methods = [name for name in METHODS if name in set(chosen["method"])]
     return {
         "version": __version__,
         "n_fits": len(results.fits),
         "gaps": results.gaps,
-        "methods": {name: method.title for name, method in METHODS.items()},
-        "ours": [name for name, method in METHODS.items() if method.is_totally_corrective],
+        "methods": {name: METHODS[name].title for name in methods},
+        "ours": [name for name in methods if METHODS[name].is_totally_corrective],
         "datasets": sorted(chosen["dataset"].unique()),
         "depths": sorted(int(depth) for depth in chosen["depth"].unique()),
         "experiments": sorted(chosen["experiment"].unique()),

@@ -6,6 +6,12 @@ from typing import Any
 
 from ..methods import METHODS
 
+COLOURS = (
+    *(f"C{k}" for k in range(10)),
+    *("#aec7e8", "#ffbb78", "#98df8a", "#ff9896", "#c5b0d5", "#c49c94", "#f7b6d2", "#333333", "#dbdb8d", "#9edae5"),
+)
+"""One a method; the first ten are matplotlib's own."""
+
 Data = dict[str, Any]
 Panels = dict[int, Any]
 
@@ -33,7 +39,8 @@ def panels_by_method(data: Data, methods: list[str], plt: Any) -> tuple[Any, dic
 
 
 def style(method: str) -> dict[str, Any]:
-    return {"color": f"C{list(METHODS).index(method)}", "label": METHODS[method].title}
+    colour = COLOURS[list(METHODS).index(method) % len(COLOURS)]
+    return {"color": colour, "label": METHODS[method].title}
 
 
 def with_legend(figure: Any, panels: Panels, x: str, y: str) -> Any:

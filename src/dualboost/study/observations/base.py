@@ -7,11 +7,12 @@ from dataclasses import dataclass, field
 
 import pandas as pd
 
-from ..methods import METHODS
+from ...formulations import STUDIED
+from ..methods import PUBLISHED
 from ..results import Results
 
-OURS = [name for name, method in METHODS.items() if method.is_totally_corrective]
-HEURISTIC = [name for name in METHODS if name not in OURS]
+OURS = list(STUDIED)
+HEURISTIC = [name for name in PUBLISHED if name not in OURS]
 EQUAL = 0.005
 """Accuracies that differ by less are said to match."""
 
