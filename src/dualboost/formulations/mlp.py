@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from .base import require_epsilon
 from .lp_nu import NuLPBoost
+from .within_epsilon import WithinEpsilon
 
 
 @dataclass(frozen=True)
-class MLPBoost(NuLPBoost):
+class MLPBoost(WithinEpsilon, NuLPBoost):
     """MLPBoost: the worst soft margin, to a guarantee, by Frank-Wolfe steps on a smoothed margin or the optimum held.
 
     Primal and Dual of the weights are those of ``lp-nu`` over the columns held. Between pricings u attains::
@@ -31,17 +31,8 @@ class MLPBoost(NuLPBoost):
     Paper: Mitsuboshi, Hatano & Takimoto, "Boosting as Frank-Wolfe", 2022.
     """
 
-    epsilon: float = 0.01
-
     name: ClassVar[str] = "mlp"
     title: ClassVar[str] = "MLPBoost"
     optimises: ClassVar[str] = "the worst soft margin, within epsilon, by the better of two steps"
     use: ClassVar[str] = "As soft, at a smaller cost an iteration."
     guide: ClassVar[str] = "frank-wolfe"
-
-    def __post_init__(self) -> None:
-        require_epsilon(self.epsilon)
-
-    @property
-    def guarantee(self) -> float:
-        return self.epsilon

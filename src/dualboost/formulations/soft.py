@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from .base import require_epsilon
 from .lp_nu import NuLPBoost
+from .within_epsilon import WithinEpsilon
 
 
 @dataclass(frozen=True)
-class SoftBoost(NuLPBoost):
+class SoftBoost(WithinEpsilon, NuLPBoost):
     """SoftBoost: the worst soft margin, to a guarantee, by the distribution nearest to uniform with small edges.
 
     Primal and Dual of the weights are those of ``lp-nu`` over the columns held. Between pricings u is::
@@ -30,17 +30,8 @@ class SoftBoost(NuLPBoost):
     Paper: Warmuth, Glocer & Rätsch, "Boosting algorithms for maximizing the soft margin", NIPS 2007.
     """
 
-    epsilon: float = 0.01
-
     name: ClassVar[str] = "soft"
     title: ClassVar[str] = "SoftBoost"
     optimises: ClassVar[str] = "the worst soft margin, within epsilon, by the sample weights nearest to uniform"
     use: ClassVar[str] = "As lp-nu, with the guarantee on the number of iterations that its paper proves."
     guide: ClassVar[str] = "projection"
-
-    def __post_init__(self) -> None:
-        require_epsilon(self.epsilon)
-
-    @property
-    def guarantee(self) -> float:
-        return self.epsilon

@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from .base import require_epsilon
 from .hard import HardMarginBoost
+from .within_epsilon import WithinEpsilon
 
 
 @dataclass(frozen=True)
-class TotalBoost(HardMarginBoost):
+class TotalBoost(WithinEpsilon, HardMarginBoost):
     """TotalBoost: the worst margin of all rows, to a guarantee; SoftBoost without a cap on the sample weights.
 
     Primal and Dual of the weights are those of ``hard`` over the columns held. Between pricings u is::
@@ -29,17 +29,8 @@ class TotalBoost(HardMarginBoost):
     Paper: Warmuth, Liao & Rätsch, "Totally corrective boosting algorithms that maximize the margin", ICML 2006.
     """
 
-    epsilon: float = 0.01
-
     name: ClassVar[str] = "total"
     title: ClassVar[str] = "TotalBoost"
     optimises: ClassVar[str] = "the worst margin of all rows, within epsilon, by the sample weights nearest to uniform"
     use: ClassVar[str] = "As hard, with the guarantee on the number of iterations that its paper proves."
     guide: ClassVar[str] = "projection"
-
-    def __post_init__(self) -> None:
-        require_epsilon(self.epsilon)
-
-    @property
-    def guarantee(self) -> float:
-        return self.epsilon
