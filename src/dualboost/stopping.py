@@ -33,14 +33,13 @@ class NoImprovement:
     def __init__(self, patience: int) -> None:
         self._patience = patience
         self._best = -1.0
-        self._waited = 0
+        self._best_iteration = 0
 
     def reason(self, iteration: Iteration) -> str | None:
         if iteration.validation_accuracy > self._best:
-            self._best, self._waited = iteration.validation_accuracy, 0
-        else:
-            self._waited += 1
-        return "no_improvement" if self._waited >= self._patience else None
+            self._best, self._best_iteration = iteration.validation_accuracy, iteration.iteration
+        waited = iteration.iteration - self._best_iteration
+        return "no_improvement" if waited >= self._patience else None
 
 
 class Callbacks:
