@@ -6,6 +6,7 @@ half of H - G^2/H. The sum of H being fixed, both choose the same split.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import lightgbm
@@ -43,8 +44,13 @@ class CartPricer:
         self._smallest_leaf = SMALLEST_LEAVES[0]
         self._can_split = _varies(X)
 
-    def price(self, u: Vector) -> PricedColumn:
-        return priced(self._grow(u), self._data, u, self._voting)
+    def price(self, u: Vector, favour: Vector | None = None) -> PricedColumn:
+        if favour is None:
+            return priced(self._grow(u), self._data, u, self._voting)
+        gain_factors = favour**2  # a gain grows with the square of the edge
+        self._booster.reset_parameter({"feature_contri": gain_factors.tolist()})
+        tree = self._grow(u)
+        return priced(replace(tree, gain=tree.gain / gain_factors[tree.feature]), self._data, u, self._voting)
 
     def _grow(self, u: Vector) -> Tree:
         size = np.abs(u)
