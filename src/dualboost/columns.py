@@ -56,9 +56,7 @@ class Columns:
 
     rounding: ClassVar[float] = 1e-14
 
-    def __init__(
-        self, labels: Vector, counts: Vector, capacity: int = 16, sides: SideRows | None = None
-    ) -> None:
+    def __init__(self, labels: Vector, counts: Vector, capacity: int = 16, sides: SideRows | None = None) -> None:
         self.labels = labels
         self.counts = counts
         self.sides: SideRows = NoSideRows() if sides is None else sides
@@ -119,14 +117,14 @@ class Columns:
         same = [j for j in np.flatnonzero(near) if np.array_equal(self._signed[j], signed)]
         if not same or not self.sides.n:
             return bool(same)
-        entries = self.sides.entries(signed, learner)
+        entries = self.sides.entries(signed.astype(np.float64), learner)
         return any(np.array_equal(self._beside[j], entries) for j in same)
 
     def append(self, votes: Vector, learner: Learner | None = None) -> None:
         """Add a column; side rows may ask for its learner."""
         self._make_room(self.n_columns + 1)
         self._signed[self.n_columns] = signed = self._in_single(votes)
-        self._beside[self.n_columns] = self.sides.entries(signed, learner)
+        self._beside[self.n_columns] = self.sides.entries(signed.astype(np.float64), learner)
         self._probed.append(float(self._probe @ votes))
         self.n_columns += 1
 

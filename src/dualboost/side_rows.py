@@ -68,7 +68,7 @@ class MeanMargin:
     n: int = 1
 
     def entries(self, signed: Vector, learner: Learner | None) -> Vector:
-        return np.array([self.shares @ signed.astype(np.float64)])
+        return np.array([self.shares @ signed])
 
     def sample_weights(self, u: Vector, theta: Vector) -> Vector:
         return u + theta[0] * self.shares
@@ -84,7 +84,7 @@ class MeanMargin:
 class FeatureDifferences:
     """One row a pair of features: the share of the first in a learner, less that of the second.
 
-    An edge on feature f improves when it exceeds ``cost`` less what theta grants f. Edges are compared relative to that.
+    An edge on feature f improves when it exceeds ``cost`` less what theta grants f: edges are compared as parts of it.
     """
 
     first: Integers
@@ -112,5 +112,7 @@ class FeatureDifferences:
 
     def granted(self, theta: Vector) -> Vector:
         """What theta adds to the edge of a learner on one feature, for each feature."""
-        gained = np.bincount(self.first, weights=theta, minlength=self.n_features)
-        return gained - np.bincount(self.second, weights=theta, minlength=self.n_features)
+        gained, lost = (
+            np.bincount(ends, weights=theta, minlength=self.n_features) for ends in (self.first, self.second)
+        )
+        return (gained - lost).astype(float)

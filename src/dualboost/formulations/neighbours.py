@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -45,9 +46,9 @@ def neighbouring_pairs(neighbours: tuple[Any, ...] | None, n_features: int) -> I
 
 
 def _grid_pairs(shape: tuple[int, ...], n_features: int) -> Integers:
-    if int(np.prod(shape)) != n_features:
+    if math.prod(shape) != n_features:
         raise InvalidParameterError(
-            f"neighbours={shape!r} is a grid of {int(np.prod(shape))} cells, but X has {n_features} columns."
+            f"neighbours={shape!r} is a grid of {math.prod(shape)} cells, but X has {n_features} columns."
         )
     cells = np.arange(n_features, dtype=np.intp).reshape(shape)
     pairs = []

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
@@ -48,7 +48,7 @@ class SpatialLPBoost(LPBoost):
     """
 
     smoothness: float = 0.1
-    neighbours: Any = None
+    neighbours: Any = field(default=None, metadata={"is_list": True})
 
     name: ClassVar[str] = "spatial"
     title: ClassVar[str] = "LP-Boost (spatial)"

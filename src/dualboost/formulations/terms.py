@@ -15,7 +15,6 @@ from scipy.special import expit, logit, xlog1py, xlogy
 
 from .._typing import Vector
 
-
 FLAT = 1e-280
 """A curvature that adds nothing to any sum in double precision, and that may be divided by."""
 

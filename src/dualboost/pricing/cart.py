@@ -42,15 +42,17 @@ class CartPricer:
         )
         self._booster = lightgbm.Booster(parameters, rows)
         self._smallest_leaf = SMALLEST_LEAVES[0]
+        self._is_favouring = False
         self._can_split = _varies(X)
 
     def price(self, u: Vector, favour: Vector | None = None) -> PricedColumn:
-        if favour is None:
+        if favour is None and not self._is_favouring:
             return priced(self._grow(u), self._data, u, self._voting)
-        gain_factors = favour**2  # a gain grows with the square of the edge
-        self._booster.reset_parameter({"feature_contri": gain_factors.tolist()})
+        factors = np.ones(self._data.X.shape[1]) if favour is None else favour**2  # gains grow with squares of edges
+        self._booster.reset_parameter({"feature_contri": factors.tolist()})
+        self._is_favouring = favour is not None
         tree = self._grow(u)
-        return priced(replace(tree, gain=tree.gain / gain_factors[tree.feature]), self._data, u, self._voting)
+        return priced(replace(tree, gain=tree.gain / factors[tree.feature]), self._data, u, self._voting)
 
     def _grow(self, u: Vector) -> Tree:
         size = np.abs(u)

@@ -26,7 +26,7 @@ class Stump(NamedTuple):
 def best_stump(
     bins: Bins, s: Vector, rows: Integers | slice = slice(None), favour: Vector | None = None
 ) -> Stump | None:
-    """The split with the largest |sum left| + |sum right| of s = u*y, times the favour; ties by Gini, then the first."""
+    """The split with the largest |sum left| + |sum right| of s = u*y times its favour; ties by Gini, then the first."""
     total, weights = float(s[rows].sum()), np.abs(s)
     weight = float(weights[rows].sum())
     best: Stump | None = None
