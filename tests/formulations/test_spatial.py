@@ -5,8 +5,8 @@ import pytest
 from sklearn.naive_bayes import GaussianNB
 
 from dualboost import DualBoostClassifier, DualBoostClassifierCV, SpatialLPBoost, load_model
-from dualboost.errors import InvalidParameterError
-from dualboost.formulations.neighbours import neighbouring_pairs
+from dualboost.errors import DegenerateEnsembleWarning, InvalidParameterError
+from dualboost.formulations.neighbours import most_neighbours, neighbouring_pairs
 
 from ..conftest import small_dataset
 from ..paper_programmes import spatial
@@ -103,7 +103,16 @@ def test_columns_with_the_same_votes_on_other_features_are_two():
     assert clf.gap_ <= 1e-6
 
 
+@pytest.mark.parametrize("smoothness", [0.0, 0.3, 1.0])
+def test_the_smallest_useful_C_is_enough(smoothness):
+    with pytest.warns(DegenerateEnsembleWarning, match="smallest C that uses a learner is about") as caught:
+        assert fitted(smoothness, C=1e-4, criterion="edge").n_columns_ == 0
+    named = float(str(caught[0].message).split()[-1].rstrip("."))
+    assert fitted(smoothness, C=1.01 * named, criterion="edge").n_columns_ > 0
+
+
 def test_pairs_of_neighbours():
+    assert [most_neighbours(one) for one in (None, (2, 3), (2, 3, 4), ((0, 3), (3, 0), (1, 3)))] == [2, 4, 6, 2]
     np.testing.assert_array_equal(neighbouring_pairs(None, 3), [[0, 1], [1, 2]])
     np.testing.assert_array_equal(
         neighbouring_pairs((2, 3), 6), [[0, 3], [1, 4], [2, 5], [0, 1], [3, 4], [1, 2], [4, 5]]

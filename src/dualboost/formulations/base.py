@@ -42,7 +42,7 @@ class Formulation(ABC):
     sparser_with_larger_C: ClassVar[bool] = False
     """Whether a larger C uses fewer learners; a path of C begins at the other end, where most are generated."""
     has_sides: ClassVar[bool] = False
-    """Whether it may have side rows: then it needs to know what a column is a vote of."""
+    """Whether it may have side rows, so that a column is more than its votes on the data rows."""
     guide: ClassVar[str] = "own"
     """How the sample weights for the next pricing are chosen, by its name in ``dualboost.guides``."""
 

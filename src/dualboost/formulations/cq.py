@@ -16,8 +16,6 @@ from .weight_sets import Simplex
 
 PRICE = 1000.0
 """B, the price of a mean margin below C."""
-MISSED = 1e-6
-"""A mean margin this far below C, relative to it, is worth a warning."""
 
 
 @dataclass(frozen=True)
@@ -29,23 +27,22 @@ class CqBoost(Formulation):
         min  1/M sum_i c_i m_i^2 + B max(0, C - 1/M sum_i c_i m_i)
         s.t. m_i = y_i sum_j w_j h_j(x_i),   sum_j w_j = 1,   w >= 0
 
-    The paper asks for a mean margin of at least C, which has no solution before the columns reach it. Here it has a
-    price: where some ensemble of the columns held has a mean margin of C + 1/B, the optimum is the paper's own; where
-    none reaches C, the largest mean margin comes first, and the fit warns if it ends there.
+    The paper requires a mean margin of C, which no ensemble may have. Here it has a price: where some ensemble of the
+    columns held has one of C + 1/B, the optimum is the paper's own; where none reaches C, the largest mean margin comes
+    first, and the fit warns if it ends there.
 
-    Dual (u free in sign, with a bound of 4 c_i/M that it never reaches, as no margin exceeds one)::
+    Dual (u free in sign, with bounds of 4 c_i/M that it never reaches, as no margin exceeds one)::
 
         max  C b - M/4 sum_i u_i^2/c_i - max_j sum_i (u_i + b c_i/M) y_i h_j(x_i)
         s.t. 0 <= b <= B
 
     b is the dual of a side row, the mean margin. At the optimum u_i = -2 c_i m_i/M.
 
-    Pricing: a column improves when its edge under u_i + b c_i/M, the sample weights that the pricer sees and the model
-    keeps, exceeds the largest one held. A negative one is a positive weight on the flipped label.
+    Pricing: a column improves when its edge under u_i + b c_i/M, the sample weights that the pricer sees, exceeds the
+    largest one held. A negative one is a positive weight on the flipped label.
 
     C: mu, the mean margin asked for, above 0 and at most 1; scale-free. Default: 0.1. Paper's range: cross-validated,
-    over values that were not at hand; the grid is ours, 0.01 to 0.3, uniform in the exponent. Deeper trees want a
-    larger one: far below the mean margin of a single tree, trees that contradict one another are needed to reach it.
+    over values that were not at hand; the grid is ours, 0.01 to 0.3, uniform in the exponent. Deeper trees want more.
 
     Paper: Roy, Marchand & Laviolette, "A column generation bound minimization approach with PAC-Bayesian generalization
     guarantees", AISTATS 2016.
@@ -73,7 +70,7 @@ class CqBoost(Formulation):
 
     def shortcoming(self, side_margins: Vector) -> str | None:
         mean = float(side_margins[0])
-        if mean >= (1.0 - MISSED) * self.strength:
+        if mean >= (1.0 - 1e-6) * self.strength:  # the price makes it exact but for rounding
             return None
         return (
             f"No ensemble of the learners found has a mean margin of C={self.strength:.3g}; that of the one returned "

@@ -45,6 +45,13 @@ def neighbouring_pairs(neighbours: tuple[Any, ...] | None, n_features: int) -> I
     return np.unique(pairs, axis=0)
 
 
+def most_neighbours(neighbours: tuple[Any, ...] | None) -> int:
+    """No feature has more than so many."""
+    if neighbours is None or isinstance(neighbours[0], int):
+        return 2 * len(neighbours or (1,))
+    return int(np.bincount(np.unique(np.sort(neighbours, axis=1), axis=0).ravel()).max())
+
+
 def _grid_pairs(shape: tuple[int, ...], n_features: int) -> Integers:
     if math.prod(shape) != n_features:
         raise InvalidParameterError(

@@ -11,7 +11,7 @@ from .._typing import Vector
 from ..errors import InvalidParameterError
 from ..side_rows import FeatureDifferences, NoSideRows, SideRows
 from .lp import LPBoost
-from .neighbours import as_neighbours, neighbouring_pairs
+from .neighbours import as_neighbours, most_neighbours, neighbouring_pairs
 from .programme import Programme
 
 
@@ -28,8 +28,8 @@ class SpatialLPBoost(LPBoost):
     ``feature_importances_``, which v is but for its scale. Other classifiers have shares by their own importances or
     coefficients; one without either has no part in the third term. Features are the columns that trees split on.
 
-    ``neighbours``: None for adjacent columns of X; a shape such as (28, 28) for a grid, its last axis running fastest,
-    in which a pixel has a neighbour on each side; or an array of pairs of columns.
+    ``neighbours``: None for adjacent columns of X; a shape such as (28, 28) for a grid, its last axis running fastest;
+    or an array of pairs of columns.
 
     Dual, with one t_fg for each pair, those of side rows, and b_f = sum_g t_fg - sum_g t_gf::
 
@@ -72,3 +72,8 @@ class SpatialLPBoost(LPBoost):
     def with_sides(self, programme: Programme, n_sides: int) -> Programme:
         most = np.full(n_sides, float(self.smoothness))
         return programme.with_sides(-most, most, np.zeros(n_sides))
+
+    def smallest_useful_C(self, largest_edge: float) -> float | None:
+        """The C from which a single learner pays for itself and for its differences; several may do so earlier."""
+        price = 1.0 + self.smoothness * most_neighbours(self.neighbours)
+        return price / largest_edge if largest_edge > 0 else None
