@@ -13,6 +13,8 @@ settings.register_profile("dualboost", deadline=None, derandomize=True, suppress
 settings.load_profile("dualboost")
 
 ALL_FORMULATIONS = sorted(FORMULATIONS)
+THINNING_FORMULATIONS = [name for name in ALL_FORMULATIONS if not FORMULATIONS[name].has_sides]
+"""Those that need to know no more of a column than its votes."""
 
 
 def has_no_C(formulation):
@@ -20,18 +22,43 @@ def has_no_C(formulation):
     return len(set(FORMULATIONS[formulation]().C_grid(100))) == 1
 
 
-def stump_columns(n_rows=120, n_columns=20, seed=0, multiplicities=True):
-    """Columns of random stumps on noisy data, no two alike."""
+class OneFeature:
+    """A learner of which only its feature is known."""
+
+    def __init__(self, feature):
+        self.feature = feature
+
+    def feature_gains(self, n_features):
+        return (np.arange(n_features) == self.feature).astype(float)
+
+
+def stump_columns(n_rows=120, n_columns=20, seed=0, multiplicities=True, formulation=None):
+    """Columns of random stumps on noisy data, no two alike; with the side rows of the formulation of that name."""
     rng = np.random.default_rng(seed)
     labels = np.where(rng.random(n_rows) < 0.45, 1.0, -1.0)
     X = rng.normal(size=(n_rows, 6)) + 0.4 * labels[:, None]
     counts = rng.integers(1, 4, n_rows).astype(float) if multiplicities else np.ones(n_rows)
-    columns = Columns(labels, counts)
+    sides = None if formulation is None else FORMULATIONS[formulation]().side_rows(counts, 6)
+    columns = Columns(labels, counts, sides=sides)
+    columns.features = []
     while columns.n_columns < n_columns:
-        votes = np.where(X[:, rng.integers(6)] > rng.normal(), 1.0, -1.0)
-        if not columns.holds(votes):
-            columns.append(votes)
+        learner = OneFeature(rng.integers(6))
+        votes = np.where(X[:, learner.feature] > rng.normal(), 1.0, -1.0)
+        if not columns.holds(votes, learner):
+            columns.append(votes, learner)
+            columns.features.append(learner.feature)
     return columns
+
+
+def stump_shares(columns):
+    """The share of each of six features in each column."""
+    return np.eye(6)[:, columns.features]
+
+
+def is_priced_by_votes(clf):
+    """Whether the votes of a column, under the fitted sample weights, are all that it is worth."""
+    sides = clf.formulation_.side_rows(np.ones(2), clf.n_features_in_)
+    return sides.favour(np.zeros(sides.n)) is None
 
 
 def expanded(columns):

@@ -47,6 +47,20 @@ def lp(A, C, y=None):
     return _solve(cp.Minimize(cp.sum(w) + C * cp.sum(xi)), [_margins(A, w, y) + xi >= 1, w >= 0, xi >= 0])
 
 
+def spatial(A, C, y=None, shares=None, smoothness=0.1, pairs=None):
+    """Not the paper's, which was not at hand: the primal of the docstring, with each column's shares of features."""
+    M, T = A.shape
+    w, xi = cp.Variable(T), cp.Variable(M)
+    v = shares @ w
+    first, second = (np.arange(len(shares) - 1), np.arange(1, len(shares))) if pairs is None else np.transpose(pairs)
+    constraints = [_margins(A, w, y) + xi >= 1, w >= 0, xi >= 0]
+    if not len(first):
+        return _solve(cp.Minimize(cp.sum(w) + C * cp.sum(xi)), constraints)
+    apart = cp.Variable(len(first))
+    constraints += [v[first] - v[second] <= apart, v[second] - v[first] <= apart]
+    return _solve(cp.Minimize(cp.sum(w) + C * cp.sum(xi) + smoothness * cp.sum(apart)), constraints)
+
+
 def cg(A, C, y=None):
     M, T = A.shape
     w, xi = cp.Variable(T), cp.Variable(M)
@@ -59,6 +73,15 @@ def md(A, C, y=None):
     w, rho = cp.Variable(T), cp.Variable(M)
     objective = cp.sum(rho) - 0.5 * cp.sum_squares(rho)
     return _solve(cp.Maximize(objective), [rho == _margins(A, w, y), cp.sum(w) == C, w >= 0])
+
+
+def cq(A, C, y=None, price=1000):
+    """The mean margin is a requirement in the paper; here it has a price."""
+    M, T = A.shape
+    w, margins, short = cp.Variable(T), cp.Variable(M), cp.Variable()
+    constraints = [margins == _margins(A, w, y), cp.sum(margins) / M + short >= C, short >= 0, cp.sum(w) == 1, w >= 0]
+    objective = cp.sum_squares(margins) / M + price * short
+    return _solve(cp.Minimize(objective), constraints, scales=(1.0, 10.0, 100.0))
 
 
 def _eta(M, epsilon):
@@ -150,9 +173,16 @@ PAPER = {
     "soft": lp_nu,
     "mlp": lp_nu,
     "total": hard,
+    "cq": cq,
+    "spatial": spatial,
 }
 
 
-def paper_optimum(name, A, C, classes, y=None):
-    """The optimal value for rows of these classes, -1 and 1, which only one programme looks at."""
+def paper_optimum(name, A, C, classes, y=None, shares=None):
+    """The optimal value for rows of these classes, -1 and 1, and columns with these shares of features.
+
+    Only one programme looks at either.
+    """
+    if name == "spatial":
+        return spatial(A, C, y, shares)
     return lexi(A, C, y, classes) if name == "lexi" else PAPER[name](A, C, y)

@@ -14,7 +14,7 @@ from dualboost.validation import HeldOut
 def path_of(name, Cs, max_iter=40):
     X, y = make_twonorm(400, random_state=0)
     y = y.astype(float)
-    columns = Columns(y[:300], np.ones(300))
+    columns = Columns(y[:300], np.ones(300), sides=FORMULATIONS[name]().side_rows(np.ones(300), X.shape[1]))
     pool = make_pool("cart", TrainingData(X[:300], y[:300], []), LearnerOptions())
     held_out = HeldOut(X[300:], y[300:], np.ones(100))
     return follow_path(FORMULATIONS[name](), Cs, pool, columns, held_out, max_iter), columns

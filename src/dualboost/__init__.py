@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from .formulations import (
         CGBoost,
         ConvexBoost,
+        CqBoost,
         ERLPBoost,
         Formulation,
         HardMarginBoost,
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
         NuLPBoost,
         QRLPBoost,
         SoftBoost,
+        SpatialLPBoost,
         TotalBoost,
     )
     from .model_file.reading import load_model
@@ -43,6 +45,7 @@ _HOMES = {
 __all__ = [
     "CGBoost",
     "ConvexBoost",
+    "CqBoost",
     "DualBoostClassifier",
     "DualBoostClassifierCV",
     "ERLPBoost",
@@ -57,6 +60,7 @@ __all__ = [
     "NuLPBoost",
     "QRLPBoost",
     "SoftBoost",
+    "SpatialLPBoost",
     "TotalBoost",
     "__version__",
     "load_model",

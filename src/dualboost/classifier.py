@@ -47,7 +47,7 @@ class DualBoostClassifier(InspectionMixin, PredictionMixin, ClassifierMixin, Bas
     ----------
     formulation : str or Formulation, default="nm"
         What is optimised: "nm", "qrlp", "lp", "cg", "erlp", "md", "lp-nu", "hard", "md-full", "convex", "lexi", "soft",
-        "total" or "mlp"; see ``dualboost.formulations``. An object brings its own parameters.
+        "total", "mlp", "cq" or "spatial"; see ``dualboost.formulations``. An object brings its own parameters.
     C : float, default=None
         The formulation's one hyperparameter, with the paper's meaning. None picks the formulation's documented default
         for the size of the data.
@@ -71,8 +71,8 @@ class DualBoostClassifier(InspectionMixin, PredictionMixin, ClassifierMixin, Bas
         that lets a tree enter.
     master : {"auto", "ipm", "highs", "clarabel"}, default="auto"
         The solver. "ipm" is our own for every formulation; "highs" (linear programmes: "lp", "nm", "lp-nu", "hard",
-        "lexi", "soft", "total", "mlp") and "clarabel" (an extra) are independent references. Whichever is chosen, the
-        others stand by in case it fails.
+        "lexi", "soft", "total", "mlp", "spatial") and "clarabel" (an extra) are independent references. Whichever is
+        chosen, the others stand by in case it fails.
     validation_fraction : float, default=None
         The share of rows held out to record the validation accuracy, and to calibrate probabilities.
     n_iter_no_change : int, default=None
@@ -129,7 +129,7 @@ class DualBoostClassifier(InspectionMixin, PredictionMixin, ClassifierMixin, Bas
     certified_ : bool or None
         Whether ``objective_`` meets ``bound_`` within ``tol``: then it is optimal over all trees of the class.
     sample_weights_ : ndarray of shape (n_rows,)
-        The final u, one for each row passed to ``fit``; zero for rows that were held out.
+        The final u, one for each row passed to ``fit``, as the learner would see it; zero for rows that were held out.
     stop_reason_ : str
         One of "certified", "converged", "max_iter", "time_limit", "no_improvement", "callback", "interrupted",
         "solver_failed".
@@ -213,8 +213,8 @@ class DualBoostClassifier(InspectionMixin, PredictionMixin, ClassifierMixin, Bas
         rows = merge_rows(features, labels, training_weights)
         require_both_classes(rows.labels, classes)
         formulation = formulation.resolve(float(rows.counts.sum()))
-        columns = Columns(rows.labels, rows.counts, capacity=min(self.max_iter, 128))
-        programme = formulation.programme_of(rows.labels, rows.counts, 1)
+        columns = self._make_columns(formulation, rows)
+        programme = formulation.programme_over(columns, 1)
         master = make_reoptimiser(self.master, self.reoptimize, programme, formulation.name, self.tol)
         pool = self._make_pool(rows, sorted(encoder.categories))
         trace = self._generate(formulation, pool, master, columns, held_out)
@@ -285,24 +285,28 @@ class DualBoostClassifier(InspectionMixin, PredictionMixin, ClassifierMixin, Bas
         self.gap_ = result.gap
         self.certified_ = trace.certified
         self.bound_ = float(result.bound) if np.isfinite(result.bound) else None
-        self.sample_weights_ = rows.spread(trace.sample_weights)
+        self.sample_weights_ = rows.spread(columns.seen(trace.sample_weights))
         self.stop_reason_ = trace.stop_reason
         self.history_ = trace.history()
         balance = class_balance(rows.labels, rows.counts)
         n_jobs = effective_n_jobs(self.n_jobs)
         self._ensemble = Ensemble(self.estimators_, self.weights_, balance, self.n_features_in_, n_jobs)
         self.feature_importances_ = self._ensemble.feature_importances()
+        margins = columns.margins(self.weights_[: columns.n_columns])
         if held_out is not None:
             calibrating = (self._ensemble.decide(held_out.X), held_out.labels, held_out.counts)
         else:
-            scores = columns.margins(self.weights_[: columns.n_columns]) * columns.labels
-            calibrating = (self._ensemble.from_scores(scores), rows.labels, rows.counts)
+            scores = self._ensemble.from_scores(margins[: columns.n_data] * columns.labels)
+            calibrating = (scores, rows.labels, rows.counts)
         self._calibration = calibrate(*calibrating)
         if not self.weights_.any():
             self._warn_degenerate(columns)
+        missed = self.formulation_.shortcoming(margins[columns.n_data :])
+        if missed is not None:
+            warnings.warn(missed, DegenerateEnsembleWarning, stacklevel=3)
 
     def _warn_degenerate(self, columns: Columns) -> None:
-        smallest = self.formulation_.smallest_useful_C(float(columns.edges(columns.counts).max()))
+        smallest = self.formulation_.smallest_useful_C(float(columns.edges(columns.with_sides(columns.counts)).max()))
         hint = "" if smallest is None else f" The smallest C that uses a learner is about {smallest:.3g}."
         warnings.warn(
             f"The optimal ensemble of {self.formulation_.name!r} with C={self.formulation_.C:.3g} is empty, so the "
@@ -310,6 +314,10 @@ class DualBoostClassifier(InspectionMixin, PredictionMixin, ClassifierMixin, Bas
             DegenerateEnsembleWarning,
             stacklevel=4,
         )
+
+    def _make_columns(self, formulation: Formulation, rows: TrainingRows) -> Columns:
+        sides = formulation.side_rows(rows.counts, rows.X.shape[1])
+        return Columns(rows.labels, rows.counts, capacity=min(self.max_iter, 128), sides=sides)
 
     def _make_pool(self, rows: TrainingRows, categorical: list[int]) -> Pool:
         options = LearnerOptions(

@@ -11,7 +11,6 @@ from sklearn.utils import check_random_state
 
 from ._typing import Features, Integers, Vector
 from .classifier import DualBoostClassifier
-from .columns import Columns
 from .errors import InvalidParameterError
 from .features import FeatureEncoder
 from .formulations import Formulation, make_formulation
@@ -126,7 +125,7 @@ class DualBoostClassifierCV(DualBoostClassifier):
             rows = merge_rows(features, labels, training)
             require_both_classes(rows.labels, classes)
             pool = self._make_pool(rows, sorted(encoder.categories))
-            columns = Columns(rows.labels, rows.counts, capacity=min(self.max_iter, 128))
+            columns = self._make_columns(self._untuned(), rows)
             tested = HeldOut(features[held], labels[held], weights[held])
             with one_blas_thread():
                 folds.append(follow_path(self._untuned(), values, pool, columns, tested, self.max_iter))

@@ -96,7 +96,7 @@ class ColumnGeneration:
     def _generate(self) -> str:
         """Add columns until there is a reason to stop."""
         guide = make_guide(self.formulation, self.columns.counts, self.tol)
-        u, threshold, is_settled = Prices(self.columns.counts, -np.inf, is_settled=False)
+        u, threshold, is_settled = Prices(self.columns.with_sides(self.columns.counts), -np.inf, is_settled=False)
         solution = self.start
         if solution is not None:
             u, threshold, is_settled = OwnPrices.of(solution, self.tol)
@@ -104,7 +104,7 @@ class ColumnGeneration:
         n_fruitless, is_new = 0, False
         while self.columns.n_columns < self.max_iter:
             started = time.perf_counter()
-            offers = self.pool.price(self.formulation.pricing_weights(u))
+            offers = self._priced(u)
             priced_at = time.perf_counter()
             if solution is not None and self.pool.is_exact:
                 bound = self._bound(u, offers)
@@ -136,6 +136,13 @@ class ColumnGeneration:
             u, threshold, is_settled = prices
         return "max_iter"
 
+    def _priced(self, u: Vector) -> list[Offer]:
+        """What the pool finds, each with its edge over all rows, the largest first."""
+        sides, theta = self.columns.sides, u[self.columns.n_data :]
+        offers = self.pool.price(self.formulation.pricing_weights(self.columns.seen(u)), sides.favour(theta))
+        whole = [one._replace(edge=one.edge + sides.learner_part(theta, one.column.learner)) for one in offers]
+        return sorted(whole, key=lambda offer: -offer.edge)
+
     def _reoptimised(self, to_the_end: bool) -> MasterSolution:
         solve = self.master.polish if to_the_end else self.master.solve
         return solve(self.columns, self._programme())
@@ -147,11 +154,12 @@ class ColumnGeneration:
         entered: list[Offer] = []
         for offer in offers:
             improves = offer.edge - threshold > least * np.abs(u).sum()
-            if len(entered) < most and improves and not self.columns.holds(offer.column.votes):
-                self.columns.append(offer.column.votes)
-                self.trace.learners.append(offer.column.learner)
+            votes, learner = offer.column.votes, offer.column.learner
+            if len(entered) < most and improves and not self.columns.holds(votes, learner):
+                self.columns.append(votes, learner)
+                self.trace.learners.append(learner)
                 if self.held_out is not None:
-                    self.held_out.add(offer.column.learner)
+                    self.held_out.add(learner)
                 entered.append(offer)
         return entered
 
@@ -173,7 +181,7 @@ class ColumnGeneration:
         w, u = self.trace.weights[self.trace.kept], self.trace.sample_weights
         self.columns.keep_first(len(w))
         sign, row = self.formulation.objective_sign, self.trace.result
-        bound = self._bound(u, self.pool.price(u))
+        bound = self._bound(u, self._priced(u))
         if np.isfinite(row.bound):
             bound = max(bound, sign * row.bound)
         if np.isfinite(bound):
@@ -184,7 +192,7 @@ class ColumnGeneration:
         return self._programme_at(self.columns.n_columns)
 
     def _programme_at(self, n_columns: int) -> Programme:
-        return self.formulation.programme_of(self.columns.labels, self.columns.counts, n_columns)
+        return self.formulation.programme_over(self.columns, n_columns)
 
     def _other_prices(self, solution: MasterSolution) -> Iterator[MasterSolution]:
         """Other sample weights to ask for where those of the master bring nothing new.
@@ -225,11 +233,14 @@ class ColumnGeneration:
             "objective": self.formulation.objective_sign * solution.primal,
             "gap": solution.gap,
             "threshold": solution.threshold,
-            "train_accuracy": self._accuracy(self.columns, solution.margins * self.columns.labels),
+            "train_accuracy": self._accuracy(self.columns, self._scores(solution)),
             "validation_accuracy": np.nan if held is None else self.score(held, solution.w),
             "n_columns": n_used(solution.w),
             "n_generated": len(solution.w),
         }
+
+    def _scores(self, solution: MasterSolution) -> Vector:
+        return solution.margins[: self.columns.n_data] * self.columns.labels
 
     def score(self, held_out: HeldOut, w: Vector) -> float:
         """The accuracy of the weights w on held-out rows."""

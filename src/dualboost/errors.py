@@ -44,7 +44,7 @@ class DualBoostWarning(UserWarning):
 
 
 class DegenerateEnsembleWarning(DualBoostWarning):
-    """The optimal ensemble is empty: the model predicts the majority class."""
+    """The optimal ensemble is empty, and the majority class is predicted; or it falls short of what C asks for."""
 
 
 class SolverWarning(DualBoostWarning):

@@ -75,7 +75,7 @@ def _optimum(formulation: Formulation, master: Interleaved, columns: Columns) ->
     """The optimum over the columns held, from that of the value of C before; None where no column is held."""
     if not columns.n_columns:
         return None
-    programme = formulation.programme_of(columns.labels, columns.counts, columns.n_columns)
+    programme = formulation.programme_over(columns, columns.n_columns)
     master.move_to(columns, programme)
     return master.polish(columns, programme)
 

@@ -7,49 +7,49 @@ from dualboost.errors import InvalidParameterError, UnsupportedFormulationError
 from dualboost.formulations import FORMULATIONS
 from dualboost.masters import MASTERS, Ladder, make_ladder, n_used
 
-from ..conftest import ALL_FORMULATIONS, expanded, stump_columns, three_values_of_C
-from ..paper_programmes import PAPER
+from ..conftest import ALL_FORMULATIONS, expanded, stump_columns, stump_shares, three_values_of_C
+from ..paper_programmes import paper_optimum
 
 TOLERANCE = 1e-6
 
 
 def cases():
     """Every (master, formulation) that goes together."""
-    columns = stump_columns(n_rows=10, n_columns=2)
     for name in ALL_FORMULATIONS:
-        programme = FORMULATIONS[name]().resolve(columns.counts.sum()).programme(columns.counts, 2)
+        columns = stump_columns(n_rows=10, n_columns=2, formulation=name)
+        programme = FORMULATIONS[name]().resolve(columns.counts.sum()).programme_over(columns, 2)
         yield from ((master, name) for master in MASTERS if MASTERS[master].supports(programme))
 
 
 CASES = list(cases())
+WITH_INTERCEPT = [(*case, True) for case in CASES if not FORMULATIONS[case[1]].has_sides]
+WITH_AND_WITHOUT = [(*case, False) for case in CASES] + WITH_INTERCEPT
 
 
 def solved(master, name, columns, C, intercept=False):
     formulation = FORMULATIONS[name](C=C).resolve(columns.counts.sum())
-    programme = formulation.programme(columns.counts, columns.n_columns)
+    programme = formulation.programme_over(columns, columns.n_columns)
     if intercept:
         programme = programme.with_intercept(columns.labels)
     return formulation, programme, Ladder([MASTERS[master]], TOLERANCE).solve(columns, programme)
 
 
-@pytest.mark.parametrize("intercept", [False, True])
 @pytest.mark.parametrize("which_C", [0, 1, 2])
-@pytest.mark.parametrize(("master", "name"), CASES)
+@pytest.mark.parametrize(("master", "name", "intercept"), WITH_AND_WITHOUT)
 def test_objective_is_the_papers(master, name, which_C, intercept):
-    columns = stump_columns()
+    columns = stump_columns(formulation=name)
     C = three_values_of_C(name, columns.counts.sum())[which_C]
     formulation, _, solution = solved(master, name, columns, C, intercept)
     labels = np.repeat(columns.labels, columns.counts.astype(int)) if intercept else None
-    expected = PAPER[name](expanded(columns), C, labels)
+    expected = paper_optimum(name, expanded(columns), C, None, labels, stump_shares(columns))
     assert formulation.objective_sign * solution.primal == pytest.approx(expected, rel=1e-6, abs=1e-9)
     assert 0 <= solution.gap <= TOLERANCE
 
 
-@pytest.mark.parametrize("intercept", [False, True])
-@pytest.mark.parametrize(("master", "name"), CASES)
+@pytest.mark.parametrize(("master", "name", "intercept"), WITH_AND_WITHOUT)
 def test_signs_of_the_duals(master, name, intercept):
     """g'(u) + margin - E'rho is 0 inside the box, >= 0 at the lower and <= 0 at the upper bound; w*slack = 0."""
-    columns = stump_columns()
+    columns = stump_columns(formulation=name)
     C = three_values_of_C(name, columns.counts.sum())[1]
     _, programme, solution = solved(master, name, columns, C, intercept)
     boxed = np.isfinite(programme.upper)
@@ -85,7 +85,7 @@ def test_linear_programmes_end_in_a_vertex(master, name, intercept):
 
 @pytest.mark.parametrize(("master", "name"), CASES)
 def test_one_column_and_two_rows(master, name):
-    columns = stump_columns(n_rows=2, n_columns=1, seed=4, multiplicities=False)
+    columns = stump_columns(n_rows=2, n_columns=1, seed=4, multiplicities=False, formulation=name)
     _, _, solution = solved(master, name, columns, None)
     assert solution.gap <= TOLERANCE
     assert solution.w.shape == (1,)
@@ -94,14 +94,14 @@ def test_one_column_and_two_rows(master, name):
 @pytest.mark.parametrize(("master", "name"), CASES)
 def test_columns_may_be_added_between_solves(master, name):
     """A master that keeps a basis or an iterate agrees with one that starts anew."""
-    whole = stump_columns(n_columns=12)
-    growing = stump_columns(n_columns=4)
+    whole = stump_columns(n_columns=12, formulation=name)
+    growing = stump_columns(n_columns=4, formulation=name)
     formulation = FORMULATIONS[name]().resolve(whole.counts.sum())
     kept = Ladder([MASTERS[master]], TOLERANCE)
-    for signed in whole.signed[4:]:
-        kept.solve(growing, formulation.programme(growing.counts, growing.n_columns))
-        growing.append(signed * whole.labels)
-    programme = formulation.programme(whole.counts, whole.n_columns)
+    for new in range(4, 12):
+        kept.solve(growing, formulation.programme_over(growing, growing.n_columns))
+        growing.take(whole, [new])
+    programme = formulation.programme_over(whole, whole.n_columns)
     fresh = Ladder([MASTERS[master]], TOLERANCE).solve(whole, programme)
     assert kept.solve(growing, programme).primal == pytest.approx(fresh.primal, rel=2e-6)
 

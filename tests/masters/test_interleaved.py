@@ -14,15 +14,15 @@ from ..conftest import stump_columns
 
 def grown(name, n_columns=25, n_rows=200):
     """A master that has taken one step after each of several columns."""
-    whole = stump_columns(n_rows=n_rows, n_columns=n_columns)
-    columns = stump_columns(n_rows=n_rows, n_columns=1)
+    whole = stump_columns(n_rows=n_rows, n_columns=n_columns, formulation=name)
+    columns = stump_columns(n_rows=n_rows, n_columns=1, formulation=name)
     formulation = FORMULATIONS[name]().resolve(whole.counts.sum())
     master = Interleaved(Ladder([InteriorPointMaster], 1e-6))
-    master.solve(columns, formulation.programme(columns.counts, 1))
-    for signed in whole.signed[1:]:
-        columns.append(signed * whole.labels)
-        master.solve(columns, formulation.programme(columns.counts, columns.n_columns))
-    return master, columns, formulation.programme(columns.counts, n_columns)
+    master.solve(columns, formulation.programme_over(columns, 1))
+    for new in range(1, n_columns):
+        columns.take(whole, [new])
+        master.solve(columns, formulation.programme_over(columns, columns.n_columns))
+    return master, columns, formulation.programme_over(columns, n_columns)
 
 
 def test_steps_between_columns_then_a_polish(formulation_name):
@@ -54,7 +54,7 @@ def test_every_step_is_certified(formulation_name):
 def test_fewer_columns_than_before_are_solved_anew(formulation_name):
     master, columns, _ = grown(formulation_name)
     columns.keep_first(5)
-    programme = FORMULATIONS[formulation_name]().resolve(columns.counts.sum()).programme(columns.counts, 5)
+    programme = FORMULATIONS[formulation_name]().resolve(columns.counts.sum()).programme_over(columns, 5)
     solution = master.polish(columns, programme)
     assert solution.gap <= 1e-6
     assert len(solution.w) == 5
@@ -62,12 +62,12 @@ def test_fewer_columns_than_before_are_solved_anew(formulation_name):
 
 def test_the_iterate_is_carried_to_another_C(formulation_name):
     """The neighbour's optimum is that of a solve from the start."""
-    columns = stump_columns(n_rows=300, n_columns=15)
+    columns = stump_columns(n_rows=300, n_columns=15, formulation=formulation_name)
     formulation = FORMULATIONS[formulation_name]()
     grid = formulation.C_grid(float(columns.counts.sum()), 4)
     master = Interleaved(Ladder([InteriorPointMaster], 1e-6))
     for C in grid:
-        programme = replace(formulation, C=float(C)).resolve(columns.counts.sum()).programme(columns.counts, 15)
+        programme = replace(formulation, C=float(C)).resolve(columns.counts.sum()).programme_over(columns, 15)
         master.move_to(columns, programme)
         solution = master.polish(columns, programme)
         expected = Ladder([InteriorPointMaster], 1e-6).solve(columns, programme)

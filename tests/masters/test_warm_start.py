@@ -12,8 +12,8 @@ from ..conftest import stump_columns
 
 
 def near_optimum(name, C=None, n_columns=10, n_steps=5):
-    columns = stump_columns(n_rows=200, n_columns=n_columns)
-    programme = FORMULATIONS[name](C=C).resolve(columns.counts.sum()).programme(columns.counts, n_columns)
+    columns = stump_columns(n_rows=200, n_columns=n_columns, formulation=name)
+    programme = FORMULATIONS[name](C=C).resolve(columns.counts.sum()).programme_over(columns, n_columns)
     point, newton = starting_point(columns, programme), Newton(columns, programme, 0.995)
     for _ in range(n_steps):
         point = newton.advance(point)
@@ -38,9 +38,7 @@ def assert_interior(point, columns, programme):
 
 def test_a_new_column_enters_with_a_weight(formulation_name):
     point, columns, programme = near_optimum(formulation_name)
-    more = stump_columns(n_rows=200, n_columns=12)
-    for signed in more.signed[10:]:
-        columns.append(signed * columns.labels)
+    columns.take(stump_columns(n_rows=200, n_columns=12, formulation=formulation_name), [10, 11])
     grown = with_new_columns(point, columns, programme, 0.03)
     assert_interior(grown, columns, programme)
     assert (grown.w[10:] > 1e-3 * grown.w.mean()).all()

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from dualboost import ConvexBoost, DualBoostClassifier, DualBoostClassifierCV, load_model
+from dualboost import ConvexBoost, DualBoostClassifier, DualBoostClassifierCV, SpatialLPBoost, load_model
 from dualboost.formulations import FORMULATIONS
 from dualboost.masters import MASTERS
 from dualboost.model_file.files import read_file
@@ -57,7 +57,14 @@ def test_schema_and_code_know_the_same_names():
     assert PARTS["features"]["properties"]["count"]["maximum"] == MOST_FEATURES
 
 
-@pytest.mark.parametrize("formulation", [*FORMULATIONS, ConvexBoost(loss="logistic", penalty="linf")], ids=str)
+OBJECTS = (
+    ConvexBoost(loss="logistic", penalty="linf"),
+    SpatialLPBoost(smoothness=0.5, neighbours=(1, 1)),
+    SpatialLPBoost(smoothness=0),
+)
+
+
+@pytest.mark.parametrize("formulation", [*FORMULATIONS, *OBJECTS], ids=str)
 def test_every_formulation_is_valid_as_it_is_written(formulation, tmp_path):
     X, y = np.arange(12.0)[:, None], np.arange(12) % 4 > 1
     clf = DualBoostClassifier(formulation, max_depth=2, max_iter=5).fit(X, y)

@@ -11,7 +11,7 @@ from dualboost.thinning.methods import METHODS
 from dualboost.thinning.rows import MemberRows
 from dualboost.thinning.search import Search, take
 
-from ..conftest import ALL_FORMULATIONS
+from ..conftest import THINNING_FORMULATIONS
 from ..paper_programmes import paper_optimum
 
 N_MEMBERS, N_ROWS = 30, 150
@@ -54,7 +54,7 @@ def middle_C(name, n=N_ROWS):
     return 1.0 if name == "lp" else float(np.median(FORMULATIONS[name]().C_grid(n)))
 
 
-@pytest.mark.parametrize("name", ALL_FORMULATIONS)
+@pytest.mark.parametrize("name", THINNING_FORMULATIONS)
 @pytest.mark.parametrize("method", METHODS)
 def test_one_C_is_the_optimum_of_the_papers_programme(name, method):
     search = search_on(rows_of(), name, method)
@@ -66,7 +66,7 @@ def test_one_C_is_the_optimum_of_the_papers_programme(name, method):
     assert 0 <= point.solution.gap <= EXACT.tolerance
 
 
-@pytest.mark.parametrize("name", ALL_FORMULATIONS)
+@pytest.mark.parametrize("name", THINNING_FORMULATIONS)
 def test_columns_that_take_part_are_enough(name):
     """The certificate is over all columns; those left out have no edge that would improve the master."""
     search = search_on(rows_of(), name)
@@ -88,7 +88,7 @@ def test_grown_ensembles_grow_and_end_in_the_optimum():
     assert objectives[-1] == pytest.approx(search.at(1.0).solution.primal, rel=2 * LOOSE.tolerance)
 
 
-@pytest.mark.parametrize("name", ALL_FORMULATIONS)
+@pytest.mark.parametrize("name", THINNING_FORMULATIONS)
 def test_no_more_members_than_asked_for(name):
     search = search_on(rows_of(), name, max_columns=4)
     grid = FORMULATIONS[name]().C_grid(N_ROWS)

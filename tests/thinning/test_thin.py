@@ -14,7 +14,7 @@ from dualboost import LPBoost, thin
 from dualboost.errors import DegenerateEnsembleWarning, InvalidParameterError, ThinningWarning
 from dualboost.thinning import adapter_for
 
-from ..conftest import ALL_FORMULATIONS, has_no_C
+from ..conftest import THINNING_FORMULATIONS, has_no_C
 from .models import CASES, numbers
 
 X, Y = numbers(n=600)
@@ -158,7 +158,7 @@ def test_a_C_that_leaves_nothing_predicts_the_larger_class(model):
     assert np.abs(result.model.predict_proba(X)[:, 1].mean() - Y.mean()) < 0.05
 
 
-@pytest.mark.parametrize("formulation", ALL_FORMULATIONS)
+@pytest.mark.parametrize("formulation", THINNING_FORMULATIONS)
 def test_reweighting_adaboost_with_every_formulation(formulation):
     fitted = AdaBoostClassifier(n_estimators=40, random_state=0).fit(X, Y)
     result = thin(fitted, X, Y, formulation=formulation, method="reweight", random_state=0)
@@ -171,12 +171,18 @@ def test_reweighting_adaboost_with_every_formulation(formulation):
     assert result.model.score(X_NEW, Y_NEW) > (0.6 if has_no_C(formulation) else 0.7)
 
 
-@pytest.mark.parametrize("formulation", ALL_FORMULATIONS)
+@pytest.mark.parametrize("formulation", THINNING_FORMULATIONS)
 def test_thinning_with_every_formulation(model, formulation):
     result = thin(model, X, Y, formulation=formulation, tolerance=0.03, random_state=0)
     assert 0 < len(result.kept) < 60
     assert result.gap <= 1e-6
     assert result.model.score(X_NEW, Y_NEW) > model.score(X_NEW, Y_NEW) - 0.05
+
+
+@pytest.mark.parametrize("formulation", ["cq", "spatial"])
+def test_formulations_with_side_rows_are_refused(model, formulation):
+    with pytest.raises(InvalidParameterError, match=f"formulation='{formulation}'.*'lp'"):
+        thin(model, X, Y, formulation=formulation)
 
 
 def test_a_forest_that_fits_its_rows_perfectly():

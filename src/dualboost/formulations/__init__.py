@@ -8,6 +8,7 @@ from ..errors import InvalidParameterError
 from .base import Formulation
 from .cg import CGBoost
 from .convex import ConvexBoost
+from .cq import CqBoost
 from .erlp import ERLPBoost
 from .hard import HardMarginBoost
 from .lexi import LexiBoost
@@ -20,6 +21,7 @@ from .nm import NMBoost
 from .programme import Programme
 from .qrlp import QRLPBoost
 from .soft import SoftBoost
+from .spatial import SpatialLPBoost
 from .total import TotalBoost
 
 FORMULATIONS: dict[str, type[Formulation]] = {
@@ -39,6 +41,8 @@ FORMULATIONS: dict[str, type[Formulation]] = {
         SoftBoost,
         TotalBoost,
         MLPBoost,
+        CqBoost,
+        SpatialLPBoost,
     )
 }
 
@@ -62,6 +66,7 @@ __all__ = [
     "STUDIED",
     "CGBoost",
     "ConvexBoost",
+    "CqBoost",
     "ERLPBoost",
     "Formulation",
     "HardMarginBoost",
@@ -75,6 +80,7 @@ __all__ = [
     "Programme",
     "QRLPBoost",
     "SoftBoost",
+    "SpatialLPBoost",
     "TotalBoost",
     "make_formulation",
 ]

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, fields, replace
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from .._typing import Vector
 from ..errors import InvalidParameterError
+from ..side_rows import NoSideRows, SideRows
 from .programme import Programme
+
+if TYPE_CHECKING:
+    from ..columns import Columns
 
 
 @dataclass(frozen=True)
@@ -37,6 +41,8 @@ class Formulation(ABC):
     """Whether the programme changes with the number of columns held."""
     sparser_with_larger_C: ClassVar[bool] = False
     """Whether a larger C uses fewer learners; a path of C begins at the other end, where most are generated."""
+    has_sides: ClassVar[bool] = False
+    """Whether it may have side rows, so that a column is more than its votes on the data rows."""
     guide: ClassVar[str] = "own"
     """How the sample weights for the next pricing are chosen, by its name in ``dualboost.guides``."""
 
@@ -47,6 +53,23 @@ class Formulation(ABC):
     def programme_of(self, labels: Vector, counts: Vector, n_columns: int) -> Programme:
         """``programme`` for rows of these classes; only a formulation that treats the classes apart looks at them."""
         return self.programme(counts, n_columns)
+
+    def side_rows(self, counts: Vector, n_features: int) -> SideRows:
+        """The rows of A beside those of the data; none unless the formulation asks for more than margins."""
+        return NoSideRows()
+
+    def with_sides(self, programme: Programme, n_sides: int) -> Programme:
+        """The programme with a box and a term for each side row."""
+        raise NotImplementedError(f"formulation {self.name!r} has no side rows")
+
+    def programme_over(self, columns: Columns, n_columns: int) -> Programme:
+        """The programme for the rows of these columns, side rows included, once ``n_columns`` are held."""
+        programme = self.programme_of(columns.labels, columns.counts, n_columns)
+        return self.with_sides(programme, columns.sides.n) if columns.sides.n else programme
+
+    def shortcoming(self, side_margins: Vector) -> str | None:
+        """What the ensemble fails to reach, given its margins in the side rows; for a warning."""
+        return None
 
     @abstractmethod
     def default_C(self, n_samples: float) -> float:

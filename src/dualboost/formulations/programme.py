@@ -56,6 +56,12 @@ class Programme:
         """The same programme with scores A w + intercept: the sample weights of both classes have the same sum."""
         return replace(self, labels=labels)
 
+    def with_sides(self, lower: Vector, upper: Vector, slopes: Vector) -> Programme:
+        """The same programme with side rows: their box, and g(theta) = slope*theta. It must have no equations."""
+        assert not len(self.right_side), "equations are of the data rows"
+        box = np.append(self.lower, lower), np.append(self.upper, upper)
+        return replace(self, lower=box[0], upper=box[1], term=self.term.with_linear(slopes))
+
     @cached_property
     def equations(self) -> Matrix:
         """E: a row for the total, and one for the intercept."""

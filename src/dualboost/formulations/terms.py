@@ -15,6 +15,9 @@ from scipy.special import expit, logit, xlog1py, xlogy
 
 from .._typing import Vector
 
+FLAT = 1e-280
+"""A curvature that adds nothing to any sum in double precision, and that may be divided by."""
+
 
 class RowTerm(ABC):
     """g, one convex function a row."""
@@ -38,6 +41,10 @@ class RowTerm(ABC):
     def response(self, margins: Vector, lower: Vector, upper: Vector) -> Vector:
         """The u_i in [lower_i, upper_i] that maximises -u_i m_i - g_i(u_i)."""
 
+    def with_linear(self, slopes: Vector) -> RowTerm:
+        """The term with further rows, for which g(u) = slope*u."""
+        raise NotImplementedError(f"{type(self).__name__} has no form for side rows")
+
     def loss(self, margins: Vector, lower: Vector, upper: Vector) -> Vector:
         """The maximum of -u_i m_i - g_i(u_i) over the box."""
         u = self.response(margins, lower, upper)
@@ -48,7 +55,7 @@ class RowTerm(ABC):
 class LinearTerm(RowTerm):
     """g(u) = -kink*(u - origin): a hinge loss that bends where the margin equals ``kink``."""
 
-    kink: float
+    kink: float | Vector
     origin: Vector
 
     is_linear: ClassVar[bool] = True
@@ -58,6 +65,10 @@ class LinearTerm(RowTerm):
 
     def slope(self, u: Vector) -> Vector:
         return np.full_like(u, -self.kink)
+
+    def with_linear(self, slopes: Vector) -> LinearTerm:
+        kinks = np.concatenate([np.full_like(self.origin, self.kink), -slopes])
+        return LinearTerm(kinks, np.append(self.origin, np.zeros_like(slopes)))
 
     def curvature(self, u: Vector) -> Vector:
         return np.zeros_like(u)
@@ -70,7 +81,7 @@ class LinearTerm(RowTerm):
 class QuadraticTerm(RowTerm):
     """g(u) = constant + linear*u + curvatures*u**2/2: a (truncated) squared loss."""
 
-    linear: float
+    linear: float | Vector
     curvatures: Vector
     constant: Vector
 
@@ -81,6 +92,11 @@ class QuadraticTerm(RowTerm):
 
     def slope(self, u: Vector) -> Vector:
         return self.linear + self.curvatures * u
+
+    def with_linear(self, slopes: Vector) -> QuadraticTerm:
+        linear = np.concatenate([np.full_like(self.curvatures, self.linear), slopes])
+        curvatures = np.append(self.curvatures, np.full_like(slopes, FLAT))
+        return QuadraticTerm(linear, curvatures, np.append(self.constant, np.zeros_like(slopes)))
 
     def curvature(self, u: Vector) -> Vector:
         return self.curvatures

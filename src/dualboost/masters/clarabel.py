@@ -80,7 +80,7 @@ class ClarabelMaster:
                 programme.equations @ programme.lower - programme.right_side,
             ]
         )
-        hinge = sparse.hstack([-columns.signed.T.astype(float), -sparse.eye(m), programme.equations.T], format="csc")
+        hinge = sparse.hstack([-columns.dense().T, -sparse.eye(m), programme.equations.T], format="csc")
         sign = sparse.hstack([-sparse.eye(n + m), sparse.csc_matrix((n + m, n_rho))], format="csc")
         rows = [(hinge, np.full(m, -programme.term.kink)), (sign, np.zeros(n + m))]
         cones = [clarabel.NonnegativeConeT(m), clarabel.NonnegativeConeT(n + m)]
@@ -98,7 +98,7 @@ class ClarabelMaster:
         clarabel, entropies = self._clarabel, _entropies(term)
         is_costly = weight_set.ridge > 0 or weight_set.is_bounded
         place = _Placing((m, 1, m * len(entropies), n if is_costly else 0))
-        over = place(0, columns.signed.astype(float)) - place(3, sparse.eye(n, place.widths[3]))
+        over = place(0, columns.dense()) - place(3, sparse.eye(n, place.widths[3]))
         if weight_set.total is not None:
             over = over - place(1, np.ones((n, 1)))
         rows, cones = [(over, np.full(n, weight_set.cost))], [clarabel.NonnegativeConeT(n)]

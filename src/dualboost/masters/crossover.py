@@ -109,11 +109,12 @@ def _edge_programme(
     """The small linear programme in u over a part (rows, columns) of A, with one row a column."""
     assert isinstance(programme.term, LinearTerm)
     rows, chosen = part
-    block = columns.signed[np.ix_(chosen, rows)].astype(float)
+    block = columns.block(chosen, rows)
     n_columns, n_rows = block.shape
     weight_total = programme.weight_set.total
     solver = quiet_solver()
-    solver.addCols(n_rows, np.full(n_rows, -programme.term.kink), *box, 0, NO_INDEX, NO_INDEX, NO_VALUES)
+    slopes = programme.term.slope(programme.lower)[rows]
+    solver.addCols(n_rows, slopes, *box, 0, NO_INDEX, NO_INDEX, NO_VALUES)
     if weight_total is not None:
         solver.addCol(weight_total, -INFINITY, INFINITY, 0, NO_INDEX, NO_VALUES)
         block = np.hstack([block, np.full((n_columns, 1), -1.0)])

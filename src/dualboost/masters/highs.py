@@ -77,7 +77,7 @@ class HighsMaster:
             self.solver.addRow(weight_total, weight_total, 0, NO_INDEX, NO_VALUES)
 
     def _add_columns(self, columns: Columns, programme: Programme) -> None:
-        for signed in columns.signed[self._n_held :].astype(float):
+        for signed in columns.dense(self._n_held):
             cost = programme.weight_set.cost - float(signed @ programme.lower)
             values = signed if programme.weight_set.total is None else np.append(signed, 1.0)
             index = np.arange(len(values), dtype=np.int32)

@@ -92,4 +92,7 @@ def _starting_sample_weights(programme: Programme, counts: Vector) -> Vector:
         return programme.lower + 0.9 * (programme.upper - programme.lower)
     if programme.term.is_linear:
         return 0.5 * (programme.lower + programme.upper)
-    return programme.term.response(np.zeros_like(counts), programme.lower, programme.upper)
+    asked = programme.term.response(np.zeros_like(programme.lower), programme.lower, programme.upper)
+    on_bound = (asked <= programme.lower) | (asked >= programme.upper)
+    asked[on_bound] = 0.5 * (programme.lower[on_bound] + programme.upper[on_bound])
+    return asked

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from dataclasses import Field
 from dataclasses import fields as dataclass_fields
 from typing import Any
 
@@ -84,17 +85,19 @@ def read_parameters(value: Any, where: str, known: list[str]) -> dict[str, Any]:
 def read_formulation(value: Any, where: str) -> Formulation:
     name = choice(fields(value, where, ("name",), value)["name"], inside(where, "name"), FORMULATIONS)
     kind = FORMULATIONS[name]
-    defaults = {field.name: field.default for field in dataclass_fields(kind)}
-    fields(value, where, ("name", *defaults))
-    checks = {name: _same_kind(default) for name, default in defaults.items()}
+    checks = {field.name: _same_kind(field) for field in dataclass_fields(kind)}
+    fields(value, where, ("name", *checks))
     try:
         return kind(**{name: check(value[name], inside(where, name)) for name, check in checks.items()})
     except InvalidParameterError as error:
         fail(where, f"is refused: {error}")
 
 
-def _same_kind(default: Any) -> Check:
-    """What a formulation's argument must be, judging by its default; that of C is None."""
+def _same_kind(field: Field[Any]) -> Check:
+    """What a formulation's argument must be, judging by its default, unless it says more; that of C is None."""
+    if field.metadata.get("is_list"):
+        return _optional(_whole_numbers)
+    default = field.default
     return text if isinstance(default, str) else _number if isinstance(default, float) else _optional(_number)
 
 
@@ -129,6 +132,18 @@ def _one_of(kind: type, check: Check, otherwise: Check) -> Check:
 def _nothing(value: Any, where: str) -> None:
     if value is not None:
         fail(where, "must be null: a file holds no functions")
+
+
+def _whole_numbers(value: Any, where: str) -> Any:
+    """A list of whole numbers, or of lists of them."""
+    found: list[Any] = []
+    for k, entry in enumerate(items(value, where)):
+        place = inside(where, k)
+        if type(entry) is list:
+            found.append([integer(one, inside(place, n)) for n, one in enumerate(entry)])
+        else:
+            found.append(integer(entry, place))
+    return found
 
 
 def _numbers(value: Any, where: str) -> Any:

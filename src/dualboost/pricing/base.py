@@ -57,5 +57,9 @@ class Pricer(Protocol):
     n_learners: float
     """At most so many learners of its class vote differently; infinity where that is not known."""
 
-    def price(self, u: Vector) -> PricedColumn:
-        """A column for the sample weights u; a negative u_i counts for the opposite label."""
+    def price(self, u: Vector, favour: Vector | None = None) -> PricedColumn:
+        """A column for the sample weights u; a negative u_i counts for the opposite label.
+
+        ``favour``, if given, is a factor for the edges of splits on each feature, which a pricer may heed; then nothing
+        is proven.
+        """

@@ -6,6 +6,7 @@ half of H - G^2/H. The sum of H being fixed, both choose the same split.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import lightgbm
@@ -41,10 +42,17 @@ class CartPricer:
         )
         self._booster = lightgbm.Booster(parameters, rows)
         self._smallest_leaf = SMALLEST_LEAVES[0]
+        self._is_favouring = False
         self._can_split = _varies(X)
 
-    def price(self, u: Vector) -> PricedColumn:
-        return priced(self._grow(u), self._data, u, self._voting)
+    def price(self, u: Vector, favour: Vector | None = None) -> PricedColumn:
+        if favour is None and not self._is_favouring:
+            return priced(self._grow(u), self._data, u, self._voting)
+        factors = np.ones(self._data.X.shape[1]) if favour is None else favour**2  # gains grow with squares of edges
+        self._booster.reset_parameter({"feature_contri": factors.tolist()})
+        self._is_favouring = favour is not None
+        tree = self._grow(u)
+        return priced(replace(tree, gain=tree.gain / factors[tree.feature]), self._data, u, self._voting)
 
     def _grow(self, u: Vector) -> Tree:
         size = np.abs(u)

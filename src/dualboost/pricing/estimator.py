@@ -57,7 +57,7 @@ class EstimatorPricer:
         self._data, self._voting = data, options.voting
         self._X = data.X.tocsr() if sparse.issparse(data.X) else data.X
 
-    def price(self, u: Vector) -> PricedColumn:
+    def price(self, u: Vector, favour: Vector | None = None) -> PricedColumn:
         rows = np.flatnonzero(u)
         targets = np.where(u > 0, self._data.labels, -self._data.labels)[rows]
         if not len(rows) or (targets == targets[0]).all():

@@ -43,7 +43,11 @@ class OptimalPricer:
         self._binary = BinarySplits(Bins(data, n_cuts))
         self.n_learners = _count(len(self._binary.splits), options.max_depth)
 
-    def price(self, u: Vector) -> PricedColumn:
+    def price(self, u: Vector, favour: Vector | None = None) -> PricedColumn:
+        """The tree with the largest edge; a favour is heeded at depth 1 only."""
+        if favour is not None:
+            found = self._optimal(u) if self._stumps is None else self._stumps.price(u, favour)
+            return found._replace(is_proven=False)
         best, other = self._optimal(u), self._cart.price(u)
         s = u * self._data.labels
         if s @ other.votes > s @ best.votes + 1e-12 * np.abs(u).sum():

@@ -32,10 +32,10 @@ class Pool:
         """How many calls of ``price`` it takes to ask everyone."""
         return len(self._pricers) if self._rotate else 1
 
-    def price(self, u: Vector) -> list[Offer]:
-        """What the pricers find, the largest edge first."""
+    def price(self, u: Vector, favour: Vector | None = None) -> list[Offer]:
+        """What the pricers find, the largest edge first; ``favour`` is a factor for edges on each feature."""
         signed = u * self._labels
-        columns = [pricer.price(u) for pricer in self._asked()]
+        columns = [pricer.price(u) if favour is None else pricer.price(u, favour) for pricer in self._asked()]
         offers = [Offer(column, float(signed @ column.votes)) for column in columns]
         return sorted(offers, key=lambda offer: -offer.edge)
 

@@ -19,10 +19,14 @@ class Stump(NamedTuple):
     k: int
     edge: float
     gini_gain: float
+    worth: float
+    """The edge times the favour of its feature."""
 
 
-def best_stump(bins: Bins, s: Vector, rows: Integers | slice = slice(None)) -> Stump | None:
-    """The split with the largest |sum left| + |sum right| of s = u*y; ties by Gini, then the first."""
+def best_stump(
+    bins: Bins, s: Vector, rows: Integers | slice = slice(None), favour: Vector | None = None
+) -> Stump | None:
+    """The split with the largest |sum left| + |sum right| of s = u*y times its favour; ties by Gini, then the first."""
     total, weights = float(s[rows].sum()), np.abs(s)
     weight = float(weights[rows].sum())
     best: Stump | None = None
@@ -34,15 +38,17 @@ def best_stump(bins: Bins, s: Vector, rows: Integers | slice = slice(None)) -> S
         gains = _purity(left, heavy) + _purity(total - left, weight - heavy)
         top = np.flatnonzero(edges >= edges.max() - 1e-12 * weight)
         k = int(top[np.argmax(gains[top])])
-        found = Stump(feature, k, float(edges[k]), float(gains[k] - _purity(np.array(total), np.array(weight))))
+        worth = float(edges[k] if favour is None else favour[feature] * edges[k])
+        gain = float(gains[k] - _purity(np.array(total), np.array(weight)))
+        found = Stump(feature, k, float(edges[k]), gain, worth)
         if best is None or _is_better(found, best, 1e-12 * weight):
             best = found
     return best
 
 
 def _is_better(one: Stump, other: Stump, rounding: float) -> bool:
-    if abs(one.edge - other.edge) > rounding:
-        return one.edge > other.edge
+    if abs(one.worth - other.worth) > rounding:
+        return one.worth > other.worth
     return one.gini_gain > other.gini_gain + rounding
 
 
@@ -63,15 +69,15 @@ class EdgePricer:
         self.is_exact = options.max_depth == 1 and options.voting == "hard"
         self.n_learners = 2.0 * self._bins.n_splits + 2.0 if options.max_depth == 1 else np.inf
 
-    def price(self, u: Vector) -> PricedColumn:
+    def price(self, u: Vector, favour: Vector | None = None) -> PricedColumn:
         s = u * self._data.labels
-        root = self._grow(s, np.flatnonzero(s), self._options.max_depth)
-        return priced(build_tree(root), self._data, u, self._options.voting, self.is_exact)
+        root = self._grow(s, np.flatnonzero(s), self._options.max_depth, favour)
+        return priced(build_tree(root), self._data, u, self._options.voting, self.is_exact and favour is None)
 
-    def _grow(self, s: Vector, rows: Integers, depth: int) -> Branch | None:
+    def _grow(self, s: Vector, rows: Integers, depth: int, favour: Vector | None) -> Branch | None:
         if depth == 0 or len(rows) < 2:
             return None
-        stump = best_stump(self._bins, s, rows)
+        stump = best_stump(self._bins, s, rows, favour)
         if stump is None or stump.gini_gain <= 1e-12 * np.abs(s[rows]).sum():
             return None
         left = self._bins.goes_left(stump.feature, stump.k)[rows]
@@ -79,6 +85,6 @@ class EdgePricer:
         return Branch(
             split=self._bins.splits[stump.feature][stump.k],
             gain=max(gain, 0.0) + stump.gini_gain,
-            left=self._grow(s, rows[left], depth - 1),
-            right=self._grow(s, rows[~left], depth - 1),
+            left=self._grow(s, rows[left], depth - 1, favour),
+            right=self._grow(s, rows[~left], depth - 1, favour),
         )

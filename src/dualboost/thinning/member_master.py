@@ -57,7 +57,7 @@ class ProgrammeFamily:
 
     def at(self, C: float, columns: Columns) -> Programme:
         formulation = replace(self.formulation, C=C).resolve(float(columns.counts.sum()))
-        programme = formulation.programme_of(columns.labels, columns.counts, self.n_columns)
+        programme = formulation.programme_over(columns, self.n_columns)
         return programme.with_intercept(columns.labels) if self.has_intercept else programme
 
 

@@ -117,6 +117,11 @@ def thin(
     _check(tolerance, validation_fraction, max_columns, random_state, verbose)
     way = METHODS[require_choice("method", method, sorted(METHODS))]
     programme = make_formulation(formulation, C, require_positive("epsilon", epsilon))
+    if programme.has_sides:
+        raise InvalidParameterError(
+            f"formulation={programme.name!r} asks for more than the outputs of a model's members: choose another one, "
+            "such as 'lp'."
+        )
     adapter = adapter_for(model)
     rows = read_rows(adapter, X, y, sample_weight)
     validation = read_validation(adapter, validation_data)
