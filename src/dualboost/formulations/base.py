@@ -34,7 +34,7 @@ class Formulation(ABC):
     objective_sign: ClassVar[int]
     """+1 if the paper's objective is the saddle value itself, -1 if it is its negative."""
     depends_on_columns: ClassVar[bool] = False
-    """Whether the programme changes with the number of columns held."""
+    """Whether the programme changes with the columns held."""
     sparser_with_larger_C: ClassVar[bool] = False
     """Whether a larger C uses fewer learners; a path of C begins at the other end, where most are generated."""
     guide: ClassVar[str] = "own"
@@ -47,6 +47,10 @@ class Formulation(ABC):
     def programme_of(self, labels: Vector, counts: Vector, n_columns: int) -> Programme:
         """``programme`` for rows of these classes; only a formulation that treats the classes apart looks at them."""
         return self.programme(counts, n_columns)
+
+    def first_prices(self, labels: Vector, counts: Vector) -> Vector:
+        """The sample weights of the first pricing, up to a factor."""
+        return counts
 
     @abstractmethod
     def default_C(self, n_samples: float) -> float:
