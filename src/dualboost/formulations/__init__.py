@@ -21,6 +21,7 @@ from .programme import Programme
 from .qrlp import QRLPBoost
 from .soft import SoftBoost
 from .total import TotalBoost
+from .two_stages import TwoStageProgramme
 
 FORMULATIONS: dict[str, type[Formulation]] = {
     formulation.name: formulation
@@ -76,5 +77,6 @@ __all__ = [
     "QRLPBoost",
     "SoftBoost",
     "TotalBoost",
+    "TwoStageProgramme",
     "make_formulation",
 ]

@@ -26,7 +26,7 @@ from .weight_sets import WeightSet
 
 KINK = 1.0
 """The margin up to which a row has a loss."""
-LEAST_PRICE = 1e-10
+LEAST_PRICE = 1e-13
 """The least price that solvers are given: at zero the box of a class would have no inside."""
 
 

@@ -20,7 +20,7 @@ from .certificate import certify
 from .interior_point import starting_point
 from .ladder import AIM, Ladder
 from .newton import Iterate, Newton
-from .stages import Stages
+from .stages import INNER, ROUGH, Stages
 from .warm_start import moved, raised, with_new_columns
 
 STEP_BACK = 0.995
@@ -108,7 +108,9 @@ class Interleaved:
     def _in_stages(self) -> Stages:
         """The same, for programmes in two stages."""
         if self._stages is None:
-            self._stages = Stages(Interleaved(self._ladder.tightened(), self._aim), self.tolerance)
+            rough = Interleaved(self._ladder.part(INNER * ROUGH, vertices=False), aim=1.0)
+            exact = self._ladder.part(INNER * self.tolerance)
+            self._stages = Stages(rough, lambda: Interleaved(exact, self._aim), self.tolerance)
         return self._stages
 
     def _enter(self, columns: Columns, programme: Programme) -> bool:

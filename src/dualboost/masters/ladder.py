@@ -37,7 +37,7 @@ class Ladder:
 
     def solve(self, columns: Columns, programme: Programme) -> MasterSolution:
         if isinstance(programme, TwoStageProgramme):
-            inner = self.tightened()
+            inner = self.part(INNER * self.tolerance)
             return in_stages(columns, programme, lambda one: inner.solve(columns, one), self.tolerance)
         best: MasterSolution | None = None
         attempts: list[str] = []
@@ -57,9 +57,9 @@ class Ladder:
                     best = solution
         raise MasterFailed(best, attempts)
 
-    def tightened(self) -> Ladder:
+    def part(self, tolerance: float, vertices: bool = True) -> Ladder:
         """The same ladder for programmes that are a part of another one."""
-        return Ladder(self._factories, INNER * self.tolerance, self._vertices)
+        return Ladder(self._factories, tolerance, self._vertices and vertices)
 
     def polish(self, columns: Columns, programme: Programme) -> MasterSolution:
         """The same as ``solve``, which leaves nothing to polish."""

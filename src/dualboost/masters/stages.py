@@ -20,13 +20,16 @@ from ..formulations.two_stages import TwoStageProgramme
 from .base import Candidate, MasterFailed, MasterSolution
 from .certificate import certify
 
-MAX_PRICES = 40
+MAX_PRICES, FEW_PRICES = 40, 4
+"""How many prices are tried for a solution, and between pricings."""
 INNER = 0.1
 """What is solved at one price is solved to this part of the tolerance."""
 GROWTH = 1.5
-"""Between pricings both stages are solved anew when there are so many times as many columns as the last time."""
+"""Between pricings the prices are sought anew when there are so many times as many columns as the last time."""
+ROUGH = 1e-2
+"""The tolerance of the prices between pricings."""
 NEAR = 1e-3
-"""A gap at one price at which another price has more to give."""
+"""The gap at one price, no column being new, below which another price has more to give."""
 NOTHING = 1e-9
 """An excess that is no more than rounding: then every price is as good."""
 
@@ -45,13 +48,15 @@ class Line(NamedTuple):
         return float(self.excess[1] - self.excess[0])
 
 
-def in_stages(columns: Columns, programme: TwoStageProgramme, solve: Solve, tolerance: float) -> MasterSolution:
+def in_stages(
+    columns: Columns, programme: TwoStageProgramme, solve: Solve, tolerance: float, n_prices: int = MAX_PRICES
+) -> MasterSolution:
     """The optimum of both stages over the columns, given a way to solve programmes of the one shape over them."""
     own = [certify(columns, programme.alone(k), _solved(solve, programme.alone(k))) for k in (0, 1)]
     programme = programme.at((0.5, 0.5), np.array([[max(one.dual, 0.0), one.primal] for one in own]))
     rising, falling = (_line(programme, one) for one in own)
     best: MasterSolution | None = None
-    for _ in range(MAX_PRICES):
+    for _ in range(n_prices):
         programme = programme.at(_crossing(rising, falling))
         found = certify(columns, programme, _solved(solve, programme))
         line = _line(programme, found)
@@ -108,40 +113,63 @@ class Steps(Protocol):
 
 
 class Stages:
-    """A master of programmes in two stages: between pricings it takes single steps at the last prices."""
+    """A master of programmes in two stages: between pricings it takes steps at the last prices, found roughly."""
 
-    def __init__(self, steps: Steps, tolerance: float) -> None:
-        self._steps = steps
+    def __init__(self, rough: Steps, make_exact: Callable[[], Steps], tolerance: float) -> None:
+        self._rough = rough
+        self._make_exact = make_exact
         self._tolerance = tolerance
         self._last: TwoStageProgramme | None = None
-        self._n_solved = self._n_held = 0
+        self._optimum: MasterSolution | None = None
+        self._n_held = self._n_priced = 0
 
     def solve(self, columns: Columns, programme: TwoStageProgramme) -> MasterSolution:
-        """A solution whose gap may still be large, with the least losses of the last time that both stages were solved."""
-        if self._last is None or columns.n_columns >= GROWTH * self._n_solved:
-            return self.polish(columns, programme)
-        self._n_held = columns.n_columns
-        found = self._steps.solve(columns, self._last.inner())
-        if found.gap <= NEAR:
-            return self.polish(columns, programme)
-        return certify(columns, self._last, Candidate(found.w, found.u, found.rho), (found.margins, found.edges))
+        """A solution whose gap may still be large; the least losses are those over the columns of the last prices."""
+        grown, self._n_held = columns.n_columns > self._n_held, columns.n_columns
+        if self._last is None:
+            return self._priced(columns, programme)
+        found = self._rough.solve(columns, self._last.inner())
+        is_near = found.gap <= NEAR and not grown
+        if columns.n_columns >= GROWTH * self._n_priced or (is_near and columns.n_columns > self._n_priced):
+            return self._priced(columns, programme)
+        solution = certify(columns, self._last, Candidate(found.w, found.u, found.rho), (found.margins, found.edges))
+        return self.polish(columns, programme) if is_near or solution.gap <= self._tolerance else solution
 
     def polish(self, columns: Columns, programme: TwoStageProgramme) -> MasterSolution:
         """The optimum of both stages, to the tolerance."""
-        if self._last is not None and columns.n_columns > self._n_held:
-            self._steps.solve(columns, self._last.inner())  # so that the new columns have a weight to go on from
-        self._n_held = self._n_solved = columns.n_columns
-
-        def solve(one: Programme) -> MasterSolution:
-            self._steps.move_to(columns, one)
-            return self._steps.polish(columns, one)
-
-        solution = in_stages(columns, programme, solve, self._tolerance)
-        assert isinstance(solution.programme, TwoStageProgramme)
-        self._last = solution.programme
-        self._steps.move_to(columns, self._last.inner())
+        known = self._optimum
+        if known is not None and len(known.w) == columns.n_columns:
+            return known
+        self._optimum = solution = in_stages(columns, programme, _warm(columns, self._make_exact()), self._tolerance)
+        self._keep(columns, solution)
         return solution
 
     def move_to(self, columns: Columns, programme: TwoStageProgramme) -> None:
-        """Forget the prices of another C."""
-        self._last = None
+        """Forget what was found for another C."""
+        self._last = self._optimum = None
+
+    def _priced(self, columns: Columns, programme: TwoStageProgramme) -> MasterSolution:
+        """Both stages to a rough tolerance."""
+        try:
+            solution = in_stages(columns, programme, _warm(columns, self._rough), ROUGH, FEW_PRICES)
+        except MasterFailed as failure:
+            if failure.best is None:
+                raise
+            solution = failure.best
+        self._keep(columns, solution)
+        return solution
+
+    def _keep(self, columns: Columns, solution: MasterSolution) -> None:
+        assert isinstance(solution.programme, TwoStageProgramme)
+        self._last, self._n_priced = solution.programme, columns.n_columns
+        self._rough.move_to(columns, self._last.inner())
+
+
+def _warm(columns: Columns, steps: Steps) -> Solve:
+    """Solves one programme after the other, each from the iterate of the last one."""
+
+    def solve(programme: Programme) -> MasterSolution:
+        steps.move_to(columns, programme)
+        return steps.polish(columns, programme)
+
+    return solve
