@@ -34,7 +34,7 @@ class Formulation(ABC):
     objective_sign: ClassVar[int]
     """+1 if the paper's objective is the saddle value itself, -1 if it is its negative."""
     depends_on_columns: ClassVar[bool] = False
-    """Whether the programme changes with the columns held."""
+    """Whether the programme changes with the number of columns held."""
     sparser_with_larger_C: ClassVar[bool] = False
     """Whether a larger C uses fewer learners; a path of C begins at the other end, where most are generated."""
     guide: ClassVar[str] = "own"

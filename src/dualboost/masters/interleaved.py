@@ -98,8 +98,8 @@ class Interleaved:
     def move_to(self, columns: Columns, programme: Programme) -> None:
         """Carry the iterate over to a programme of another C."""
         if isinstance(programme, TwoStageProgramme):
-            return self._in_stages.move_to(columns, programme)
-        if self._point is not None and self._programme is not None and len(self._point.w) == columns.n_columns:
+            self._in_stages.move_to(columns, programme)
+        elif self._point is not None and self._programme is not None and len(self._point.w) == columns.n_columns:
             with np.errstate(all="ignore"):
                 self._point = moved(self._point, columns, self._programme, programme)
             self._gap, self._length, self._waited = np.inf, 1.0, 0

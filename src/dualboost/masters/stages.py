@@ -16,7 +16,7 @@ import numpy as np
 from .._typing import Vector
 from ..columns import Columns
 from ..formulations.programme import Programme
-from ..formulations.two_stages import TwoStageProgramme
+from ..formulations.two_stages import LEAST_PRICE, TwoStageProgramme
 from .base import Candidate, MasterFailed, MasterSolution
 from .certificate import certify
 
@@ -90,7 +90,7 @@ def _crossing(rising: Line, falling: Line) -> tuple[float, float]:
     if min(rising.slope, -falling.slope) <= NOTHING:
         return 0.5, 0.5
     price = float((falling.excess[0] - rising.excess[0]) / (rising.slope - falling.slope))
-    price = min(max(price, 0.0), 1.0)
+    price = min(max(price, LEAST_PRICE), 1.0 - LEAST_PRICE)
     return 1.0 - price, price
 
 
