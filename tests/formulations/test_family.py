@@ -215,9 +215,9 @@ def test_lexi_is_the_hinge_loss_with_costs_that_it_finds_itself(C):
     columns = unbalanced_columns()
     solution = optimum(LexiBoost(C=C), columns)
     found = solution.programme
-    w = cp.Variable(columns.n_columns)
-    costs = found.upper @ cp.pos(1 - columns.signed.T.astype(float) @ w)
-    least = cp.Problem(cp.Minimize(costs), [cp.sum(w) == C, w >= 0]).solve(solver=cp.HIGHS)
+    w, xi = cp.Variable(columns.n_columns), cp.Variable(columns.n_rows)
+    constraints = [columns.signed.T @ w + xi >= 1, cp.sum(w) == C, w >= 0, xi >= 0]
+    least = cp.Problem(cp.Minimize(found.upper @ xi), constraints).solve(solver=cp.HIGHS)
     assert least - np.dot(found.prices, found.least[:, 1]) == pytest.approx(solution.primal, rel=1e-5)
     excess = found.losses(solution.margins, solution.rho) - found.least[:, 0]
     np.testing.assert_allclose(excess, solution.primal, rtol=1e-6)

@@ -37,7 +37,7 @@ class LexiBoost(Formulation):
     Pricing: a column improves when its edge exceeds the largest edge held; the first one is priced with u = b.
 
     C: the sum of the weights, above 0 and scale-free: a row has a loss up to a margin of 1/C of this sum. No margin is
-    above C, so that up to 1 the losses are those of mean margins and few trees are used. Default: 5.
+    above C, so that up to 1 the losses are those of mean margins and few trees are used. Default: 3.
     Paper's range: not at hand; the grid is 1.5 to 50, uniform in the exponent.
 
     Paper: Datta, Nag & Das, "Boosting with lexicographic programming: addressing class imbalance without cost tuning",
@@ -47,7 +47,7 @@ class LexiBoost(Formulation):
     name: ClassVar[str] = "lexi"
     title: ClassVar[str] = "LexiBoost"
     optimises: ClassVar[str] = "the larger excess of the classes' hinge losses over the least that each has alone"
-    meaning_of_C: ClassVar[str] = "the sum of the weights, above 0 (default 5)"
+    meaning_of_C: ClassVar[str] = "the sum of the weights, above 0 (default 3)"
     use: ClassVar[str] = "A rare class that matters as much as the other one; no costs to tune."
     objective_sign: ClassVar[int] = 1
 
@@ -66,7 +66,7 @@ class LexiBoost(Formulation):
         return counts / np.where(positive, counts[positive].sum(), counts[~positive].sum())
 
     def default_C(self, n_samples: float) -> float:
-        return 5.0
+        return 3.0
 
     def C_grid(self, n_samples: float, k: int = 10) -> Vector:
         return np.geomspace(1.5, 50.0, k)
