@@ -108,9 +108,8 @@ class Interleaved:
     def _in_stages(self) -> Stages:
         """The same, for programmes in two stages."""
         if self._stages is None:
-            rough = Interleaved(self._ladder.part(INNER * ROUGH, vertices=False), aim=1.0)
-            exact = self._ladder.part(INNER * self.tolerance)
-            self._stages = Stages(rough, lambda: Interleaved(exact, self._aim), self.tolerance)
+            rough, exact = self._ladder.part(ROUGH, vertices=False), self._ladder.part(INNER * self.tolerance)
+            self._stages = Stages(Interleaved(rough, aim=1.0), rough, exact, self.tolerance)
         return self._stages
 
     def _enter(self, columns: Columns, programme: Programme) -> bool:

@@ -9,6 +9,7 @@ crossing is high: it ends when that meets the dual value.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -103,21 +104,24 @@ def _mean(rising: Line, falling: Line) -> Candidate:
 
 
 class Steps(Protocol):
-    """A master of programmes of the one shape that goes on from where it was."""
+    """A master of programmes of the one shape that takes a step at a time."""
 
     def solve(self, columns: Columns, programme: Programme) -> MasterSolution: ...
 
-    def polish(self, columns: Columns, programme: Programme) -> MasterSolution: ...
-
     def move_to(self, columns: Columns, programme: Programme) -> None: ...
+
+
+class Whole(Protocol):
+    """A master of programmes of the one shape that solves them from the start."""
+
+    def solve(self, columns: Columns, programme: Programme) -> MasterSolution: ...
 
 
 class Stages:
     """A master of programmes in two stages: between pricings it takes steps at the last prices, found roughly."""
 
-    def __init__(self, rough: Steps, make_exact: Callable[[], Steps], tolerance: float) -> None:
-        self._rough = rough
-        self._make_exact = make_exact
+    def __init__(self, steps: Steps, rough: Whole, exact: Whole, tolerance: float) -> None:
+        self._steps, self._rough, self._exact = steps, rough, exact
         self._tolerance = tolerance
         self._last: TwoStageProgramme | None = None
         self._optimum: MasterSolution | None = None
@@ -128,7 +132,7 @@ class Stages:
         grown, self._n_held = columns.n_columns > self._n_held, columns.n_columns
         if self._last is None:
             return self._priced(columns, programme)
-        found = self._rough.solve(columns, self._last.inner())
+        found = self._steps.solve(columns, self._last.inner())
         is_near = found.gap <= NEAR and not grown
         if columns.n_columns >= GROWTH * self._n_priced or (is_near and columns.n_columns > self._n_priced):
             return self._priced(columns, programme)
@@ -137,39 +141,28 @@ class Stages:
 
     def polish(self, columns: Columns, programme: TwoStageProgramme) -> MasterSolution:
         """The optimum of both stages, to the tolerance."""
-        known = self._optimum
-        if known is not None and len(known.w) == columns.n_columns:
-            return known
-        self._optimum = solution = in_stages(columns, programme, _warm(columns, self._make_exact()), self._tolerance)
-        self._keep(columns, solution)
-        return solution
+        if self._optimum is None or len(self._optimum.w) != columns.n_columns:
+            solve = partial(self._exact.solve, columns)
+            self._optimum = self._kept(columns, in_stages(columns, programme, solve, self._tolerance))
+        return self._optimum
 
     def move_to(self, columns: Columns, programme: TwoStageProgramme) -> None:
         """Forget what was found for another C."""
         self._last = self._optimum = None
 
     def _priced(self, columns: Columns, programme: TwoStageProgramme) -> MasterSolution:
-        """Both stages to a rough tolerance."""
+        """Both stages, roughly."""
         try:
-            solution = in_stages(columns, programme, _warm(columns, self._rough), ROUGH, FEW_PRICES)
+            found = in_stages(columns, programme, partial(self._rough.solve, columns), ROUGH, FEW_PRICES)
         except MasterFailed as failure:
             if failure.best is None:
                 raise
-            solution = failure.best
-        self._keep(columns, solution)
-        return solution
+            found = failure.best
+        return self._kept(columns, found)
 
-    def _keep(self, columns: Columns, solution: MasterSolution) -> None:
+    def _kept(self, columns: Columns, solution: MasterSolution) -> MasterSolution:
+        """The solution, whose prices are those of the steps to come."""
         assert isinstance(solution.programme, TwoStageProgramme)
         self._last, self._n_priced = solution.programme, columns.n_columns
-        self._rough.move_to(columns, self._last.inner())
-
-
-def _warm(columns: Columns, steps: Steps) -> Solve:
-    """Solves one programme after the other, each from the iterate of the last one."""
-
-    def solve(programme: Programme) -> MasterSolution:
-        steps.move_to(columns, programme)
-        return steps.polish(columns, programme)
-
-    return solve
+        self._steps.move_to(columns, self._last.inner())
+        return solution
