@@ -6,6 +6,7 @@ the labels y as well, the scores have a free intercept, which the papers' progra
 
 import itertools
 import warnings
+from inspect import signature
 
 import cvxpy as cp
 import numpy as np
@@ -132,13 +133,19 @@ def md_full(A, C, y=None):
 
 
 def lexi(A, C, y=None, classes=None):
-    """Not the paper's, which is not at hand: the primal that the docstring states; rows of one class if not told."""
+    """Both stages, one after the other; the least loss itself where rows are of one class."""
     M, T = A.shape
-    mass = np.full(M, 1 / M) if classes is None else 0.5 / np.where(classes > 0, sum(classes > 0), sum(classes <= 0))
-    w, xi, rho, second = cp.Variable(T), cp.Variable(M), cp.Variable(), 1e-3
-    margins = _margins(A, w, y)
-    objective = (1 - second) * (rho - mass @ xi / C) + second * (mass @ margins)
-    return _solve(cp.Maximize(objective), [margins + xi >= rho, cp.sum(w) == 1, w >= 0, xi >= 0])
+    groups = [np.ones(M, dtype=bool)] if classes is None else [classes > 0, classes <= 0]
+
+    def stage(rows, least):
+        w, xi, excess = cp.Variable(T), cp.Variable(M), cp.Variable()
+        margins = _margins(A, w, y)
+        constraints = [margins[mask] + xi[mask] >= 1 for mask in rows]
+        constraints += [cp.sum(xi[mask]) / mask.sum() - one <= excess for mask, one in zip(rows, least, strict=True)]
+        return _solve(cp.Minimize(excess), [*constraints, cp.sum(w) == C, w >= 0, xi >= 0])
+
+    alone = [stage([mask], [0.0]) for mask in groups]
+    return alone[0] if classes is None else stage(groups, alone)
 
 
 LOSSES = {
@@ -181,8 +188,9 @@ PAPER = {
 def paper_optimum(name, A, C, classes, y=None, shares=None):
     """The optimal value for rows of these classes, -1 and 1, and columns with these shares of features.
 
-    Only one programme looks at either.
+    Only the programmes that look at them are told.
     """
-    if name == "spatial":
-        return spatial(A, C, y, shares)
-    return lexi(A, C, y, classes) if name == "lexi" else PAPER[name](A, C, y)
+    programme = PAPER[name]
+    asked = signature(programme).parameters
+    told = {key: value for key, value in {"classes": classes, "shares": shares}.items() if key in asked}
+    return programme(A, C, y, **told)

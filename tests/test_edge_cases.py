@@ -6,7 +6,8 @@ import pytest
 from dualboost import DualBoostClassifier
 from dualboost.errors import DegenerateEnsembleWarning, InvalidDataError, InvalidParameterError
 
-WORST_MARGIN = ("hard", "lexi", "lp-nu", "soft", "total", "mlp")
+TIED = ("hard", "lexi", "lp-nu", "soft", "total", "mlp")
+"""Those that look at the worst rows or the worse class: where nothing can be learnt, a tie is their optimum."""
 
 
 def fit(name, X, y, **options):
@@ -37,7 +38,7 @@ def test_one_row_per_class(formulation_name):
 @pytest.mark.filterwarnings("ignore::dualboost.errors.DegenerateEnsembleWarning")
 def test_constant_features_predict_the_majority(formulation_name):
     clf = fit(formulation_name, np.ones((10, 3)), [0] * 2 + [1] * 8)
-    if formulation_name in WORST_MARGIN:  # no margin is better than that of a tie
+    if formulation_name in TIED:
         assert (clf.decision_function(np.ones((2, 3))) == 0).all()
     else:
         assert (clf.predict(np.ones((2, 3))) == 1).all()

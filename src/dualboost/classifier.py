@@ -119,8 +119,8 @@ class DualBoostClassifier(InspectionMixin, PredictionMixin, ClassifierMixin, Bas
     n_columns_ : int
         The number of weights above 1e-6 of the largest one.
     objective_ : float
-        In the paper's own direction: "nm", "md", "md-full", "lp-nu", "hard", "lexi", "soft", "total", "mlp" maximise,
-        the others minimise ("qrlp" and "erlp" over the sample weights, so that more trees raise it).
+        In the paper's own direction: "nm", "md", "md-full", "lp-nu", "hard", "soft", "total", "mlp" maximise, the
+        others minimise ("qrlp" and "erlp" over the sample weights, so that more trees raise it).
     gap_ : float
         The relative duality gap of ``weights_``, computed from the weights and sample weights alone.
     bound_ : float or None

@@ -65,6 +65,8 @@ class ColumnGeneration:
     stopping: Sequence[StoppingRule] = ()
     observers: Sequence[Observer] = ()
     trace: Trace = field(default_factory=Trace)
+    _kept_programme: Programme | None = None
+    """What the ensemble that is kept is the optimum of."""
 
     def run(self) -> Trace:
         try:
@@ -96,7 +98,8 @@ class ColumnGeneration:
     def _generate(self) -> str:
         """Add columns until there is a reason to stop."""
         guide = make_guide(self.formulation, self.columns.counts, self.tol)
-        u, threshold, is_settled = Prices(self.columns.with_sides(self.columns.counts), -np.inf, is_settled=False)
+        first = self.columns.with_sides(self.formulation.first_prices(self.columns.labels, self.columns.counts))
+        u, threshold, is_settled = Prices(first, -np.inf, is_settled=False)
         solution = self.start
         if solution is not None:
             u, threshold, is_settled = OwnPrices.of(solution, self.tol)
@@ -107,7 +110,7 @@ class ColumnGeneration:
             offers = self._priced(u)
             priced_at = time.perf_counter()
             if solution is not None and self.pool.is_exact:
-                bound = self._bound(u, offers)
+                bound = self._bound(solution.programme, u, offers)
                 if np.isfinite(bound):
                     self.trace.note_bound(self.formulation.objective_sign * bound)
                 if self._meets(bound, solution.primal, solution.w, u):
@@ -163,12 +166,12 @@ class ColumnGeneration:
                 entered.append(offer)
         return entered
 
-    def _bound(self, u: Vector, offers: Sequence[Offer]) -> float:
+    def _bound(self, programme: Programme, u: Vector, offers: Sequence[Offer]) -> float:
         """A bound on the optimum over all learners of the pool, where the offers are proven; else -inf."""
         if not self.pool.is_proven(offers) or self.formulation.pricing_weights(u) is not u:
             return -np.inf
         edges = self.columns.edges(u)
-        return bound_over_class(self._programme(), u, edges, offers[0].edge, self.pool.n_learners)
+        return bound_over_class(programme, u, edges, offers[0].edge, self.pool.n_learners)
 
     def _meets(self, bound: float, primal: float, w: Vector, u: Vector) -> bool:
         size = max(float(np.abs(u).sum() * w.sum()), self._programme().size)
@@ -181,7 +184,8 @@ class ColumnGeneration:
         w, u = self.trace.weights[self.trace.kept], self.trace.sample_weights
         self.columns.keep_first(len(w))
         sign, row = self.formulation.objective_sign, self.trace.result
-        bound = self._bound(u, self._priced(u))
+        assert self._kept_programme is not None
+        bound = self._bound(self._kept_programme, u, self._priced(u))
         if np.isfinite(row.bound):
             bound = max(bound, sign * row.bound)
         if np.isfinite(bound):
@@ -202,7 +206,7 @@ class ColumnGeneration:
         ensemble has once more of them are held.
         """
         for factor in (1, 2, 4, 16):
-            programme = self._programme_at(factor * self.columns.n_columns)
+            programme = solution.programme if factor == 1 else self._programme_at(factor * self.columns.n_columns)
             reached = programme.shifted(solution.margins, solution.rho)
             asked = programme.term.response(reached, programme.lower, programme.upper)
             other = certify(self.columns, programme, Candidate(solution.w, programme.feasible(asked), solution.rho))
@@ -222,6 +226,7 @@ class ColumnGeneration:
         )
         keep = not self.keep_best or self._improves(record.validation_accuracy)
         self.trace.append(solution.w, solution.u, record, keep)
+        self._kept_programme = solution.programme if keep else self._kept_programme
         for observer in self.observers:
             observer(record)
         return record
@@ -263,6 +268,7 @@ class ColumnGeneration:
     def _replace_result(self, solution: MasterSolution) -> None:
         record = replace(self.trace.result, **self._figures(solution))
         self.trace.replace_result(solution.w, solution.u, record)
+        self._kept_programme = solution.programme
 
     def _accept_best(self, failure: MasterFailed) -> None:
         """No solver reached the tolerance: keep the best feasible ensemble and say so."""

@@ -23,6 +23,7 @@ from .qrlp import QRLPBoost
 from .soft import SoftBoost
 from .spatial import SpatialLPBoost
 from .total import TotalBoost
+from .two_stages import TwoStageProgramme
 
 FORMULATIONS: dict[str, type[Formulation]] = {
     formulation.name: formulation
@@ -82,5 +83,6 @@ __all__ = [
     "SoftBoost",
     "SpatialLPBoost",
     "TotalBoost",
+    "TwoStageProgramme",
     "make_formulation",
 ]

@@ -71,6 +71,10 @@ class Formulation(ABC):
         """What the ensemble fails to reach, given its margins in the side rows; for a warning."""
         return None
 
+    def first_prices(self, labels: Vector, counts: Vector) -> Vector:
+        """The sample weights of the first pricing, up to a factor."""
+        return counts
+
     @abstractmethod
     def default_C(self, n_samples: float) -> float:
         """A value of C that works across sizes; ``n_samples`` is the sum of the multiplicities."""

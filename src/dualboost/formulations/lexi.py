@@ -1,4 +1,4 @@
-"""A lexicographic soft margin for unbalanced classes, after LexiBoost."""
+"""LexiBoost."""
 
 from __future__ import annotations
 
@@ -11,66 +11,62 @@ from .._typing import Vector
 from .base import Formulation
 from .programme import Programme
 from .terms import LinearTerm
+from .two_stages import TwoStageProgramme
 from .weight_sets import Simplex
-
-SECOND_STAGE = 1e-3
-"""The weight of the second stage: the first one is at most about twice this below its best."""
 
 
 @dataclass(frozen=True)
 class LexiBoost(Formulation):
-    """After LexiBoost: the soft margin where both classes count the same, then the mean margin of the classes.
+    """LexiBoost: the losses of both classes as near as can be to the least that each class has alone.
 
-    The paper's own programmes were not at hand. It is cited for two stages: the least hinge loss of each class alone,
-    then the least deviation from these losses, with no costs to tune. This is not that: here both classes share one
-    soft margin rho, no class's own optimum is computed, and the second stage is a term of small weight d = 0.001.
+    Primal, with L_k(w) = sum of b_i xi_i over the rows of class k and b_i = c_i/M_k, M_k being the total of c there::
 
-    Primal, with b_i = c_i/(2 M_k) for a row of class k, M_k being the total of the multiplicities of that class::
+        L*_k = min L_k(w) for each class k alone, then   min  max_k L_k(w) - L*_k
+        s.t. y_i sum_j w_j h_j(x_i) + xi_i >= 1,   sum_j w_j = C,   w, xi >= 0   (in both stages)
 
-        max  (1 - d) (rho - 1/C sum_i b_i xi_i) + d sum_i b_i y_i sum_j w_j h_j(x_i)
-        s.t. y_i sum_j w_j h_j(x_i) + xi_i >= rho,   sum_j w_j = 1,   w, xi >= 0
+    Dual of the second stage, in u and the prices p_k of the classes::
 
-    Dual::
+        max  sum_i u_i - C max_j sum_i u_i y_i h_j(x_i) - sum_k p_k L*_k
+        s.t. 0 <= u_i <= p_k b_i for every row i of class k,   sum_k p_k = 1,   p >= 0
 
-        min  max_j sum_i u_i y_i h_j(x_i)
-        s.t. sum_i u_i = 1,   d b_i <= u_i <= (d + (1 - d)/C) b_i
+    So the costs of the classes, which others tune, are a part of the solution. The paper itself was not at hand. Of its
+    abstract are the two stages; ours are the mean over a class, the margin of one, the sum of the weights, and
+    that L*_k is over the columns held: more columns only lower it, and a column that would lower nothing else is not
+    sought. It is solved again for every solution returned, and roughly between pricings (``masters/stages.py``).
 
-    Up to C = 1/2 all of the 1 - d may go to one class: rho - 1/C sum_i b_i xi_i is at most the mean margin of the worst
-    fraction 2C of either class. But for the second stage this is ``lp-nu`` with rows weighted by b.
+    Pricing: a column improves when its edge exceeds the largest edge held; the first one is priced with u = b.
 
-    Pricing: a column improves when its edge exceeds the largest edge held.
-
-    C: the fraction of the classes' equal masses that is given up, above 0 and at most 1; scale-free. Default: 0.3.
-    Paper's range: not at hand; the grid is that of ``lp-nu``, 0.01 to 0.5, uniform in the exponent.
+    C: the sum of the weights, above 0 and scale-free: a row has a loss up to a margin of 1/C of this sum. No margin is
+    above C, so that up to 1 the losses are those of mean margins and few trees are used. Default: 3.
+    Paper's range: not at hand; the grid is 1.5 to 50, uniform in the exponent.
 
     Paper: Datta, Nag & Das, "Boosting with lexicographic programming: addressing class imbalance without cost tuning",
     IEEE Transactions on Knowledge and Data Engineering 32 (2020).
     """
 
     name: ClassVar[str] = "lexi"
-    title: ClassVar[str] = "Lexi (balanced)"
-    optimises: ClassVar[str] = "the soft margin of two classes that count the same, then their mean margin"
-    meaning_of_C: ClassVar[str] = "the fraction of the classes' masses given up, above 0 and at most 1 (default 0.3)"
+    title: ClassVar[str] = "LexiBoost"
+    optimises: ClassVar[str] = "the larger excess of the classes' hinge losses over the least that each has alone"
+    meaning_of_C: ClassVar[str] = "the sum of the weights, above 0 (default 3)"
     use: ClassVar[str] = "A rare class that matters as much as the other one; no costs to tune."
-    objective_sign: ClassVar[int] = -1
-    sparser_with_larger_C: ClassVar[bool] = True
+    objective_sign: ClassVar[int] = 1
 
     def programme(self, counts: Vector, n_columns: int) -> Programme:
-        share = counts / counts.sum()
-        lower = SECOND_STAGE * share
-        upper = lower + (1.0 - SECOND_STAGE) / self.strength * share
-        return Programme(lower, upper, LinearTerm(0.0, lower), Simplex(), total=1.0)
+        """The programme of a single class."""
+        lower = np.zeros_like(counts)
+        return Programme(lower, counts / counts.sum(), LinearTerm(1.0, lower), Simplex(self.strength), size=1.0)
 
     def programme_of(self, labels: Vector, counts: Vector, n_columns: int) -> Programme:
-        positive = labels > 0
-        class_totals = np.where(positive, counts[positive].sum(), counts[~positive].sum())
-        return self.programme(counts / class_totals, n_columns)
+        if labels.min() == labels.max():
+            return self.programme(counts, n_columns)
+        return TwoStageProgramme.of(labels, counts, Simplex(self.strength))
 
-    def C_bounds(self, n_samples: float) -> tuple[float, float]:
-        return 0.0, 1.0
+    def first_prices(self, labels: Vector, counts: Vector) -> Vector:
+        positive = labels > 0
+        return counts / np.where(positive, counts[positive].sum(), counts[~positive].sum())
 
     def default_C(self, n_samples: float) -> float:
-        return 0.3
+        return 3.0
 
     def C_grid(self, n_samples: float, k: int = 10) -> Vector:
-        return np.geomspace(0.01, 0.5, k)
+        return np.geomspace(1.5, 50.0, k)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from ..errors import InvalidParameterError, UnsupportedFormulationError
 from ..formulations.programme import Programme
-from .base import Candidate, Master, MasterSolution, SolveFailure
+from .base import Candidate, Master, MasterFailed, MasterSolution, SolveFailure
 from .certificate import WEIGHT_TOLERANCE, bound_over_class, certify, n_used, relative_gap
 from .clarabel import ClarabelMaster
 from .highs import HighsMaster
 from .interior_point import InteriorPointMaster
 from .interleaved import Interleaved
-from .ladder import Ladder, MasterFailed
+from .ladder import Ladder
+from .stages import in_stages
 
 MASTERS: dict[str, type[Master]] = {
     InteriorPointMaster.name: InteriorPointMaster,
@@ -58,6 +59,7 @@ __all__ = [
     "SolveFailure",
     "bound_over_class",
     "certify",
+    "in_stages",
     "make_ladder",
     "make_reoptimiser",
     "n_used",

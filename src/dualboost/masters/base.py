@@ -44,12 +44,22 @@ class MasterSolution:
     threshold: float
     primal: float
     dual: float
+    programme: Programme
+    """What was solved, with what the master itself has found of it."""
     gap: float
     """(primal - dual), relative to the larger of the two or to a thousandth of the terms they are summed from."""
 
 
 class SolveFailure(Exception):
     """A solver stopped without an optimum; the ladder tries the next way."""
+
+
+class MasterFailed(Exception):
+    """No rung reached the tolerance; ``best`` is the best certified solution found, if any."""
+
+    def __init__(self, best: MasterSolution | None, attempts: list[str]) -> None:
+        super().__init__("; ".join(attempts))
+        self.best = best
 
 
 class Master(Protocol):

@@ -53,6 +53,7 @@ def certify(
         threshold=weight_set.threshold(edges),
         primal=primal,
         dual=dual,
+        programme=programme,
         gap=relative_gap(primal, dual, size),
     )
 

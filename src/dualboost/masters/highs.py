@@ -52,8 +52,9 @@ class HighsMaster:
         if self._n_held == 0:
             self._add_rows(programme)
         self._add_columns(columns, programme)
-        kinks = np.full(n_rows, programme.term.kink)
-        self.solver.changeRowsBounds(n_rows, np.arange(n_rows, dtype=np.int32), kinks, np.full(n_rows, INFINITY))
+        rows, kinks = np.arange(n_rows, dtype=np.int32), np.full(n_rows, programme.term.kink)
+        self.solver.changeRowsBounds(n_rows, rows, kinks, np.full(n_rows, INFINITY))
+        self.solver.changeColsCost(n_rows, rows, programme.upper - programme.lower)
         if strategy != "warm simplex":
             self.solver.clearSolver()
         self.solver.setOptionValue("solver", "ipm" if strategy.startswith("interior") else "simplex")

@@ -11,20 +11,14 @@ from typing import ClassVar
 from ..columns import Columns
 from ..errors import MissingDependencyError
 from ..formulations.programme import Programme
-from .base import Master, MasterSolution, SolveFailure
+from ..formulations.two_stages import TwoStageProgramme
+from .base import Master, MasterFailed, MasterSolution, SolveFailure
 from .certificate import certify, drop_negligible
 from .crossover import to_vertex
+from .stages import INNER, in_stages
 
 AIM = 1e-2
 """Solvers aim at this fraction of the accepted gap, so that rounding and the vertex stay within it."""
-
-
-class MasterFailed(Exception):
-    """No rung reached the tolerance; ``best`` is the best certified solution found, if any."""
-
-    def __init__(self, best: MasterSolution | None, attempts: list[str]) -> None:
-        super().__init__("; ".join(attempts))
-        self.best = best
 
 
 class Ladder:
@@ -42,6 +36,9 @@ class Ladder:
         self.tolerance = tolerance
 
     def solve(self, columns: Columns, programme: Programme) -> MasterSolution:
+        if isinstance(programme, TwoStageProgramme):
+            inner = self.part(INNER * self.tolerance)
+            return in_stages(columns, programme, lambda one: inner.solve(columns, one), self.tolerance)
         best: MasterSolution | None = None
         attempts: list[str] = []
         for master in self._able(programme):
@@ -59,6 +56,10 @@ class Ladder:
                 if best is None or solution.gap < best.gap:
                     best = solution
         raise MasterFailed(best, attempts)
+
+    def part(self, tolerance: float, vertices: bool = True) -> Ladder:
+        """The same ladder for programmes that are a part of another one."""
+        return Ladder(self._factories, tolerance, self._vertices and vertices)
 
     def polish(self, columns: Columns, programme: Programme) -> MasterSolution:
         """The same as ``solve``, which leaves nothing to polish."""

@@ -89,6 +89,9 @@ class TotallyCorrective(StudyMethod):
     def __init__(self, name: str) -> None:
         self.name, self.title = name, FORMULATIONS[name].title
 
+    def takes_part(self, experiment: str) -> bool:
+        return experiment != "reweight" or not FORMULATIONS[self.name].has_sides
+
     def grid(self, n_samples: int, k: int) -> Vector:
         return np.unique(FORMULATIONS[self.name]().C_grid(n_samples, k))
 

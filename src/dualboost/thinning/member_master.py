@@ -10,8 +10,9 @@ import numpy as np
 
 from .._typing import Integers, Vector
 from ..columns import Columns
-from ..formulations import Formulation, Programme
-from ..masters import MASTERS, WEIGHT_TOLERANCE, Candidate, Interleaved, Ladder, MasterSolution, certify
+from ..formulations import Formulation, Programme, TwoStageProgramme
+from ..masters import MASTERS, WEIGHT_TOLERANCE, Candidate, Interleaved, Ladder, MasterSolution, certify, in_stages
+from ..masters.stages import INNER
 from ..path import PATH_TOLERANCE
 
 FIRST = 20
@@ -36,6 +37,10 @@ class Precision(NamedTuple):
     def interior_master(self) -> Interleaved:
         """A master for the columns that take part, which leaves others half of the tolerance, and no vertices."""
         return Interleaved(Ladder(list(MASTERS.values()), 0.5 * self.tolerance, vertices=False), aim=1.0)
+
+    def tightened(self) -> Precision:
+        """The precision of programmes that are a part of another one."""
+        return self._replace(tolerance=INNER * self.tolerance)
 
     def used(self, w: Vector) -> Integers:
         return np.flatnonzero(w > self.least_weight * w.max(initial=0.0))
@@ -75,6 +80,9 @@ class MemberMaster:
 
     def solve(self, programme: Programme) -> MasterSolution:
         """The optimum over all columns, begun from that of the last programme; else ``MasterFailed``."""
+        if isinstance(programme, TwoStageProgramme):
+            inner = MemberMaster(self._columns, self._precision.tightened())
+            return in_stages(self._columns, programme, inner.solve, self._precision.tolerance)
         if len(self.active):
             self._master.move_to(self._part, programme)
         else:
