@@ -40,8 +40,9 @@ def test_objective_is_the_papers(master, name, which_C, intercept):
     columns = stump_columns(formulation=name)
     C = three_values_of_C(name, columns.counts.sum())[which_C]
     formulation, _, solution = solved(master, name, columns, C, intercept)
-    labels = np.repeat(columns.labels, columns.counts.astype(int)) if intercept else None
-    expected = paper_optimum(name, expanded(columns), C, None, labels, stump_shares(columns))
+    classes = np.repeat(columns.labels, columns.counts.astype(int))
+    labels = classes if intercept else None
+    expected = paper_optimum(name, expanded(columns), C, classes, labels, stump_shares(columns))
     assert formulation.objective_sign * solution.primal == pytest.approx(expected, rel=1e-6, abs=1e-9)
     assert 0 <= solution.gap <= TOLERANCE
 
