@@ -215,8 +215,10 @@ class DualBoostClassifier(InspectionMixin, PredictionMixin, ClassifierMixin, Bas
         formulation = formulation.resolve(float(rows.counts.sum()))
         columns = Columns(rows.labels, rows.counts, capacity=min(self.max_iter, 128))
         programme = formulation.programme_of(rows.labels, rows.counts, 1)
-        master = make_reoptimiser(self.master, self.reoptimize, programme, formulation.name, self.tol)
-        pool = self._make_pool(rows, sorted(encoder.categories))
+        master = make_reoptimiser(
+            self.master, self.reoptimize, programme, formulation.name, self.tol, formulation.n_sampled
+        )
+        pool = self._make_pool(rows, sorted(encoder.categories), formulation.n_sampled is not None)
         trace = self._generate(formulation, pool, master, columns, held_out)
         self._encoder, self.classes_, self.formulation_ = encoder, classes, formulation
         self._keep(trace, rows, columns, held_out)
@@ -311,7 +313,7 @@ class DualBoostClassifier(InspectionMixin, PredictionMixin, ClassifierMixin, Bas
             stacklevel=4,
         )
 
-    def _make_pool(self, rows: TrainingRows, categorical: list[int]) -> Pool:
+    def _make_pool(self, rows: TrainingRows, categorical: list[int], leave_out_zeros: bool = False) -> Pool:
         options = LearnerOptions(
             max_depth=self.max_depth,
             voting=self.voting,
@@ -319,6 +321,7 @@ class DualBoostClassifier(InspectionMixin, PredictionMixin, ClassifierMixin, Bas
             n_thresholds=self.n_thresholds,
             tree_time_limit=self.tree_time_limit,
             n_jobs=effective_n_jobs(self.n_jobs),
+            leave_out_zeros=leave_out_zeros,
         )
         data = TrainingData(rows.X, rows.labels, categorical)
         return make_pool(self.learner, data, options, rotate=self.pool == "rotate")

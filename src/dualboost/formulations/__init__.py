@@ -8,6 +8,7 @@ from ..errors import InvalidParameterError
 from .base import Formulation
 from .cg import CGBoost
 from .convex import ConvexBoost
+from .dda import DDABoost
 from .erlp import ERLPBoost
 from .hard import HardMarginBoost
 from .lexi import LexiBoost
@@ -39,6 +40,7 @@ FORMULATIONS: dict[str, type[Formulation]] = {
         SoftBoost,
         TotalBoost,
         MLPBoost,
+        DDABoost,
     )
 }
 
@@ -62,6 +64,7 @@ __all__ = [
     "STUDIED",
     "CGBoost",
     "ConvexBoost",
+    "DDABoost",
     "ERLPBoost",
     "Formulation",
     "HardMarginBoost",

@@ -64,6 +64,10 @@ class Ladder:
         """The same as ``solve``, which leaves nothing to polish."""
         return self.solve(columns, programme)
 
+    def move_rows(self, columns: Columns, programme: Programme) -> None:
+        """Forget what the masters keep of the rows before."""
+        self._masters.clear()
+
     def _able(self, programme: Programme) -> Iterator[Master]:
         for rung, factory in enumerate(self._factories):
             if rung not in self._masters:
