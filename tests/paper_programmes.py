@@ -150,6 +150,7 @@ PAPER = {
     "soft": lp_nu,
     "mlp": lp_nu,
     "total": hard,
+    "dda": lp,
 }
 
 

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from .formulations import (
         CGBoost,
         ConvexBoost,
+        DDABoost,
         ERLPBoost,
         Formulation,
         HardMarginBoost,
@@ -43,6 +44,7 @@ _HOMES = {
 __all__ = [
     "CGBoost",
     "ConvexBoost",
+    "DDABoost",
     "DualBoostClassifier",
     "DualBoostClassifierCV",
     "ERLPBoost",

@@ -47,7 +47,7 @@ class DualBoostClassifier(InspectionMixin, PredictionMixin, ClassifierMixin, Bas
     ----------
     formulation : str or Formulation, default="nm"
         What is optimised: "nm", "qrlp", "lp", "cg", "erlp", "md", "lp-nu", "hard", "md-full", "convex", "lexi", "soft",
-        "total" or "mlp"; see ``dualboost.formulations``. An object brings its own parameters.
+        "total", "mlp" or "dda"; see ``dualboost.formulations``. An object brings its own parameters.
     C : float, default=None
         The formulation's one hyperparameter, with the paper's meaning. None picks the formulation's documented default
         for the size of the data.
@@ -71,8 +71,8 @@ class DualBoostClassifier(InspectionMixin, PredictionMixin, ClassifierMixin, Bas
         that lets a tree enter.
     master : {"auto", "ipm", "highs", "clarabel"}, default="auto"
         The solver. "ipm" is our own for every formulation; "highs" (linear programmes: "lp", "nm", "lp-nu", "hard",
-        "lexi", "soft", "total", "mlp") and "clarabel" (an extra) are independent references. Whichever is chosen, the
-        others stand by in case it fails.
+        "lexi", "soft", "total", "mlp", "dda") and "clarabel" (an extra) are independent references. Whichever is chosen,
+        the others stand by in case it fails.
     validation_fraction : float, default=None
         The share of rows held out to record the validation accuracy, and to calibrate probabilities.
     n_iter_no_change : int, default=None

@@ -1,13 +1,14 @@
 """A master that looks at few rows at a time, and certifies its solutions over all of them.
 
 Initialisation: a sample of the rows, scaled to stand for all. Generation: the master is solved, and columns are priced,
-on the sample. Refinement: the rows near the kink of the hinge alone; those below it, whose sample weight is at its upper
-bound, in bundles; and none of those above it, whose sample weight is zero. Rows are chosen anew, by the margins of all
-of them, when what they leave out of the objective is more than the gap that is left on them.
+on the sample; a larger one is drawn when its objective differs from that of all rows by more than the gap on it.
+Refinement: the rows near the kink of the hinge stand alone; the others are bundled, and those above the kink have no
+sample weight. They are chosen anew, by the margins of all rows, when they mislead in the same sense.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -21,16 +22,17 @@ from .interleaved import SINGLE_ABOVE, Interleaved
 from .ladder import Ladder, MasterFailed
 from .reduction import Reduction, rows_near, sample_of
 
+GROWTH, MOST_SAMPLED = 4, 0.25
+"""A sample that misleads is followed by one so many times as large, up to this part of all rows."""
 NEAR = 0.05
-"""The part of all rows that stands alone near the kink, at least as many as were sampled."""
-
-TRUSTED, PUSHES = 1e-3, 5
-"""Near the kink rows are chosen anew if they still mislead at this gap, or after so many steps towards it: a loosely
-solved master moves rows far from where they were when they were chosen."""
+"""The part of all rows that stands alone near the kink, at least as many as were sampled at first."""
+SETTLED, TRUSTED = 5e-2, 1e-3
+"""Gaps on the rows at hand to be reached: on a sample just drawn, after which the inner master has its own pace; and
+near the kink, as a loosely solved master moves rows far from where they were when they were chosen."""
 
 
 class ActiveRows:
-    """Solves by ``inner`` over a sample of ``n_sampled`` rows, then over the active ones; over all if there are no more.
+    """Solves by ``inner`` over samples from ``n_sampled`` rows on, then near the kink; over all if there are no more.
 
     For hinge losses whose sample weights may be zero, and have no total.
     """
@@ -43,15 +45,14 @@ class ActiveRows:
 
     def solve(self, columns: Columns, programme: Programme) -> MasterSolution:
         """A certified solution over all rows; called again without a new column, a better one."""
-        if columns.n_rows <= self._n_sampled:
-            return self._inner.solve(columns, programme)
-        if self.is_exact:
-            return self.polish(columns, programme)
+        if self.is_exact or columns.n_rows <= self._n_sampled:
+            return self.polish(columns, programme) if self.is_exact else self._inner.solve(columns, programme)
         is_new = self._follow(columns)
-        solution, is_misled = self._tightened(columns, programme)
+        solution, is_misled = self._stepped(columns, programme, np.inf)
         if is_misled:
-            self._refine(columns, programme, solution, keep=not is_new)
-            solution, _ = self._tightened(columns, programme)
+            if not self._sample_more(columns):
+                self._come_near(columns, programme, solution, keep=not is_new)
+            solution, _ = self._stepped(columns, programme, SETTLED)
         return solution
 
     def polish(self, columns: Columns, programme: Programme) -> MasterSolution:
@@ -59,10 +60,13 @@ class ActiveRows:
         if columns.n_rows <= self._n_sampled:
             return self._inner.polish(columns, programme)
         self._follow(columns)
-        solution = self._optimum(columns, programme)
-        while solution.gap > self._inner.tolerance and (self._is_sample or not self._reduction.alone.all()):
-            self._refine(columns, programme, solution, keep=True)
-            solution = self._optimum(columns, programme)
+        if self._is_sample:
+            solution, _ = self._stepped(columns, programme, TRUSTED)
+            self._come_near(columns, programme, solution)
+        solution, _ = self._certified(columns, programme, self._inner.polish)
+        while solution.gap > self._inner.tolerance and not self._reduction.alone.all():
+            self._come_near(columns, programme, solution, keep=True)
+            solution, _ = self._certified(columns, programme, self._inner.polish)
         return solution
 
     @property
@@ -73,72 +77,82 @@ class ActiveRows:
     def _follow(self, columns: Columns) -> bool:
         """Hold the columns that all rows have, on the rows at hand; whether any is new."""
         if self._held is None:
-            self._held = _over(sample_of(columns.labels, columns.counts, self._n_sampled), columns)
+            self._hold(sample_of(columns.labels, columns.counts, self._n_sampled), columns)
             return True
         reduction, held = self._held
-        held.keep_first(columns.n_columns)
+        if held.n_columns > columns.n_columns:
+            held.keep_first(columns.n_columns)
+            self._inner.forget_rows()
         new = columns.signed[held.n_columns :]
         for signed in new:
             held.append(reduction.votes(signed))
         return len(new) > 0
 
-    def _refine(self, columns: Columns, programme: Programme, solution: MasterSolution, keep: bool) -> None:
-        """Choose the rows by their margins; ``keep`` those at hand as well, so that no choice comes twice."""
+    def _hold(self, reduction: Reduction, columns: Columns) -> None:
+        """Look at these rows from now on."""
+        held = Columns(np.ones(len(reduction.starts)), reduction.sums(columns.counts), columns.n_columns)
+        for signed in columns.signed:
+            held.append(reduction.votes(signed))
+        self._held = reduction, held
+        self._inner.forget_rows()
+
+    def _sample_more(self, columns: Columns) -> bool:
+        """Draw a larger sample, if the rows are a sample and there are enough."""
+        n_sampled = GROWTH * len(self._reduction.members)
+        if not self._is_sample or n_sampled > MOST_SAMPLED * columns.n_rows:
+            return False
+        self._hold(sample_of(columns.labels, columns.counts, n_sampled), columns)
+        return True
+
+    def _come_near(self, columns: Columns, programme: Programme, solution: MasterSolution, keep: bool = False) -> None:
+        """Choose the rows by their margins; ``keep`` those that stand alone, so that no choice comes twice."""
         assert isinstance(programme.term, LinearTerm)
         reached = programme.shifted(solution.margins, solution.rho)
         n_rows = max(self._n_sampled, round(NEAR * columns.n_rows))
         before = self._reduction if keep and not self._is_sample else None
-        reduction = rows_near(reached, programme.term.kink, columns.counts, n_rows, before)
-        self._held, self._is_sample = _over(reduction, columns), False
-        self._inner.move_rows(self._held[1], reduction.programme(programme))
+        self._hold(rows_near(reached, programme.term.kink, columns.counts, n_rows, before), columns)
+        self._is_sample = False
 
-    def _tightened(self, columns: Columns, programme: Programme) -> tuple[MasterSolution, bool]:
-        """The next solution on the rows at hand, solved as far as they need to be trusted; whether they are not."""
-        for _ in range(PUSHES):
-            solution, gap, is_misled = self._stepped(columns, programme)
-            if self._is_sample or not is_misled or gap <= TRUSTED:
-                break
-        return solution, is_misled
+    def _stepped(self, columns: Columns, programme: Programme, aim: float) -> tuple[MasterSolution, bool]:
+        """The next solution, and whether the rows at hand leave out more than the gap on them."""
+        aim = aim if self._is_sample else TRUSTED
 
-    def _stepped(self, columns: Columns, programme: Programme) -> tuple[MasterSolution, float, bool]:
-        """The next solution, the gap on the rows at hand, and whether they leave out more than that."""
-        assert self._held is not None
-        reduction, held = self._held
-        reduced = self._inner.solve(held, reduction.programme(programme))
-        candidate = self._on_all_rows(reduced, programme)
-        products = columns.single.margins(reduced.w), reduction.unit * held.edges(reduction.active(reduced.u))
-        solution = certify(columns, programme, candidate, products)
-        if solution.gap <= SINGLE_ABOVE:
-            solution = certify(columns, programme, candidate)
-        is_misled = abs(solution.primal - reduced.primal) > reduced.primal - reduced.dual
-        is_misled |= reduced.gap <= self._inner.tolerance < solution.gap
-        return self._with_threshold(solution, reduced), reduced.gap, is_misled
+        def step(held: Columns, part: Programme) -> MasterSolution:
+            reduced = self._inner.solve(held, part)
+            while reduced.gap > aim:
+                reduced = self._inner.solve(held, part)
+            return reduced
 
-    def _optimum(self, columns: Columns, programme: Programme) -> MasterSolution:
-        """The optimum on the rows at hand, certified over all of them."""
+        solution, reduced = self._certified(columns, programme, step, in_single=True)
+        left_out = abs(solution.primal - reduced.primal)
+        is_stuck = reduced.gap <= self._inner.tolerance < solution.gap
+        return solution, left_out > reduced.primal - reduced.dual or is_stuck
+
+    def _certified(
+        self,
+        columns: Columns,
+        programme: Programme,
+        solve: Callable[[Columns, Programme], MasterSolution],
+        in_single: bool = False,
+    ) -> tuple[MasterSolution, MasterSolution]:
+        """A solution on the rows at hand, certified over all rows, and as it is on them."""
         assert self._held is not None
         reduction, held = self._held
         try:
-            reduced = self._inner.polish(held, reduction.programme(programme))
+            reduced = solve(held, reduction.programme(programme))
         except MasterFailed as failure:
             if failure.best is not None:
                 failure.best = certify(columns, programme, self._on_all_rows(failure.best, programme))
             raise
-        solution = certify(columns, programme, self._on_all_rows(reduced, programme))
-        return self._with_threshold(solution, reduced)
+        candidate = self._on_all_rows(reduced, programme)
+        products = None
+        if in_single:
+            products = columns.single.margins(reduced.w), reduction.unit * held.edges(reduction.active(reduced.u))
+        solution = certify(columns, programme, candidate, products)
+        if in_single and solution.gap <= SINGLE_ABOVE:
+            solution = certify(columns, programme, candidate)
+        return replace(solution, threshold=reduction.unit * reduced.threshold), reduced
 
     def _on_all_rows(self, reduced: MasterSolution, programme: Programme) -> Candidate:
         u = self._reduction.spread(self._reduction.active(reduced.u))
         return Candidate(reduced.w, u.clip(programme.lower, programme.upper), reduced.rho)
-
-    def _with_threshold(self, solution: MasterSolution, reduced: MasterSolution) -> MasterSolution:
-        """The solution with the threshold that belongs to its sample weights: a sample's are scaled down."""
-        return replace(solution, threshold=self._reduction.unit * reduced.threshold)
-
-
-def _over(reduction: Reduction, columns: Columns) -> tuple[Reduction, Columns]:
-    """The reduction, and the columns on its rows."""
-    held = Columns(np.ones(len(reduction.starts)), reduction.sums(columns.counts), columns.n_columns)
-    for signed in columns.signed:
-        held.append(reduction.votes(signed))
-    return reduction, held

@@ -19,7 +19,7 @@ from .certificate import certify
 from .interior_point import starting_point
 from .ladder import AIM, Ladder
 from .newton import Iterate, Newton
-from .warm_start import moved, on_rows, raised, with_new_columns
+from .warm_start import moved, raised, with_new_columns
 
 STEP_BACK = 0.995
 NEW_COLUMN_CENTRING = 0.8
@@ -95,14 +95,10 @@ class Interleaved:
                 self._point = moved(self._point, columns, self._programme, programme)
             self._gap, self._length, self._waited = np.inf, 1.0, 0
 
-    def move_rows(self, columns: Columns, programme: Programme) -> None:
-        """Carry the weights over to other rows."""
-        self._ladder.move_rows(columns, programme)
-        if self._point is not None and len(self._point.w) == columns.n_columns:
-            with np.errstate(all="ignore"):
-                self._point = on_rows(self._point, columns, programme)
-        else:
-            self._point = None
+    def forget_rows(self) -> None:
+        """Begin anew: the next programme is over other rows, or fewer columns."""
+        self._ladder.forget_rows()
+        self._point, self._waited = None, 0
         self._gap, self._length, self._in_single = np.inf, 1.0, False
 
     def _enter(self, columns: Columns, programme: Programme) -> bool:

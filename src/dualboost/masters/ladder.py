@@ -64,8 +64,8 @@ class Ladder:
         """The same as ``solve``, which leaves nothing to polish."""
         return self.solve(columns, programme)
 
-    def move_rows(self, columns: Columns, programme: Programme) -> None:
-        """Forget what the masters keep of the rows before."""
+    def forget_rows(self) -> None:
+        """Begin anew: the next programme is over other rows."""
         self._masters.clear()
 
     def _able(self, programme: Programme) -> Iterator[Master]:

@@ -70,15 +70,6 @@ def moved(point: Iterate, columns: Columns, old: Programme, new: Programme) -> I
     return point._replace(margins=columns.margins(w), edges=columns.edges(point.u))
 
 
-def on_rows(point: Iterate, columns: Columns, programme: Programme) -> Iterate:
-    """The weights of the point on other rows, whose sample weights are those that they ask for, off their bounds."""
-    reached = programme.shifted(columns.margins(point.w), point.rho)
-    u = programme.feasible(programme.term.response(reached, programme.lower, programme.upper))
-    stationarity = programme.term.slope(u) + reached
-    p, q = np.maximum(stationarity, 0.0), np.maximum(-stationarity, 0.0)
-    return moved(point._replace(u=u, p=p, q=q), columns, programme, programme)
-
-
 def raised(point: Iterate, columns: Columns, programme: Programme) -> Iterate:
     """The point with its small products raised, so that the next step is not blocked."""
     point = _off_bounds(point, programme, RAISE * mean_product(point, programme), RAISED_CENTRAL)
