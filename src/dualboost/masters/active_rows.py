@@ -2,8 +2,9 @@
 
 Initialisation: a sample of the rows, scaled to stand for all. Generation: the master is solved, and columns are priced,
 on the sample; a larger one is drawn when its objective differs from that of all rows by more than the gap on it.
-Refinement: the rows near the kink of the hinge stand alone; the others are bundled, and those above the kink have no
-sample weight. They are chosen anew, by the margins of all rows, when they mislead in the same sense.
+Refinement: the same on the active rows, those with a margin below the kink of the hinge or not far above it, which are
+chosen anew, by the margins of all rows, when they mislead in that sense. For the result the columns are given: only the
+rows near the kink, on either side, stand alone.
 """
 
 from __future__ import annotations
@@ -25,10 +26,10 @@ from .reduction import Reduction, rows_near, sample_of
 GROWTH, MOST_SAMPLED = 4, 0.25
 """A sample that misleads is followed by one so many times as large, up to this part of all rows."""
 NEAR = 0.05
-"""The part of all rows that stands alone near the kink, at least as many as were sampled at first."""
+"""The part of all rows that counts as near the kink, at least as many as were sampled at first."""
 SETTLED, TRUSTED = 5e-2, 1e-3
-"""Gaps on the rows at hand to be reached: on a sample just drawn, after which the inner master has its own pace; and
-near the kink, as a loosely solved master moves rows far from where they were when they were chosen."""
+"""Gaps on the rows at hand to be reached: on rows just chosen, after which the inner master has its own pace; and before
+the rows for the result are chosen."""
 
 
 class ActiveRows:
@@ -41,7 +42,7 @@ class ActiveRows:
         self.is_exact = inner.is_exact
         self._inner, self._n_sampled = inner, n_sampled
         self._held: tuple[Reduction, Columns] | None = None
-        self._is_sample = True
+        self._is_sample, self._is_last = True, False
 
     def solve(self, columns: Columns, programme: Programme) -> MasterSolution:
         """A certified solution over all rows; called again without a new column, a better one."""
@@ -51,7 +52,7 @@ class ActiveRows:
         solution, is_misled = self._stepped(columns, programme, np.inf)
         if is_misled:
             if not self._sample_more(columns):
-                self._come_near(columns, programme, solution, keep=not is_new)
+                self._choose(columns, programme, solution, keep=not is_new)
             solution, _ = self._stepped(columns, programme, SETTLED)
         return solution
 
@@ -60,12 +61,12 @@ class ActiveRows:
         if columns.n_rows <= self._n_sampled:
             return self._inner.polish(columns, programme)
         self._follow(columns)
-        if self._is_sample:
+        if not self._is_last:
             solution, _ = self._stepped(columns, programme, TRUSTED)
-            self._come_near(columns, programme, solution)
+            self._choose(columns, programme, solution, is_last=True)
         solution, _ = self._certified(columns, programme, self._inner.polish)
         while solution.gap > self._inner.tolerance and not self._reduction.alone.all():
-            self._come_near(columns, programme, solution, keep=True)
+            self._choose(columns, programme, solution, keep=True, is_last=True)
             solution, _ = self._certified(columns, programme, self._inner.polish)
         return solution
 
@@ -104,18 +105,24 @@ class ActiveRows:
         self._hold(sample_of(columns.labels, columns.counts, n_sampled), columns)
         return True
 
-    def _come_near(self, columns: Columns, programme: Programme, solution: MasterSolution, keep: bool = False) -> None:
+    def _choose(
+        self,
+        columns: Columns,
+        programme: Programme,
+        solution: MasterSolution,
+        keep: bool = False,
+        is_last: bool = False,
+    ) -> None:
         """Choose the rows by their margins; ``keep`` those that stand alone, so that no choice comes twice."""
         assert isinstance(programme.term, LinearTerm)
         reached = programme.shifted(solution.margins, solution.rho)
         n_rows = max(self._n_sampled, round(NEAR * columns.n_rows))
         before = self._reduction if keep and not self._is_sample else None
-        self._hold(rows_near(reached, programme.term.kink, columns.counts, n_rows, before), columns)
-        self._is_sample = False
+        self._hold(rows_near(reached, programme.term.kink, columns.counts, n_rows, before, is_last), columns)
+        self._is_sample, self._is_last = False, is_last
 
     def _stepped(self, columns: Columns, programme: Programme, aim: float) -> tuple[MasterSolution, bool]:
         """The next solution, and whether the rows at hand leave out more than the gap on them."""
-        aim = aim if self._is_sample else TRUSTED
 
         def step(held: Columns, part: Programme) -> MasterSolution:
             reduced = self._inner.solve(held, part)
@@ -124,9 +131,9 @@ class ActiveRows:
             return reduced
 
         solution, reduced = self._certified(columns, programme, step, in_single=True)
-        left_out = abs(solution.primal - reduced.primal)
-        is_stuck = reduced.gap <= self._inner.tolerance < solution.gap
-        return solution, left_out > reduced.primal - reduced.dual or is_stuck
+        left_out, gap = abs(solution.primal - reduced.primal), reduced.primal - reduced.dual
+        is_solved = reduced.gap <= self._inner.tolerance
+        return solution, solution.gap > self._inner.tolerance and (left_out > gap or is_solved)
 
     def _certified(
         self,

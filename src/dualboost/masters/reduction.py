@@ -90,15 +90,26 @@ def sample_of(labels: Vector, counts: Vector, n_rows: int) -> Reduction:
     return Reduction(scale > 0, members, np.arange(len(members)), np.ones(len(members)), scale[members])
 
 
-def rows_near(reached: Vector, kink: float, counts: Vector, n_rows: int, before: Reduction | None = None) -> Reduction:
+def rows_near(
+    reached: Vector,
+    kink: float,
+    counts: Vector,
+    n_rows: int,
+    before: Reduction | None = None,
+    bundle_below: bool = True,
+) -> Reduction:
     """The ``n_rows`` rows nearest to the kink alone, the others in bundles of rows with much the same margins.
 
+    Rows below the kink are bundled for columns that are given only: a new one would gain by what its votes are in the
+    mean, and lose by none of those that it misses.
     Given the reduction ``before``, the rows that stood alone still do, and so do those that changed sides; if that
     makes no difference, all do.
     """
     distance, is_below = np.abs(reached - kink), reached < kink
     n_rows = min(n_rows, len(reached))
     alone = distance <= np.partition(distance, n_rows - 1)[n_rows - 1]
+    if not bundle_below:
+        alone |= is_below
     if before is not None:
         alone |= before.alone | (before.is_below() != is_below)
         alone |= np.array_equal(alone, before.alone)
@@ -109,9 +120,7 @@ def rows_near(reached: Vector, kink: float, counts: Vector, n_rows: int, before:
     return _bundled(alone, np.concatenate(parts), np.concatenate(starts), counts, n_idle=len(starts[-1]))
 
 
-def _bundled(
-    alone: NDArray[np.bool_], members: Integers, starts: Integers, counts: Vector, n_idle: int
-) -> Reduction:
+def _bundled(alone: NDArray[np.bool_], members: Integers, starts: Integers, counts: Vector, n_idle: int) -> Reduction:
     sums = np.add.reduceat(counts[members], starts)
     shares = counts[members] / np.repeat(sums, _sizes(starts, len(members)))
     return Reduction(alone, members, starts, shares, np.ones(len(starts)), n_idle)
