@@ -70,9 +70,9 @@ class DualBoostClassifier(InspectionMixin, PredictionMixin, ClassifierMixin, Bas
         The largest relative duality gap accepted of a master, and the smallest improvement of the (normalised) edge
         that lets a tree enter.
     master : {"auto", "ipm", "highs", "clarabel"}, default="auto"
-        The solver. "ipm" is our own for every formulation; "highs" (linear programmes: "lp", "nm", "lp-nu", "hard",
-        "lexi", "soft", "total", "mlp", "dda") and "clarabel" (an extra) are independent references. Whichever is chosen,
-        the others stand by in case it fails.
+        The solver. "ipm" is our own for every formulation; "highs" (linear programmes: "lp", "dda", "nm", "lp-nu",
+        "hard", "lexi", "soft", "total", "mlp") and "clarabel" (an extra) are independent references. Whichever is
+        chosen, the others stand by in case it fails.
     validation_fraction : float, default=None
         The share of rows held out to record the validation accuracy, and to calibrate probabilities.
     n_iter_no_change : int, default=None

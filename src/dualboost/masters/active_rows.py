@@ -28,8 +28,8 @@ GROWTH, MOST_SAMPLED = 4, 0.25
 NEAR = 0.05
 """The part of all rows that counts as near the kink, at least as many as were sampled at first."""
 SETTLED, TRUSTED = 5e-2, 1e-3
-"""Gaps on the rows at hand to be reached: on rows just chosen, after which the inner master has its own pace; and before
-the rows for the result are chosen."""
+"""Gaps on the rows at hand to be reached: on rows just chosen, after which the inner master has its own pace; and
+before the rows for the result are chosen."""
 
 
 class ActiveRows:

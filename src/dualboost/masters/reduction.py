@@ -9,6 +9,7 @@ same edges.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,7 +37,7 @@ class Reduction:
     scale: Vector
     """How many times itself each row of the reduced programme stands for; the largest is taken off sample weights."""
     n_idle: int = 0
-    """The last bundles, those above the kink: they hold the master back, but their rows are to have no sample weight."""
+    """The last bundles, those above the kink: they hold the master back, but their rows have no sample weight."""
 
     @property
     def unit(self) -> float:
@@ -78,7 +79,7 @@ class Reduction:
 def sample_of(labels: Vector, counts: Vector, n_rows: int) -> Reduction:
     """About ``n_rows`` rows, half of them of either class or all it has, scaled to stand for their class.
 
-    Rows are in an order of their own (``dualboost.rows``), so the fixed seed makes it the same sample for the same data.
+    Rows are in an order of their own (``dualboost.rows``), so with the fixed seed the same data have the same sample.
     """
     rng = np.random.default_rng(0)
     scale = np.zeros(len(labels))
@@ -102,6 +103,7 @@ def rows_near(
 
     Rows below the kink are bundled for columns that are given only: a new one would gain by what its votes are in the
     mean, and lose by none of those that it misses.
+
     Given the reduction ``before``, the rows that stood alone still do, and so do those that changed sides; if that
     makes no difference, all do.
     """
@@ -116,7 +118,7 @@ def rows_near(
     order = np.argsort(reached, kind="stable")
     parts = [np.flatnonzero(alone), *(order[(side & ~alone)[order]] for side in (is_below, ~is_below))]
     bounds = np.cumsum([len(part) for part in parts])
-    starts = [np.arange(bounds[0]), *(np.arange(*ends, BUNDLE) for ends in zip(bounds[:-1], bounds[1:], strict=True))]
+    starts = [np.arange(bounds[0]), *(np.arange(*ends, BUNDLE) for ends in pairwise(bounds))]
     return _bundled(alone, np.concatenate(parts), np.concatenate(starts), counts, n_idle=len(starts[-1]))
 
 

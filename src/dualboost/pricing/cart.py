@@ -75,7 +75,8 @@ class CartPricer:
         """Grow on the rows with a weight from now on, on the bins of all rows."""
         rows = np.flatnonzero(size)
         if not np.array_equal(rows, self._rows):
-            self._grow_on(rows, self._dataset.subset(rows) if len(rows) < len(size) else self._dataset)
+            part: Any = rows  # an array is what LightGBM makes of the list that its types ask for
+            self._grow_on(rows, self._dataset.subset(part) if len(rows) < len(size) else self._dataset)
 
     def _grow_once(self, smallest_leaf: float) -> Tree:
         if smallest_leaf != self._smallest_leaf:
