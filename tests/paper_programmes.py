@@ -182,6 +182,7 @@ PAPER = {
     "total": hard,
     "cq": cq,
     "spatial": spatial,
+    "dda": lp,
 }
 
 

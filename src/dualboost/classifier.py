@@ -47,7 +47,7 @@ class DualBoostClassifier(InspectionMixin, PredictionMixin, ClassifierMixin, Bas
     ----------
     formulation : str or Formulation, default="nm"
         What is optimised: "nm", "qrlp", "lp", "cg", "erlp", "md", "lp-nu", "hard", "md-full", "convex", "lexi", "soft",
-        "total", "mlp", "cq" or "spatial"; see ``dualboost.formulations``. An object brings its own parameters.
+        "total", "mlp", "cq", "spatial" or "dda"; see ``dualboost.formulations``. An object brings its own parameters.
     C : float, default=None
         The formulation's one hyperparameter, with the paper's meaning. None picks the formulation's documented default
         for the size of the data.
@@ -70,9 +70,9 @@ class DualBoostClassifier(InspectionMixin, PredictionMixin, ClassifierMixin, Bas
         The largest relative duality gap accepted of a master, and the smallest improvement of the (normalised) edge
         that lets a tree enter.
     master : {"auto", "ipm", "highs", "clarabel"}, default="auto"
-        The solver. "ipm" is our own for every formulation; "highs" (linear programmes: "lp", "nm", "lp-nu", "hard",
-        "lexi", "soft", "total", "mlp", "spatial") and "clarabel" (an extra) are independent references. Whichever is
-        chosen, the others stand by in case it fails.
+        The solver. "ipm" is our own for every formulation; "highs" (linear programmes: "lp", "dda", "nm", "lp-nu",
+        "hard", "lexi", "soft", "total", "mlp", "spatial") and "clarabel" (an extra) are independent references.
+        Whichever is chosen, the others stand by in case it fails.
     validation_fraction : float, default=None
         The share of rows held out to record the validation accuracy, and to calibrate probabilities.
     n_iter_no_change : int, default=None
@@ -215,8 +215,10 @@ class DualBoostClassifier(InspectionMixin, PredictionMixin, ClassifierMixin, Bas
         formulation = formulation.resolve(float(rows.counts.sum()))
         columns = self._make_columns(formulation, rows)
         programme = formulation.programme_over(columns, 1)
-        master = make_reoptimiser(self.master, self.reoptimize, programme, formulation.name, self.tol)
-        pool = self._make_pool(rows, sorted(encoder.categories))
+        master = make_reoptimiser(
+            self.master, self.reoptimize, programme, formulation.name, self.tol, formulation.n_sampled
+        )
+        pool = self._make_pool(rows, sorted(encoder.categories), formulation.n_sampled is not None)
         trace = self._generate(formulation, pool, master, columns, held_out)
         self._encoder, self.classes_, self.formulation_ = encoder, classes, formulation
         self._keep(trace, rows, columns, held_out)
@@ -319,7 +321,7 @@ class DualBoostClassifier(InspectionMixin, PredictionMixin, ClassifierMixin, Bas
         sides = formulation.side_rows(rows.counts, rows.X.shape[1])
         return Columns(rows.labels, rows.counts, capacity=min(self.max_iter, 128), sides=sides)
 
-    def _make_pool(self, rows: TrainingRows, categorical: list[int]) -> Pool:
+    def _make_pool(self, rows: TrainingRows, categorical: list[int], leave_out_zeros: bool = False) -> Pool:
         options = LearnerOptions(
             max_depth=self.max_depth,
             voting=self.voting,
@@ -327,6 +329,7 @@ class DualBoostClassifier(InspectionMixin, PredictionMixin, ClassifierMixin, Bas
             n_thresholds=self.n_thresholds,
             tree_time_limit=self.tree_time_limit,
             n_jobs=effective_n_jobs(self.n_jobs),
+            leave_out_zeros=leave_out_zeros,
         )
         data = TrainingData(rows.X, rows.labels, categorical)
         return make_pool(self.learner, data, options, rotate=self.pool == "rotate")

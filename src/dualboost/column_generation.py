@@ -10,7 +10,7 @@ import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -35,8 +35,9 @@ EXACT_IMPROVEMENT = 1e-9
 class Reoptimiser(Protocol):
     """Turns the columns held into weights and sample weights."""
 
-    is_exact: ClassVar[bool]
-    """Whether ``solve`` goes all the way, so that nothing is left to polish."""
+    @property
+    def is_exact(self) -> bool:
+        """Whether ``solve`` goes all the way, so that nothing is left to polish."""
 
     def solve(self, columns: Columns, programme: Programme) -> MasterSolution:
         """A certified solution; called again without a new column, a better one."""

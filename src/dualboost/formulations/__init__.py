@@ -9,6 +9,7 @@ from .base import Formulation
 from .cg import CGBoost
 from .convex import ConvexBoost
 from .cq import CqBoost
+from .dda import DDABoost
 from .erlp import ERLPBoost
 from .hard import HardMarginBoost
 from .lexi import LexiBoost
@@ -44,6 +45,7 @@ FORMULATIONS: dict[str, type[Formulation]] = {
         MLPBoost,
         CqBoost,
         SpatialLPBoost,
+        DDABoost,
     )
 }
 
@@ -68,6 +70,7 @@ __all__ = [
     "CGBoost",
     "ConvexBoost",
     "CqBoost",
+    "DDABoost",
     "ERLPBoost",
     "Formulation",
     "HardMarginBoost",

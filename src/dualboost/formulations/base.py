@@ -96,6 +96,11 @@ class Formulation(ABC):
         """How far from the optimum over all learners the fit may end, where a guide stops it there."""
         return 0.0
 
+    @property
+    def n_sampled(self) -> int | None:
+        """How many rows masters and pricers begin with, to go on with the active ones; None for all, from the start."""
+        return None
+
     def pricing_weights(self, u: Vector) -> Vector:
         """The sample weights that the pricer sees; a negative one counts for the opposite label."""
         return u

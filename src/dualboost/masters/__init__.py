@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ..errors import InvalidParameterError, UnsupportedFormulationError
 from ..formulations.programme import Programme
+from .active_rows import ActiveRows
 from .base import Candidate, Master, MasterFailed, MasterSolution, SolveFailure
 from .certificate import WEIGHT_TOLERANCE, bound_over_class, certify, n_used, relative_gap
 from .clarabel import ClarabelMaster
@@ -22,12 +23,21 @@ MASTERS: dict[str, type[Master]] = {
 
 
 def make_reoptimiser(
-    master: str, reoptimize: str, programme: Programme, formulation_name: str, tolerance: float
-) -> Ladder | Interleaved:
-    """The master asked for, falling back on the others, interleaved with pricing if it may be."""
+    master: str,
+    reoptimize: str,
+    programme: Programme,
+    formulation_name: str,
+    tolerance: float,
+    n_sampled: int | None = None,
+) -> Ladder | Interleaved | ActiveRows:
+    """The master asked for, falling back on the others, interleaved with pricing if it may be.
+
+    With ``n_sampled`` it begins on so many rows, and goes on with those that are active.
+    """
     ladder = make_ladder(master, programme, formulation_name, tolerance)
     interleaves = master == "auto" or MASTERS[master].interleaves
-    return Interleaved(ladder) if reoptimize == "as_needed" and interleaves else ladder
+    chosen = Interleaved(ladder) if reoptimize == "as_needed" and interleaves else ladder
+    return chosen if n_sampled is None else ActiveRows(chosen, n_sampled)
 
 
 def make_ladder(master: str, programme: Programme, formulation_name: str, tolerance: float) -> Ladder:
@@ -50,6 +60,7 @@ def make_ladder(master: str, programme: Programme, formulation_name: str, tolera
 __all__ = [
     "MASTERS",
     "WEIGHT_TOLERANCE",
+    "ActiveRows",
     "Candidate",
     "Interleaved",
     "Ladder",

@@ -112,6 +112,12 @@ class Interleaved:
             self._stages = Stages(Interleaved(rough, aim=1.0), rough, exact, self.tolerance)
         return self._stages
 
+    def forget_rows(self) -> None:
+        """Begin anew: the next programme is over other rows, or fewer columns."""
+        self._ladder.forget_rows()
+        self._point, self._waited = None, 0
+        self._gap, self._length, self._in_single = np.inf, 1.0, False
+
     def _enter(self, columns: Columns, programme: Programme) -> bool:
         """The step after new columns."""
         assert self._point is not None

@@ -65,6 +65,10 @@ class Ladder:
         """The same as ``solve``, which leaves nothing to polish."""
         return self.solve(columns, programme)
 
+    def forget_rows(self) -> None:
+        """Begin anew: the next programme is over other rows."""
+        self._masters.clear()
+
     def _able(self, programme: Programme) -> Iterator[Master]:
         for rung, factory in enumerate(self._factories):
             if rung not in self._masters:

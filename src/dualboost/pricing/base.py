@@ -29,6 +29,8 @@ class LearnerOptions:
     tree_time_limit: float = 10.0
     n_jobs: int = 1
     seed: int = 0
+    leave_out_zeros: bool = False
+    """Whether learners are grown without the rows of sample weight zero, where those are many and seldom change."""
 
 
 class TrainingData(NamedTuple):

@@ -13,7 +13,7 @@ import lightgbm
 import numpy as np
 from scipy import sparse
 
-from .._typing import Features, Vector
+from .._typing import Features, Integers, Vector
 from ..trees import Tree, constant_tree
 from .base import LearnerOptions, PricedColumn, TrainingData
 from .growing import priced
@@ -34,15 +34,16 @@ class CartPricer:
         self._data = data
         self._labels = labels
         self._voting = options.voting
-        self._gradients = np.empty(len(labels), dtype=np.float32)
-        self._hessians = np.empty(len(labels), dtype=np.float32)
-        parameters = _parameters(len(labels), options)
-        rows = lightgbm.Dataset(
-            X, feature_name=[f"f{i}" for i in range(X.shape[1])], categorical_feature=categorical, params=parameters
+        self._parameters = _parameters(len(labels), options)
+        self._dataset = lightgbm.Dataset(
+            X,
+            feature_name=[f"f{i}" for i in range(X.shape[1])],
+            categorical_feature=categorical,
+            params=self._parameters,
         )
-        self._booster = lightgbm.Booster(parameters, rows)
-        self._smallest_leaf = SMALLEST_LEAVES[0]
+        self._leaves_out_zeros = options.leave_out_zeros
         self._is_favouring = False
+        self._grow_on(np.arange(len(labels)), self._dataset)
         self._can_split = _varies(X)
 
     def price(self, u: Vector, favour: Vector | None = None) -> PricedColumn:
@@ -58,8 +59,11 @@ class CartPricer:
         size = np.abs(u)
         if not self._can_split or not size.any():
             return constant_tree(-1.0)
+        if self._leaves_out_zeros:
+            self._leave_out(size)
+            u, size = u[self._rows], size[self._rows]
         scale = np.count_nonzero(size) / size.sum()
-        np.multiply(u, -scale * self._labels, out=self._gradients, casting="same_kind")
+        np.multiply(u, -scale * self._labels[self._rows], out=self._gradients, casting="same_kind")
         np.multiply(size, scale, out=self._hessians, casting="same_kind")
         for smallest in SMALLEST_LEAVES:
             try:
@@ -67,6 +71,20 @@ class CartPricer:
             except lightgbm.basic.LightGBMError:
                 continue
         return constant_tree(-1.0)  # features that LightGBM takes for zeros, such as 1e-300, leave nothing to split
+
+    def _grow_on(self, rows: Integers, dataset: lightgbm.Dataset) -> None:
+        self._rows = rows
+        self._gradients = np.empty(len(rows), dtype=np.float32)
+        self._hessians = np.empty(len(rows), dtype=np.float32)
+        self._booster = lightgbm.Booster(self._parameters, dataset)
+        self._smallest_leaf = SMALLEST_LEAVES[0]
+
+    def _leave_out(self, size: Vector) -> None:
+        """Grow on the rows with a weight from now on, on the bins of all rows."""
+        rows = np.flatnonzero(size)
+        if not np.array_equal(rows, self._rows):
+            part: Any = rows  # an array is what LightGBM makes of the list that its types ask for
+            self._grow_on(rows, self._dataset.subset(part) if len(rows) < len(size) else self._dataset)
 
     def _grow_once(self, smallest_leaf: float) -> Tree:
         if smallest_leaf != self._smallest_leaf:

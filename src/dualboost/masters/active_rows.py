@@ -1,0 +1,166 @@
+"""A master that looks at few rows at a time, and certifies its solutions over all of them.
+
+Initialisation: a sample of the rows, scaled to stand for all. Generation: the master is solved, and columns are priced,
+on the sample; a larger one is drawn when its objective differs from that of all rows by more than the gap on it.
+Refinement: the same on the active rows, those with a margin below the kink of the hinge or not far above it, which are
+chosen anew, by the margins of all rows, when they mislead in that sense. For the result the columns are given: only the
+rows near the kink, on either side, stand alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+
+from ..columns import Columns
+from ..formulations.programme import Programme
+from ..formulations.terms import LinearTerm
+from .base import Candidate, MasterFailed, MasterSolution
+from .certificate import certify
+from .interleaved import SINGLE_ABOVE, Interleaved
+from .ladder import Ladder
+from .reduction import Reduction, rows_near, sample_of
+
+GROWTH, MOST_SAMPLED = 4, 0.25
+"""A sample that misleads is followed by one so many times as large, up to this part of all rows."""
+NEAR = 0.05
+"""The part of all rows that counts as near the kink, at least as many as were sampled at first."""
+SETTLED, TRUSTED = 5e-2, 1e-3
+"""Gaps on the rows at hand to be reached: on rows just chosen, after which the inner master has its own pace; and
+before the rows for the result are chosen."""
+
+
+class ActiveRows:
+    """Solves by ``inner`` over samples from ``n_sampled`` rows on, then near the kink; over all if there are no more.
+
+    For hinge losses whose sample weights may be zero, and have no total.
+    """
+
+    def __init__(self, inner: Ladder | Interleaved, n_sampled: int) -> None:
+        self.is_exact = inner.is_exact
+        self._inner, self._n_sampled = inner, n_sampled
+        self._held: tuple[Reduction, Columns] | None = None
+        self._is_sample, self._is_last = True, False
+
+    def solve(self, columns: Columns, programme: Programme) -> MasterSolution:
+        """A certified solution over all rows; called again without a new column, a better one."""
+        if self.is_exact or columns.n_rows <= self._n_sampled:
+            return self.polish(columns, programme) if self.is_exact else self._inner.solve(columns, programme)
+        is_new = self._follow(columns)
+        solution, is_misled = self._stepped(columns, programme, np.inf)
+        if is_misled:
+            if not self._sample_more(columns):
+                self._choose(columns, programme, solution, keep=not is_new)
+            solution, _ = self._stepped(columns, programme, SETTLED)
+        return solution
+
+    def polish(self, columns: Columns, programme: Programme) -> MasterSolution:
+        """The optimum over all rows, to the tolerance: rows join until those left out make no difference."""
+        if columns.n_rows <= self._n_sampled:
+            return self._inner.polish(columns, programme)
+        self._follow(columns)
+        if not self._is_last:
+            solution, _ = self._stepped(columns, programme, TRUSTED)
+            self._choose(columns, programme, solution, is_last=True)
+        solution, _ = self._certified(columns, programme, self._inner.polish)
+        while solution.gap > self._inner.tolerance and not self._reduction.alone.all():
+            self._choose(columns, programme, solution, keep=True, is_last=True)
+            solution, _ = self._certified(columns, programme, self._inner.polish)
+        return solution
+
+    @property
+    def _reduction(self) -> Reduction:
+        assert self._held is not None
+        return self._held[0]
+
+    def _follow(self, columns: Columns) -> bool:
+        """Hold the columns that all rows have, on the rows at hand; whether any is new."""
+        if self._held is None:
+            self._hold(sample_of(columns.labels, columns.counts, self._n_sampled), columns)
+            return True
+        reduction, held = self._held
+        if held.n_columns > columns.n_columns:
+            held.keep_first(columns.n_columns)
+            self._inner.forget_rows()
+        new = columns.signed[held.n_columns :]
+        for signed in new:
+            held.append(reduction.votes(signed))
+        return len(new) > 0
+
+    def _hold(self, reduction: Reduction, columns: Columns) -> None:
+        """Look at these rows from now on."""
+        held = Columns(np.ones(len(reduction.starts)), reduction.sums(columns.counts), columns.n_columns)
+        for signed in columns.signed:
+            held.append(reduction.votes(signed))
+        self._held = reduction, held
+        self._inner.forget_rows()
+
+    def _sample_more(self, columns: Columns) -> bool:
+        """Draw a larger sample, if the rows are a sample and there are enough."""
+        n_sampled = GROWTH * len(self._reduction.members)
+        if not self._is_sample or n_sampled > MOST_SAMPLED * columns.n_rows:
+            return False
+        self._hold(sample_of(columns.labels, columns.counts, n_sampled), columns)
+        return True
+
+    def _choose(
+        self,
+        columns: Columns,
+        programme: Programme,
+        solution: MasterSolution,
+        keep: bool = False,
+        is_last: bool = False,
+    ) -> None:
+        """Choose the rows by their margins; ``keep`` those that stand alone, so that no choice comes twice."""
+        assert isinstance(programme.term, LinearTerm)
+        assert isinstance(programme.term.kink, float)
+        reached = programme.shifted(solution.margins, solution.rho)
+        n_rows = max(self._n_sampled, round(NEAR * columns.n_rows))
+        before = self._reduction if keep and not self._is_sample else None
+        self._hold(rows_near(reached, programme.term.kink, columns.counts, n_rows, before, is_last), columns)
+        self._is_sample, self._is_last = False, is_last
+
+    def _stepped(self, columns: Columns, programme: Programme, aim: float) -> tuple[MasterSolution, bool]:
+        """The next solution, and whether the rows at hand leave out more than the gap on them."""
+
+        def step(held: Columns, part: Programme) -> MasterSolution:
+            reduced = self._inner.solve(held, part)
+            while reduced.gap > aim:
+                reduced = self._inner.solve(held, part)
+            return reduced
+
+        solution, reduced = self._certified(columns, programme, step, in_single=True)
+        left_out, gap = abs(solution.primal - reduced.primal), reduced.primal - reduced.dual
+        is_solved = reduced.gap <= self._inner.tolerance
+        return solution, solution.gap > self._inner.tolerance and (left_out > gap or is_solved)
+
+    def _certified(
+        self,
+        columns: Columns,
+        programme: Programme,
+        solve: Callable[[Columns, Programme], MasterSolution],
+        in_single: bool = False,
+    ) -> tuple[MasterSolution, MasterSolution]:
+        """A solution on the rows at hand, certified over all rows, and as it is on them."""
+        assert self._held is not None
+        reduction, held = self._held
+        try:
+            reduced = solve(held, reduction.programme(programme))
+        except MasterFailed as failure:
+            if failure.best is not None:
+                failure.best = certify(columns, programme, self._on_all_rows(failure.best, programme))
+            raise
+        candidate = self._on_all_rows(reduced, programme)
+        products = None
+        if in_single:
+            products = columns.single.margins(reduced.w), reduction.unit * held.edges(reduction.active(reduced.u))
+        solution = certify(columns, programme, candidate, products)
+        if in_single and solution.gap <= SINGLE_ABOVE:
+            solution = certify(columns, programme, candidate)
+        return replace(solution, threshold=reduction.unit * reduced.threshold), reduced
+
+    def _on_all_rows(self, reduced: MasterSolution, programme: Programme) -> Candidate:
+        u = self._reduction.spread(self._reduction.active(reduced.u))
+        return Candidate(reduced.w, u.clip(programme.lower, programme.upper), reduced.rho)

@@ -1,0 +1,179 @@
+"""Few rows at a time, and the optimum over all of them."""
+
+import warnings
+
+import numpy as np
+import pytest
+
+from dualboost import DDABoost, DualBoostClassifier
+from dualboost.errors import InvalidParameterError, SolverWarning
+from dualboost.masters import ActiveRows, Interleaved, Ladder
+from dualboost.masters import active_rows as module
+from dualboost.masters.interior_point import InteriorPointMaster
+
+from ..conftest import SMALL_DATASETS, small_dataset, stump_columns
+from ..paper_programmes import lp
+
+SAMPLES = (2, 10, 40)
+
+
+@pytest.fixture
+def small_bundles(monkeypatch):
+    """Bundles and bands that matter on so few rows."""
+    monkeypatch.setattr("dualboost.masters.reduction.BUNDLE", 4)
+    monkeypatch.setattr(module, "NEAR", 0.01)
+
+
+def signed_votes(clf, X, y):
+    return np.where(y == clf.classes_[1], 1.0, -1.0)[:, None] * clf.votes(X)
+
+
+def same_model(one, other, X):
+    np.testing.assert_array_equal(one.votes(X), other.votes(X))
+    np.testing.assert_allclose(one.weights_, other.weights_, atol=1e-12)
+    np.testing.assert_allclose(one.history_["objective"], other.history_["objective"], rtol=1e-12)
+
+
+@pytest.mark.usefixtures("small_bundles")
+@pytest.mark.parametrize("sample", SAMPLES)
+@pytest.mark.parametrize("C", [0.05, 0.4])
+@pytest.mark.parametrize("dataset", SMALL_DATASETS)
+def test_the_result_is_the_optimum_of_all_rows(dataset, C, sample):
+    X, y = small_dataset(dataset)
+    clf = DualBoostClassifier(DDABoost(sample=sample), C=C, max_depth=2, max_iter=30).fit(X, y)
+    assert clf.objective_ == pytest.approx(lp(signed_votes(clf, X, y), C), rel=1e-6)
+    assert clf.gap_ <= 1e-6
+    assert clf.stop_reason_ != "solver_failed"
+    u = clf.sample_weights_
+    assert (u >= 0).all()
+    assert (u <= C * (1 + 1e-9)).all()
+    assert (signed_votes(clf, X, y).T @ u <= 1 + 1e-9).all()
+
+
+@pytest.mark.usefixtures("small_bundles")
+@pytest.mark.parametrize("master", ["auto", "highs", "clarabel"])
+@pytest.mark.parametrize("dataset", SMALL_DATASETS)
+def test_every_iteration_is_the_optimum_of_all_rows_where_that_is_asked_for(dataset, master):
+    X, y = small_dataset(dataset)
+    clf = DualBoostClassifier(DDABoost(0.2, sample=20), max_iter=12, reoptimize="every", master=master).fit(X, y)
+    A = signed_votes(clf, X, y)
+    for t in range(1, clf.n_generated_ + 1):
+        assert clf.history_["objective"][t - 1] == pytest.approx(lp(A[:, :t], 0.2), rel=1e-6), t
+    assert clf.history_["gap"].max() <= 1e-6
+
+
+@pytest.mark.usefixtures("small_bundles")
+def test_objective_and_gap_on_the_way_are_those_of_all_rows():
+    X, y = small_dataset("ringnorm")
+    clf = DualBoostClassifier(DDABoost(0.2, sample=20), max_iter=30).fit(X, y)
+    A = signed_votes(clf, X, y)
+    for t, (objective, gap) in enumerate(zip(clf.history_["objective"], clf.history_["gap"], strict=True), start=1):
+        w = clf._stages[t - 1]
+        value = w.sum() + 0.2 * np.maximum(1.0 - A[:, :t] @ w, 0.0).sum()
+        assert objective == pytest.approx(value, rel=1e-5)
+        assert objective * (1 - gap) <= lp(A[:, :t], 0.2) * (1 + 1e-6)
+
+
+@pytest.mark.usefixtures("small_bundles")
+def test_with_an_exact_learner_it_reaches_the_optimum_of_lp():
+    X, y = small_dataset("twonorm")
+    plain, reduced = (
+        DualBoostClassifier(f, C=0.3, learner="optimal", max_iter=500).fit(X, y) for f in ("lp", DDABoost(sample=20))
+    )
+    assert plain.certified_
+    assert reduced.certified_
+    assert reduced.objective_ == pytest.approx(plain.objective_, rel=2e-6)
+    bounds = reduced.history_["bound"]
+    assert (bounds[np.isfinite(bounds)] <= plain.objective_ * (1 + 1e-6)).all()
+
+
+@pytest.mark.usefixtures("small_bundles")
+@pytest.mark.parametrize("depth", [1, 3])
+def test_weights_equal_repeated_rows_in_any_order(depth):
+    X, y = small_dataset("twonorm")
+    weights = np.random.default_rng(0).integers(0, 4, len(y))
+    order = np.random.default_rng(1).permutation(weights.sum())
+    options = {"C": 0.1, "max_depth": depth, "max_iter": 20}
+    weighted = DualBoostClassifier(DDABoost(sample=20), **options).fit(X, y, sample_weight=weights)
+    repeated = DualBoostClassifier(DDABoost(sample=20), **options).fit(
+        np.repeat(X, weights, axis=0)[order], np.repeat(y, weights)[order]
+    )
+    same_model(weighted, repeated, X)
+
+
+@pytest.mark.usefixtures("small_bundles")
+@pytest.mark.parametrize(
+    "options", [{"criterion": "edge"}, {"learner": ["cart", ("cart", 2)], "pool": "rotate"}, {"voting": "confidence"}]
+)
+def test_other_learners(options):
+    X, y = small_dataset("waveform")
+    clf = DualBoostClassifier(DDABoost(0.2, sample=20), max_iter=20, **options).fit(X, y)
+    assert clf.objective_ == pytest.approx(lp(signed_votes(clf, X, y), 0.2), rel=1e-6)
+
+
+@pytest.mark.usefixtures("small_bundles")
+def test_the_best_iteration_on_held_out_rows_is_kept():
+    X, y = small_dataset("ringnorm")
+    clf = DualBoostClassifier(
+        DDABoost(0.2, sample=20), max_iter=40, validation_fraction=0.3, n_iter_no_change=5, random_state=0
+    ).fit(X, y)
+    assert clf.gap_ <= 1e-6
+    kept = np.argmax(clf.history_["validation_accuracy"])
+    assert clf.objective_ == clf.history_["objective"][kept]
+
+
+@pytest.mark.usefixtures("small_bundles")
+def test_a_rare_class_is_in_the_sample():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(400, 3))
+    y = np.arange(400) < 8
+    X[y, 0] += 10.0
+    clf = DualBoostClassifier(DDABoost(0.5, sample=20), max_iter=10).fit(X, y)
+    assert clf.score(X, y) == 1.0
+
+
+def test_no_more_rows_than_the_sample_is_lp():
+    X, y = small_dataset("twonorm")
+    plain, reduced = (DualBoostClassifier(f, max_iter=20).fit(X, y) for f in ("lp", DDABoost(sample=150)))
+    same_model(plain, reduced, X)
+
+
+def test_few_rows_take_part_on_many_rows(monkeypatch):
+    """The point of it: masters and pricers see a fraction of the rows."""
+    seen = []
+    hold = ActiveRows._hold
+
+    def noted(self, reduction, columns):
+        hold(self, reduction, columns)
+        seen.append(len(reduction.starts))
+
+    monkeypatch.setattr(ActiveRows, "_hold", noted)
+    X, y = small_dataset("twonorm", n=20_000)
+    clf = DualBoostClassifier(DDABoost(sample=1000), max_iter=20).fit(X, y)
+    assert clf.gap_ <= 1e-6
+    assert max(seen) < 0.5 * len(y)
+
+
+def test_a_failing_solver_leaves_a_feasible_ensemble_over_all_rows(monkeypatch):
+    monkeypatch.setattr(Ladder, "tolerance", property(lambda self: -1.0, lambda self, value: None), raising=False)
+    X, y = small_dataset("twonorm")
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        clf = DualBoostClassifier(DDABoost(0.2, sample=20), max_iter=5, reoptimize="every").fit(X, y)
+    assert any(issubclass(warning.category, SolverWarning) for warning in caught)
+    assert clf.stop_reason_ == "solver_failed"
+    assert len(clf.sample_weights_) == len(y)
+
+
+def test_calls_without_a_new_column_end_at_the_optimum():
+    columns = stump_columns(n_rows=400, n_columns=25)
+    programme = DDABoost().resolve(columns.counts.sum()).programme(columns.counts, 25)
+    master = ActiveRows(Interleaved(Ladder([InteriorPointMaster], 1e-6)), 50)
+    gaps = [master.solve(columns, programme).gap for _ in range(60)]
+    assert min(gaps) <= 1e-6
+
+
+@pytest.mark.parametrize("sample", [1, 0, 2.5, "many", True])
+def test_impossible_samples_are_refused(sample):
+    with pytest.raises(InvalidParameterError, match="sample="):
+        DDABoost(sample=sample)
