@@ -132,6 +132,19 @@ def test_observers_and_rules_see_every_iteration():
     assert [len(w) for w in trace.weights] == [1, 2, 3]
 
 
+def test_rules_are_asked_where_no_column_is_new():
+    class Counting:
+        times = 0
+
+        def reason(self, iteration):
+            self.times += 1
+
+    rule = Counting()
+    _, _, generation = loop("mlp", C=0.3, stopping=[rule])
+    assert rule.times == 0
+    assert len(generation.run().iterations) < rule.times
+
+
 def test_max_iter():
     _, _, generation = loop("cg", max_iter=4)
     trace = generation.run()

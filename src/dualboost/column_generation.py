@@ -131,14 +131,21 @@ class ColumnGeneration:
             if entering or solution is None or solution.gap > self.tol:
                 solution, is_new = self._reoptimised(guide.needs_optimum), True
             if entering:
-                record = self._record(solution, entering[0].edge, priced_at - started, time.perf_counter() - priced_at)
-                for reason in filter(None, (rule.reason(record) for rule in self.stopping)):
-                    return reason
+                self._record(solution, entering[0].edge, priced_at - started, time.perf_counter() - priced_at)
+            reason = self._reason_to_stop()
+            if reason is not None:
+                return reason
             prices = guide.next(self.columns, solution, u)
             if prices is None:
                 return "converged"
             u, threshold, is_settled = prices
         return "max_iter"
+
+    def _reason_to_stop(self) -> str | None:
+        """What the stopping rules say of the last ensemble; they are asked where no column is new as well."""
+        last = self.trace.iterations[-1:]
+        reasons = (rule.reason(record) for record in last for rule in self.stopping)
+        return next(filter(None, reasons), None)
 
     def _priced(self, u: Vector) -> list[Offer]:
         """What the pool finds, each with its edge over all rows, the largest first."""
@@ -216,7 +223,7 @@ class ColumnGeneration:
             if not self.formulation.depends_on_columns or (asked < programme.upper).any():
                 return
 
-    def _record(self, solution: MasterSolution, edge: float, pricing: float, solving: float) -> Iteration:
+    def _record(self, solution: MasterSolution, edge: float, pricing: float, solving: float) -> None:
         """Note the ensemble after a new column."""
         record = Iteration(
             iteration=len(self.trace.iterations) + 1,
@@ -230,7 +237,6 @@ class ColumnGeneration:
         self._kept_programme = solution.programme if keep else self._kept_programme
         for observer in self.observers:
             observer(record)
-        return record
 
     def _figures(self, solution: MasterSolution) -> dict[str, Any]:
         """What a solution says of itself and of the rows."""
