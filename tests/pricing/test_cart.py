@@ -123,3 +123,16 @@ def test_values_that_lightgbm_takes_for_zero_leave_a_constant_learner():
     X = np.array([[1e-300], [2e-300], [3e-300], [4e-300]])
     column = pricer_for(X, np.array([-1.0, -1.0, 1.0, -1.0]), 1).price(np.ones(4))
     np.testing.assert_array_equal(column.votes, -1.0)
+
+
+@pytest.mark.parametrize("depth", [1, 3])
+def test_rows_without_a_weight_may_be_left_out(depth):
+    """The same tree, on the bins of all rows, whichever rows come next."""
+    X, y = binary_data(1000)
+    whole, part = (pricer_for(X, y, depth, leave_out_zeros=leave_out) for leave_out in (False, True))
+    rng = np.random.default_rng(0)
+    for share in (0.1, 0.1, 0.5, 1.0, 0.02):
+        u = rng.exponential(size=1000) * (rng.random(1000) < share)
+        signed = u * y
+        assert signed @ part.price(u).votes == pytest.approx(signed @ whole.price(u).votes, rel=1e-6)
+        assert part.price(u).votes.shape == y.shape

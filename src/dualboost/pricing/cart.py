@@ -32,7 +32,6 @@ class CartPricer:
     def __init__(self, data: TrainingData, options: LearnerOptions) -> None:
         X, labels, categorical = data
         self._data = data
-        self._labels = labels
         self._voting = options.voting
         self._parameters = _parameters(len(labels), options)
         self._dataset = lightgbm.Dataset(
@@ -63,7 +62,7 @@ class CartPricer:
             self._leave_out(size)
             u, size = u[self._rows], size[self._rows]
         scale = np.count_nonzero(size) / size.sum()
-        np.multiply(u, -scale * self._labels[self._rows], out=self._gradients, casting="same_kind")
+        np.multiply(u, -scale * self._signs, out=self._gradients, casting="same_kind")
         np.multiply(size, scale, out=self._hessians, casting="same_kind")
         for smallest in SMALLEST_LEAVES:
             try:
@@ -73,7 +72,7 @@ class CartPricer:
         return constant_tree(-1.0)  # features that LightGBM takes for zeros, such as 1e-300, leave nothing to split
 
     def _grow_on(self, rows: Integers, dataset: lightgbm.Dataset) -> None:
-        self._rows = rows
+        self._rows, self._signs = rows, self._data.labels[rows]
         self._gradients = np.empty(len(rows), dtype=np.float32)
         self._hessians = np.empty(len(rows), dtype=np.float32)
         self._booster = lightgbm.Booster(self._parameters, dataset)
