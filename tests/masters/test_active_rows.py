@@ -118,8 +118,10 @@ def test_the_best_iteration_on_held_out_rows_is_kept():
         DDABoost(0.2, sample=20), max_iter=40, validation_fraction=0.3, n_iter_no_change=5, random_state=0
     ).fit(X, y)
     assert clf.gap_ <= 1e-6
-    kept = np.argmax(clf.history_["validation_accuracy"])
-    assert clf.objective_ == clf.history_["objective"][kept]
+    assert clf.stop_reason_ == "no_improvement"
+    kept = int(np.flatnonzero(clf.history_["objective"] == clf.objective_)[0])
+    assert kept < clf.n_iter_ - 1
+    assert not clf.weights_[kept + 1 :].any()
 
 
 @pytest.mark.usefixtures("small_bundles")

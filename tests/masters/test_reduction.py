@@ -53,11 +53,13 @@ def test_bundles_relax_and_their_sample_weights_are_feasible(columns, monkeypatc
     assert spread.sum() == pytest.approx(u.sum())
 
 
-def test_idle_rows_have_no_sample_weight(columns):
+def test_idle_rows_have_no_sample_weight_unless_it_matters(columns):
     margins = columns.margins(np.full(12, 0.5))
     reduction = rows_near(margins, 1.0, columns.counts, 20)
-    spread = reduction.spread(reduction.active(np.ones(len(reduction.starts))))
+    u = np.ones(len(reduction.starts))
+    spread = reduction.spread(reduction.active(u, negligible=reduction.n_idle))
     np.testing.assert_array_equal(spread > 0, reduction.alone | (margins < 1.0))
+    assert reduction.active(u, negligible=reduction.n_idle - 0.5) is u
 
 
 def test_rows_that_changed_sides_join_and_without_any_all_do(columns):

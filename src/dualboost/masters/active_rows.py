@@ -14,6 +14,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from .._typing import Vector
 from ..columns import Columns
 from ..formulations.programme import Programme
 from ..formulations.terms import LinearTerm
@@ -42,7 +43,8 @@ class ActiveRows:
         self.is_exact = inner.is_exact
         self._inner, self._n_sampled = inner, n_sampled
         self._held: tuple[Reduction, Columns] | None = None
-        self._is_sample, self._is_last = True, False
+        self._is_sample, self._for_result = True, False
+        self._last: MasterSolution | None = None
 
     def solve(self, columns: Columns, programme: Programme) -> MasterSolution:
         """A certified solution over all rows; called again without a new column, a better one."""
@@ -54,6 +56,7 @@ class ActiveRows:
             if not self._sample_more(columns):
                 self._choose(columns, programme, solution, keep=not is_new)
             solution, _ = self._stepped(columns, programme, SETTLED)
+        self._last = solution
         return solution
 
     def polish(self, columns: Columns, programme: Programme) -> MasterSolution:
@@ -61,12 +64,14 @@ class ActiveRows:
         if columns.n_rows <= self._n_sampled:
             return self._inner.polish(columns, programme)
         self._follow(columns)
-        if not self._is_last:
-            solution, _ = self._stepped(columns, programme, TRUSTED)
-            self._choose(columns, programme, solution, is_last=True)
+        if not self._for_result:
+            solution = self._last
+            if solution is None or len(solution.w) != columns.n_columns or solution.gap > TRUSTED:
+                solution, _ = self._stepped(columns, programme, TRUSTED)
+            self._choose(columns, programme, solution, for_result=True)
         solution, _ = self._certified(columns, programme, self._inner.polish)
         while solution.gap > self._inner.tolerance and not self._reduction.alone.all():
-            self._choose(columns, programme, solution, keep=True, is_last=True)
+            self._choose(columns, programme, solution, keep=True, for_result=True)
             solution, _ = self._certified(columns, programme, self._inner.polish)
         return solution
 
@@ -111,7 +116,7 @@ class ActiveRows:
         programme: Programme,
         solution: MasterSolution,
         keep: bool = False,
-        is_last: bool = False,
+        for_result: bool = False,
     ) -> None:
         """Choose the rows by their margins; ``keep`` those that stand alone, so that no choice comes twice."""
         assert isinstance(programme.term, LinearTerm)
@@ -119,8 +124,8 @@ class ActiveRows:
         reached = programme.shifted(solution.margins, solution.rho)
         n_rows = max(self._n_sampled, round(NEAR * columns.n_rows))
         before = self._reduction if keep and not self._is_sample else None
-        self._hold(rows_near(reached, programme.term.kink, columns.counts, n_rows, before, is_last), columns)
-        self._is_sample, self._is_last = False, is_last
+        self._hold(rows_near(reached, programme.term.kink, columns.counts, n_rows, before, for_result), columns)
+        self._is_sample, self._for_result = False, for_result
 
     def _stepped(self, columns: Columns, programme: Programme, aim: float) -> tuple[MasterSolution, bool]:
         """The next solution, and whether the rows at hand leave out more than the gap on them."""
@@ -155,12 +160,15 @@ class ActiveRows:
         candidate = self._on_all_rows(reduced, programme)
         products = None
         if in_single:
-            products = columns.single.margins(reduced.w), reduction.unit * held.edges(reduction.active(reduced.u))
+            products = columns.single.margins(reduced.w), reduction.unit * held.edges(self._active(reduced))
         solution = certify(columns, programme, candidate, products)
         if in_single and solution.gap <= SINGLE_ABOVE:
             solution = certify(columns, programme, candidate)
         return replace(solution, threshold=reduction.unit * reduced.threshold), reduced
 
     def _on_all_rows(self, reduced: MasterSolution, programme: Programme) -> Candidate:
-        u = self._reduction.spread(self._reduction.active(reduced.u))
+        u = self._reduction.spread(self._active(reduced))
         return Candidate(reduced.w, u.clip(programme.lower, programme.upper), reduced.rho)
+
+    def _active(self, reduced: MasterSolution) -> Vector:
+        return self._reduction.active(reduced.u, negligible=reduced.primal - reduced.dual)

@@ -37,7 +37,7 @@ class Reduction:
     scale: Vector
     """How many times itself each row of the reduced programme stands for; the largest is taken off sample weights."""
     n_idle: int = 0
-    """The last bundles, those above the kink: they hold the master back, but their rows have no sample weight."""
+    """The last bundles, those above the kink: they hold the master back, but need no sample weight to speak of."""
 
     @property
     def unit(self) -> float:
@@ -59,9 +59,12 @@ class Reduction:
         """The votes of a column, averaged over bundles."""
         return np.add.reduceat(self.shares * signed[self.members], self.starts)
 
-    def active(self, u: Vector) -> Vector:
-        """The reduced programme's sample weights, with none on idle bundles."""
-        return np.concatenate([u[: len(u) - self.n_idle], np.zeros(self.n_idle)])
+    def active(self, u: Vector, negligible: float) -> Vector:
+        """The reduced programme's sample weights, with none on idle bundles if all they have is negligible."""
+        n_active = len(u) - self.n_idle
+        if u[n_active:].sum() > negligible:  # rows that moved, or that tie with the kink
+            return u
+        return np.concatenate([u[:n_active], np.zeros(self.n_idle)])
 
     def spread(self, u: Vector) -> Vector:
         """Sample weights of the reduced programme on all rows, times ``unit``."""
