@@ -31,7 +31,7 @@ def solved(master, name, columns, C, intercept=False):
     programme = formulation.programme_over(columns, columns.n_columns)
     if intercept:
         programme = programme.with_intercept(columns.labels)
-    return formulation, programme, Ladder([MASTERS[master]], TOLERANCE).solve(columns, programme)
+    return formulation, Ladder([MASTERS[master]], TOLERANCE).solve(columns, programme)
 
 
 @pytest.mark.parametrize("which_C", [0, 1, 2])
@@ -39,7 +39,7 @@ def solved(master, name, columns, C, intercept=False):
 def test_objective_is_the_papers(master, name, which_C, intercept):
     columns = stump_columns(formulation=name)
     C = three_values_of_C(name, columns.counts.sum())[which_C]
-    formulation, _, solution = solved(master, name, columns, C, intercept)
+    formulation, solution = solved(master, name, columns, C, intercept)
     classes = np.repeat(columns.labels, columns.counts.astype(int))
     labels = classes if intercept else None
     expected = paper_optimum(name, expanded(columns), C, classes, labels, stump_shares(columns))
@@ -52,7 +52,8 @@ def test_signs_of_the_duals(master, name, intercept):
     """g'(u) + margin - E'rho is 0 inside the box, >= 0 at the lower and <= 0 at the upper bound; w*slack = 0."""
     columns = stump_columns(formulation=name)
     C = three_values_of_C(name, columns.counts.sum())[1]
-    _, programme, solution = solved(master, name, columns, C, intercept)
+    _, solution = solved(master, name, columns, C, intercept)
+    programme = solution.programme
     boxed = np.isfinite(programme.upper)
     lower, upper = np.where(boxed, programme.lower, -1e6), np.where(boxed, programme.upper, 1e6)
     sliver = 1e-9 * (upper - lower)
@@ -74,7 +75,8 @@ def test_linear_programmes_end_in_a_vertex(master, name, intercept):
     """At a vertex the rows on the kink determine the used weights: their columns are independent there."""
     columns = stump_columns(n_rows=150, n_columns=40, multiplicities=False)
     C = 0.1
-    _, programme, solution = solved(master, name, columns, C, intercept)
+    _, solution = solved(master, name, columns, C, intercept)
+    programme = solution.programme
     used = solution.w > 0
     on_kink = np.abs(programme.shifted(solution.margins, solution.rho) - programme.term.kink) < 1e-7
     active = columns.signed[used][:, on_kink].T
@@ -87,7 +89,7 @@ def test_linear_programmes_end_in_a_vertex(master, name, intercept):
 @pytest.mark.parametrize(("master", "name"), CASES)
 def test_one_column_and_two_rows(master, name):
     columns = stump_columns(n_rows=2, n_columns=1, seed=4, multiplicities=False, formulation=name)
-    _, _, solution = solved(master, name, columns, None)
+    _, solution = solved(master, name, columns, None)
     assert solution.gap <= TOLERANCE
     assert solution.w.shape == (1,)
 
