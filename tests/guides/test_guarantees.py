@@ -22,9 +22,9 @@ class CountingPool(Pool):
 
     n_asked = 0
 
-    def price(self, u):
+    def price(self, u, favour=None):
         self.n_asked += 1
-        return super().price(u)
+        return super().price(u, favour)
 
 
 def generate(formulation, dataset, interleaved=False):
