@@ -21,15 +21,17 @@ from dualboost.study.methods import METHODS
 from dualboost.study.results import CELL, Results, read_results
 
 DOCS = Path(__file__).parent
-DATASET, DEPTH = "waveform", 1
+DATASET, DEPTH = "twonorm", 3
 BRANCHES = {
     "the worst margins": ("hard", "total", "lp-nu", "soft", "mlp"),
     "hinge losses, and pulls to uniform": ("lp", "dda", "spatial", "cg", "erlp", "qrlp"),
     "all margins": ("nm", "md", "md-full", "cq", "convex", "lexi"),
 }
 """The panels of the margins; a method that is in none of them goes to the last."""
-SHIFTS = (0.0, 0.03, -0.03, 0.06, -0.06)
-"""Of a name, up or down, as parts of the axis."""
+OFF_THE_PICTURE = 0.08
+"""Methods so far below the best are named in a corner, so that the others can be told apart."""
+PLACES = tuple((6 * side, 9 * row) for row in (0, 1, -1, 2, -2, 3, -3, 4, -4, 5, -5) for side in (1, -1))
+"""Where a name may stand, in points from its own; to the right or to the left."""
 
 
 def main() -> None:
@@ -60,7 +62,7 @@ def margins(results: Results) -> Any:
         for k, name in enumerate(methods):
             style = {"color": COLOURS[k % len(COLOURS)], "ls": DASHES[k % len(DASHES)]}
             ax.plot(curves[name].to_numpy(), curves[name].index, lw=1.8, label=name, **style)
-        finish(ax, title=title, xlabel="margin, by the sum of the weights", xlim=(-0.8, 1.0), ylim=(0.0, 1.0))
+        finish(ax, title=title, xlabel="margin, by the sum of the weights", xlim=(-0.6, 1.0), ylim=(0.0, 1.0))
         ax.legend(frameon=False, loc="upper left")
     axes[0].set_ylabel(f"share of the test rows of {DATASET}")
     return figure
@@ -75,29 +77,51 @@ def accuracy_and_trees(results: Results) -> Any:
     figure, axes = plt.subplots(1, len(depths), figsize=(6.4 * len(depths), 5.2), layout="constrained", squeeze=False)
     for ax, depth in zip(axes[0], depths, strict=True):
         table = means.loc[depth].sort_values("trees")
-        ours = np.array([METHODS[name].is_totally_corrective for name in table.index])
-        front = table[table["test_accuracy"] >= table["test_accuracy"].cummax()]
-        ax.plot(front["trees"], front["test_accuracy"], color="0.8", lw=1.5, zorder=0)
-        ax.scatter(table["trees"], table["test_accuracy"], c=np.where(ours, COLOURS[0], COLOURS[1]), s=28)
-        label(ax, table)
+        is_shown = table["test_accuracy"] > table["test_accuracy"].max() - OFF_THE_PICTURE
+        draw_points(ax, table[is_shown])
+        below = [f"{name} {row.test_accuracy:.2f} / {row.trees:.0f}" for name, row in table[~is_shown].iterrows()]
+        if below:
+            ax.text(0.02, 0.02, "below: " + ", ".join(below), transform=ax.transAxes, fontsize=9, color="0.4")
         finish(ax, title=f"depth {depth}", xlabel="trees used", ylabel="test accuracy")
+        figure.draw_without_rendering()
+        label(ax, table[is_shown])
     return figure
 
 
+def draw_points(ax: Any, table: pd.DataFrame) -> None:
+    ours = np.array([METHODS[name].is_totally_corrective for name in table.index])
+    front = table[table["test_accuracy"] >= table["test_accuracy"].cummax()]
+    ax.plot(front["trees"], front["test_accuracy"], color="0.8", lw=1.5, zorder=0)
+    ax.scatter(table["trees"], table["test_accuracy"], c=np.where(ours, COLOURS[0], COLOURS[1]), s=28)
+    ax.margins(0.12)
+
+
 def label(ax: Any, table: pd.DataFrame) -> None:
-    """Names beside the points, above or below where the last one would be written over."""
-    width, height = table["trees"].max() - table["trees"].min(), np.ptp(table["test_accuracy"])
-    written: list[tuple[float, float]] = []
-    for name, row in table.iterrows():
-        x, y = row["trees"] / width, row["test_accuracy"] / height
-        shift = next((one for one in SHIFTS if is_free(x, y + one, written)), 0.0)
-        written.append((x, y + shift))
-        at = row["trees"], row["test_accuracy"]
-        ax.annotate(str(name), at, xytext=(6, 300 * shift - 3), textcoords="offset points", fontsize=9)
+    """Names beside the points, at the first place that is free of other names and points."""
+    to_points = 72.0 / ax.figure.dpi
+    places = to_points * ax.transData.transform(table[["trees", "test_accuracy"]].to_numpy())
+    spots = dict(zip(table.index, places, strict=True))
+    taken = [(x - 4, x + 4, y - 4, y + 4) for x, y in spots.values()]
+    for name, (x, y) in spots.items():
+        right, up = next((place for place in PLACES if is_free(box(name, x, y, place), taken)), PLACES[0])
+        taken.append(box(name, x, y, (right, up)))
+        at = table.loc[name, "trees"], table.loc[name, "test_accuracy"]
+        line = {"arrowstyle": "-", "color": "0.7", "lw": 0.7} if abs(up) > 9 else None
+        ax.annotate(
+            name, at, (right, up), textcoords="offset points", fontsize=9, va="center", arrowprops=line,
+            ha="left" if right > 0 else "right",
+        )  # fmt: skip
 
 
-def is_free(x: float, y: float, written: list[tuple[float, float]]) -> bool:
-    return all(abs(other_x - x) > 0.14 or abs(other_y - y) > 0.028 for other_x, other_y in written)
+def box(name: str, x: float, y: float, place: tuple[float, float]) -> tuple[float, float, float, float]:
+    """Left, right, lower and upper end of a name, in points."""
+    width, start = 5.4 * len(name), x + place[0]
+    left = start if place[0] > 0 else start - width
+    return left, left + width, y + place[1] - 4.5, y + place[1] + 4.5
+
+
+def is_free(one: tuple[float, ...], taken: list[tuple[float, ...]]) -> bool:
+    return all(one[1] < other[0] or other[1] < one[0] or one[3] < other[2] or other[3] < one[2] for other in taken)
 
 
 if __name__ == "__main__":

@@ -26,7 +26,10 @@ class MLPBoost(WithinEpsilon, NuLPBoost):
     Pricing: the column with the largest edge enters, whatever its edge.
 
     C: the paper's nu as a fraction of the rows, above 0 and at most 1. Default: 0.3. Paper's range: above 0 and at most
-    1; the grid is that of ``lp-nu``. ``epsilon``: the guarantee, met after O(ln(1/C)/epsilon^2) pricings.
+    1; the grid is that of ``lp-nu``. ``epsilon``: the guarantee, met after at most 32 ln(1/C)/epsilon^2 pricings.
+
+    Steps, eta and the number of pricings are those of the author's own library, miniboosts, by its defaults: the short
+    step, and the better of the two by f.
 
     Paper: Mitsuboshi, Hatano & Takimoto, "Boosting as Frank-Wolfe", 2022.
     """
