@@ -25,6 +25,7 @@ def test_csv_gzipped_csv_and_parquet_are_the_same(tmp_path):
         (b"", "No columns to parse"),
         (b"a,y\n", "no rows"),
         (b"a,y,a\n1,2,3\n", "two columns are named 'a'; rename one"),
+        (b"a;y\n1,5;2\n", "separated by semicolons"),
         (b"a,y\n1,2,3\n", "cannot be read as CSV"),
         (b"a,y\n1,2\n1,2,3\n", "cannot be read as CSV"),
         (b"a,y\n\xff\xfe,2\n", "not a UTF-8 text"),

@@ -283,7 +283,7 @@ class DualBoostClassifier(InspectionMixin, PredictionMixin, ClassifierMixin, Bas
         self._has_missing = has_missing(rows.X)
         self.n_generated_, self.n_iter_ = len(trace.learners), len(trace.iterations)
         self.n_columns_ = result.n_columns
-        self.objective_ = result.objective
+        self.objective_ = result.objective + 0.0  # not the negative zero
         self.gap_ = result.gap
         self.certified_ = trace.certified
         self.bound_ = float(result.bound) if np.isfinite(result.bound) else None

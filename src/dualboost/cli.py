@@ -11,6 +11,9 @@ import warnings
 from importlib.util import find_spec
 from typing import Any
 
+_shown: set[str] = set()
+"""Warnings are told once, however often they come."""
+
 
 def main() -> None:
     """The entry point."""
@@ -18,6 +21,7 @@ def main() -> None:
     try:
         _run()
     except KeyboardInterrupt:
+        print("dualboost: interrupted", file=sys.stderr)
         sys.exit(130)
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # nobody reads; Python would complain at exit
@@ -48,8 +52,10 @@ def _show_warning(message: Warning | str, category: type[Warning], *place: Any, 
     """Ours are one line; those of other libraries are for programmers."""
     from .errors import DualBoostWarning
 
-    if issubclass(category, DualBoostWarning):
-        print(f"dualboost: {' '.join(str(message).split())}", file=sys.stderr)
+    line = f"dualboost: {' '.join(str(message).split())}"
+    if issubclass(category, DualBoostWarning) and line not in _shown:
+        _shown.add(line)
+        print(line, file=sys.stderr)
 
 
 def _fail(error: Exception, debug: bool) -> None:

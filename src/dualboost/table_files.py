@@ -31,13 +31,15 @@ def _read_csv(path: Path, text_columns: Iterable[str]) -> pd.DataFrame:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error", pd.errors.ParserWarning)  # rows longer than the header lose data
-            header = pd.read_csv(path, header=None, nrows=1, dtype=str, keep_default_na=False, encoding="utf-8")
-            _require_distinct(header.iloc[0], path)
+            header = pd.read_csv(path, header=None, nrows=1, dtype=str, keep_default_na=False, encoding="utf-8").iloc[0]
+            if len(header) == 1 and ";" in header[0]:
+                raise InvalidDataError(f"{path}: columns are separated by semicolons; save it with commas.")
+            _require_distinct(header, path)
             dtypes: Any = dict.fromkeys(text_columns, str)
             frame: pd.DataFrame = pd.read_csv(path, dtype=dtypes, low_memory=False, index_col=False, encoding="utf-8")
             return frame
     except UnicodeDecodeError as error:
-        raise InvalidDataError(f"{path}: not a UTF-8 text: {error.reason} at byte {error.start}.") from error
+        raise InvalidDataError(f"{path}: not a UTF-8 text; save it in that encoding.") from error
     except InvalidDataError:
         raise
     except (pd.errors.ParserWarning, ValueError, OverflowError, OSError, EOFError, zlib.error) as error:

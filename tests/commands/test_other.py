@@ -59,10 +59,18 @@ def test_thin_a_model_of_lightgbm(run, rings, tmp_path):
 @pytest.mark.parametrize("name", ["model.txt", "model.ubj", "model.json"])
 def test_what_is_no_model_is_told(name, run, rings, tmp_path):
     (tmp_path / name).write_text("{nothing")
-    done = run("thin", name, *THIN, "-o", "small.json")
+    done = run("thin", name, *THIN, "-o", f"small_{name}")
     assert done.returncode == 1
     assert done.stderr.startswith(f"dualboost: {name}: ")
     assert done.stderr.count("\n") == 1
+
+
+def test_a_thinned_model_keeps_its_kind(run, rings, tmp_path):
+    fitted = xgboost.XGBClassifier(n_estimators=5).fit(rings.drop(columns="label"), rings["label"])
+    fitted.save_model(tmp_path / "m.json")
+    done = run("thin", "m.json", *THIN, "-o", "small.txt")
+    assert done.returncode == 1
+    assert "ends with .json or .ubj" in done.stderr
 
 
 def test_show_trees_and_rules(run, rings, tmp_path):

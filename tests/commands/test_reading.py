@@ -54,17 +54,33 @@ def test_infinite_numbers_and_times_are_told(path):
 
 
 def test_a_models_columns_are_found_by_name(path):
-    frame = features_for(["job", "age"], ["job"], read_table(path, ["job"]), path)
+    frame = features_for(["job", "age"], {"job": ["cook"]}, read_table(path, ["job"]), path)
     assert list(frame) == ["job", "age"]
     with pytest.raises(InvalidDataError, match="the model needs 'x', which the table does not have"):
-        features_for(["x", "age"], [], read_table(path), path)
+        features_for(["x", "age"], {}, read_table(path), path)
     with pytest.raises(InvalidDataError, match="column 'ok' must hold numbers, as in training; row 1 has True"):
-        features_for(["ok"], [], read_table(path), path)
+        features_for(["ok"], {}, read_table(path), path)
     with pytest.raises(InvalidDataError, match="column 'job' must hold numbers, as in training; row 1 has 'nurse'"):
-        features_for(["job"], [], read_table(path), path)
+        features_for(["job"], {}, read_table(path), path)
 
 
 def test_categories_that_look_like_numbers_stay_text(tmp_path):
     path = tmp_path / "data.csv"
     path.write_text("code\n01\n2\n")
-    assert features_for(["code"], ["code"], read_table(path, ["code"]), path)["code"].tolist() == ["01", "2"]
+    assert features_for(["code"], {"code": ["01"]}, read_table(path, ["code"]), path)["code"].tolist() == ["01", "2"]
+
+
+@pytest.mark.parametrize("spelling", ["True,False", "TRUE,FALSE", "true,false"])
+def test_truth_values_are_known_again_in_every_spelling(spelling, tmp_path):
+    path = tmp_path / "data.csv"
+    yes, no = spelling.split(",")
+    path.write_text(f"ok,y\n{yes},1\n{no},0\n,1\n")
+    categories = read_training(path, "y")[0]["ok"].cat.categories
+    column = features_for(["ok"], {"ok": categories}, read_table(path, ["ok"]), path)["ok"]
+    assert column.tolist()[:2] == ["True", "False"]
+    assert column.isna().tolist() == [False, False, True]
+
+
+def test_the_labels_cannot_be_dropped(path):
+    with pytest.raises(InvalidDataError, match="--drop y: it is the column of the labels"):
+        read_training(path, "y", ["y"])

@@ -160,3 +160,9 @@ def test_C_is_tuned_with_side_rows():
     tuned = DualBoostClassifierCV(formulation, Cs=[0.03, 0.1, 0.3], cv=3, max_iter=60).fit(X, Y)
     assert tuned.score(X_NEW, Y_NEW) > 0.8
     assert tuned.formulation_.neighbours == SHAPE
+
+
+def test_features_that_never_vary():
+    with pytest.warns(DegenerateEnsembleWarning):
+        clf = DualBoostClassifier("spatial").fit(np.zeros((30, 2)), np.arange(30) % 2)
+    assert clf.gap_ <= 1e-6

@@ -61,6 +61,8 @@ WRONG = [
     ("features.names", ["a"], "has 1 entries; it must have 5"),
     ("fit.stop_reason", "tired", "is 'tired'; it must be one of certified, "),
     ("fit.certified", 1, "is 1; it must be true or false"),
+    ("fit.gap", -1.0, "is -1.0; it must be a finite number of at least 0"),
+    ("fit.n_columns", 6, "is 6; it must be a whole number from 0 to 5"),
     ("fit.n_generated", 1, "is 1; it must be a whole number from 5"),
     ("calibration.negative_slope", -1.0, "is -1.0; it must be a number from 0.001 to 10000"),
     ("balance", 1.5, "is 1.5; it must be a number from -1 to 1"),

@@ -47,6 +47,24 @@ def test_no_tree_has_a_larger_edge(depth, rows):
     assert (u * labels) @ column.votes == pytest.approx(best_edge(Z, u * labels, depth), abs=1e-9)
 
 
+@pytest.mark.parametrize(("criterion", "depth"), [("gini", 1), ("gini", 2), ("gini", 3), ("edge", 1)])
+def test_missing_values_go_to_the_better_side(criterion, depth):
+    rng = np.random.default_rng(depth)
+    X = rng.integers(0, 4, (40, 2)).astype(float)
+    X[rng.random(X.shape) < 0.3] = np.nan
+    labels, u = rng.choice([-1.0, 1.0], 40), rng.random(40)
+    lost = np.isnan(X)
+    cuts = [side | (X[:, j] <= cut) for j, cut in product(range(2), range(3)) for side in (lost[:, j], False)]
+    Z = np.column_stack([*cuts, *lost.T]).astype(float)
+    pricer = PRICERS["cart" if criterion == "edge" else "optimal"](
+        TrainingData(np.asfortranarray(X), labels, []), LearnerOptions(max_depth=depth, criterion=criterion)
+    )
+    column = pricer.price(u)
+    assert column.is_proven
+    assert (u * labels) @ column.votes == pytest.approx(best_edge(Z, u * labels, depth), abs=1e-9)
+    np.testing.assert_array_equal(column.learner.vote(X), column.votes)
+
+
 @pytest.mark.parametrize("depth", [1, 2])
 def test_numeric_features_are_cut_everywhere(depth):
     """Few distinct values: every threshold is a candidate, so brute force over all cuts is not better."""

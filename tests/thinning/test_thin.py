@@ -10,7 +10,7 @@ from sklearn.ensemble import (
 )
 from xgboost import XGBClassifier
 
-from dualboost import LPBoost, thin
+from dualboost import DualBoostClassifier, LPBoost, thin
 from dualboost.errors import DegenerateEnsembleWarning, InvalidParameterError, ThinningWarning
 from dualboost.thinning import adapter_for
 
@@ -45,6 +45,15 @@ def test_accuracy_is_kept_on_new_rows(model):
     before, after = (np.mean(m.predict(X_NEW[300:]) == Y_NEW[300:]) for m in (model, result.model))
     assert len(result.kept) <= 36
     assert after >= before - 0.02
+
+
+@pytest.mark.parametrize("tolerance", [0.005, 0.01, 0.03])
+def test_the_accuracy_told_is_that_of_the_model_returned(tolerance):
+    fitted = DualBoostClassifier("lp", max_depth=3, max_iter=40).fit(X, Y)
+    result = thin(fitted, X, Y, tolerance=tolerance, validation_data=(X_NEW, Y_NEW))
+    told = result.summary()["accuracy, validation"][1]
+    assert told == pytest.approx(result.model.score(X_NEW, Y_NEW))
+    assert told >= fitted.score(X_NEW, Y_NEW) - tolerance - 1e-9
 
 
 def calibration_error(probabilities, y):

@@ -54,6 +54,8 @@ def fit(
 
 
 def _estimator(C: str | None, select: str, options: dict[str, Any]) -> DualBoostClassifier:
+    if select != "best" and C != "auto":
+        raise InvalidParameterError(f"--select {select} chooses among values of C: add --C auto.")
     if C == "auto":
         return DualBoostClassifierCV(select=select, verbose=1, **options)
     try:
@@ -81,9 +83,9 @@ def load_with_features(model_path: Path, data: Path) -> tuple[Any, pd.DataFrame,
     if not hasattr(model, "feature_names_in_"):
         raise InvalidDataError(f"{model_path}: the model was fitted without column names, so that no table fits it.")
     names = [str(name) for name in model.feature_names_in_]
-    text_names = [names[position] for position in model._encoder.categories]
-    frame = read_table(data, text_names)
-    return model, frame, features_for(names, text_names, frame, data)
+    categories = {names[position]: known for position, known in model._encoder.categories.items()}
+    frame = read_table(data, categories)
+    return model, frame, features_for(names, categories, frame, data)
 
 
 @click.command()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
@@ -18,6 +18,7 @@ from ..table_files import read_table
 MISSING_SHOWN = 5
 MOSTLY = 0.9
 ENOUGH_ROWS = 50
+TRUTH = {"TRUE": "True", "true": "True", "FALSE": "False", "false": "False"}
 
 
 def split_target(frame: pd.DataFrame, target: str, path: Path) -> tuple[pd.DataFrame, NDArray[Any]]:
@@ -49,6 +50,8 @@ def _as_labels(labels: pd.Series) -> NDArray[Any]:
 def read_training(path: Path, target: str, dropped: Sequence[str] = ()) -> tuple[pd.DataFrame, NDArray[Any]]:
     """Features and two kinds of labels to fit a model to."""
     frame = read_table(path)
+    if target in dropped:
+        raise InvalidDataError(f"--drop {target}: it is the column of the labels (--target).")
     unknown = [name for name in dropped if name not in frame]
     if unknown:
         raise InvalidDataError(f"{path}: there is no column {unknown[0]!r} to drop.")
@@ -112,14 +115,24 @@ def _finite(column: pd.Series, path: Path) -> pd.Series:
     return numbers
 
 
-def features_for(names: Sequence[str], text_names: Iterable[str], frame: pd.DataFrame, path: Path) -> pd.DataFrame:
+def features_for(
+    names: Sequence[str], categories: Mapping[str, Collection[Any]], frame: pd.DataFrame, path: Path
+) -> pd.DataFrame:
     """The columns that a model was fitted on, in its order and types; others are left out."""
     missing = [name for name in names if name not in frame]
     if missing:
         raise InvalidDataError(f"{path}: the model needs {_few(missing)}, which the table does not have.")
-    texts = set(text_names)
-    columns = {name: _as_text(frame[name]) if name in texts else _numbers(frame[name], path) for name in names}
+    columns = {
+        name: _known_text(frame[name], categories[name]) if name in categories else _numbers(frame[name], path)
+        for name in names
+    }
     return pd.DataFrame(columns, index=frame.index)
+
+
+def _known_text(column: pd.Series, categories: Collection[Any]) -> pd.Series:
+    """Text; truth values in any spelling that pandas takes for one, as it did in training."""
+    text = _as_text(column)
+    return text.replace(TRUTH) if set(categories) <= set(TRUTH.values()) else text
 
 
 def _numbers(column: pd.Series, path: Path) -> pd.Series:
@@ -146,8 +159,7 @@ def _suggestion(name: str, known: list[str]) -> str:
     near = [one for one in known if one.strip().lower() == name.strip().lower()] or get_close_matches(name, known, 1)
     if near:
         return f"did you mean {near[0]!r}?"
-    hint = " (columns are separated by commas)" if len(known) == 1 and ";" in known[0] else ""
-    return f"there are {_few(known)}{hint}."
+    return f"there are {_few(known)}."
 
 
 def _few(names: Iterable[Any]) -> str:

@@ -20,7 +20,7 @@ from .output import JSON, report
 @click.command()
 @click.argument("model", type=FILE)
 @click.option("--rules", "as_rules", is_flag=True, help="One line a rule, the strongest first, instead of trees.")
-@click.option("--most", default=20, show_default=True, help="Show at most so many trees or rules.")
+@click.option("--most", type=click.IntRange(1), default=20, show_default=True, help="Show no more trees or rules.")
 @JSON
 def show(model: Path, as_rules: bool, most: int, as_json: bool) -> None:
     """A model's figures, and its trees by weight, or its rules."""

@@ -9,13 +9,15 @@ from typing import Any
 import click
 import pandas as pd
 
-from ..errors import DualBoostError, InvalidDataError, MissingDependencyError, ModelFormatError
+from ..errors import DualBoostError, InvalidDataError, InvalidParameterError, MissingDependencyError, ModelFormatError
 from ..formulations import FORMULATIONS
 from ..table_files import read_table
 from ..thinning import thin as thin_model
 from .models import FILE, TARGET, load_with_features
 from .output import JSON, report, require_place
 from .reading import features_for, split_target
+
+ADMITTED = [name for name, formulation in FORMULATIONS.items() if not formulation.has_sides]
 
 
 @click.command()
@@ -25,7 +27,7 @@ from .reading import features_for, split_target
 @click.option("-o", "--out", type=FILE, required=True, help="The smaller model's file, of the same kind.")
 @click.option("--tolerance", default=0.005, show_default=True, help="How much validation accuracy may be lost.")
 @click.option("--max-trees", type=int, help="At most so many trees.")
-@click.option("--formulation", type=click.Choice(list(FORMULATIONS)), default="lp", show_default=True)
+@click.option("--formulation", type=click.Choice(ADMITTED), default="lp", show_default=True)
 @click.option("--validation", type=FILE, help="Rows that the model has not seen [default: a fifth of DATA].")
 @click.option("--random-state", default=0, show_default=True)
 @JSON
@@ -47,6 +49,7 @@ def thin(
     columns and two labels, of which the second in order is the positive one.
     """
     require_place(out, model, data)
+    _require_kind(out, model)
     fitted, X, y = _read(model, data, target)
     held = None if validation is None else _read(model, validation, target)[1:]
     result = thin_model(
@@ -60,6 +63,13 @@ def thin(
         return
     names = {name: name.replace(",", "").replace(" ", "_") for name in summary}
     report({names[name]: {"before": before, "after": after} for name, (before, after) in summary.items()}, as_json)
+
+
+def _require_kind(out: Path, model: Path) -> None:
+    """The ending tells a library what to write, and people what to read."""
+    endings = (".json", ".json.gz") if _is_ours(model) else (".txt",) if model.suffix == ".txt" else (".json", ".ubj")
+    if not out.name.endswith(endings):
+        raise InvalidParameterError(f"--out {out}: the name of such a model ends with {' or '.join(endings)}.")
 
 
 def _is_ours(path: Path) -> bool:
@@ -82,7 +92,7 @@ def _read(model: Path, data: Path, target: str) -> tuple[Any, Any, Any]:
     codes, classes = pd.factorize(labels, sort=True)
     if len(classes) != 2:
         raise InvalidDataError(f"{data}: {target!r} must hold two labels; it has {list(classes)[:5]}.")
-    return booster, features_for(names, (), features, data).to_numpy(), codes
+    return booster, features_for(names, {}, features, data).to_numpy(), codes
 
 
 def _booster(path: Path) -> tuple[Any, list[str]]:

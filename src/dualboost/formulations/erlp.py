@@ -37,7 +37,7 @@ class ERLPBoost(CappedDistribution):
     name: ClassVar[str] = "erlp"
     title: ClassVar[str] = "ERLP-Boost"
     optimises: ClassVar[str] = "the worst soft margin, with an entropic pull of the sample weights to uniform"
-    meaning_of_C: ClassVar[str] = "1/C caps a row's share, from 1 to M rows (default 0.3 M)"
+    meaning_of_C: ClassVar[str] = "1/C caps a row's share, above 0 and at most M (default 0.3 M)"
     use: ClassVar[str] = "As qrlp, with the guarantee on the number of iterations that its paper proves."
     objective_sign: ClassVar[int] = -1
 

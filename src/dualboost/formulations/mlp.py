@@ -37,5 +37,5 @@ class MLPBoost(WithinEpsilon, NuLPBoost):
     name: ClassVar[str] = "mlp"
     title: ClassVar[str] = "MLPBoost"
     optimises: ClassVar[str] = "the worst soft margin, within epsilon, by the better of two steps"
-    use: ClassVar[str] = "As soft, at a smaller cost an iteration."
+    use: ClassVar[str] = "As soft, with more pricings, each at a smaller cost."
     guide: ClassVar[str] = "frank-wolfe"

@@ -40,7 +40,7 @@ class QRLPBoost(CappedDistribution):
     name: ClassVar[str] = "qrlp"
     title: ClassVar[str] = "QRLP-Boost"
     optimises: ClassVar[str] = "the worst soft margin, with a quadratic pull of the sample weights to uniform"
-    meaning_of_C: ClassVar[str] = "1/C caps a row's share, from 1 to M rows (default 0.3 M)"
+    meaning_of_C: ClassVar[str] = "1/C caps a row's share, above 0 and at most M (default 0.3 M)"
     use: ClassVar[str] = "Few trees, and a margin that gives up a chosen fraction C/M of the rows."
     objective_sign: ClassVar[int] = -1
 

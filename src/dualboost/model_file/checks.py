@@ -97,8 +97,8 @@ def number(value: Any, where: str, low: float = -LARGEST, high: float = LARGEST)
     return float(value)
 
 
-def number_or_nan(value: Any, where: str) -> float:
-    return math.nan if value is None else number(value, where)
+def number_or_nan(value: Any, where: str, low: float = -LARGEST) -> float:
+    return math.nan if value is None else number(value, where, low)
 
 
 def integers(value: Any, where: str, length: int | None, low: int = 0, high: int = LARGEST_INTEGER) -> Integers:

@@ -46,6 +46,9 @@ def restore_classifier(document: dict[str, Any]) -> DualBoostClassifier:
     clf.formulation_ = read_formulation(document["formulation"], "formulation")
     if clf.formulation_.C is None:
         fail("formulation.C", "is null; it must be the number that was used")
+    asked = clf.formulation if isinstance(clf.formulation, str) else clf.formulation.name
+    if asked != clf.formulation_.name:
+        fail("formulation.name", f"is {clf.formulation_.name!r}, but parameters.formulation is {asked!r}")
     if not clf.formulation_.C > 0:
         fail("formulation.C", f"is {clf.formulation_.C}; it must be above 0")
     clf._encoder = FeatureEncoder(_restore_features(clf, document["features"]))
@@ -132,12 +135,12 @@ def _restore_trees(value: Any, reader: TreeReader) -> tuple[NDArray[np.float64],
 def _restore_fit(clf: Any, value: Any) -> None:
     entry = fields(value, "fit", FIT)
     clf.objective_ = number_or_nan(entry["objective"], "fit.objective")
-    clf.gap_ = number_or_nan(entry["gap"], "fit.gap")
+    clf.gap_ = number_or_nan(entry["gap"], "fit.gap", 0.0)
     clf.bound_ = None if entry["bound"] is None else number(entry["bound"], "fit.bound")
     clf.certified_ = None if entry["certified"] is None else flag(entry["certified"], "fit.certified")
     clf.stop_reason_ = choice(entry["stop_reason"], "fit.stop_reason", STOP_REASONS)
     clf.n_generated_ = integer(entry["n_generated"], "fit.n_generated", len(clf.weights_))
-    clf.n_columns_ = integer(entry["n_columns"], "fit.n_columns", 0, clf.n_generated_)
+    clf.n_columns_ = integer(entry["n_columns"], "fit.n_columns", 0, len(clf.weights_))
     clf.n_iter_ = integer(entry["n_iterations"], "fit.n_iterations", 1)
 
 

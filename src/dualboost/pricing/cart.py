@@ -46,7 +46,7 @@ class CartPricer:
         self._can_split = _varies(X)
 
     def price(self, u: Vector, favour: Vector | None = None) -> PricedColumn:
-        if favour is None and not self._is_favouring:
+        if not self._can_split or (favour is None and not self._is_favouring):
             return priced(self._grow(u), self._data, u, self._voting)
         factors = np.ones(self._data.X.shape[1]) if favour is None else favour**2  # gains grow with squares of edges
         self._booster.reset_parameter({"feature_contri": factors.tolist()})

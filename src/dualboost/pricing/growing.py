@@ -13,11 +13,12 @@ from .base import PricedColumn, TrainingData
 
 @dataclass(frozen=True)
 class Split:
-    """Rows with ``x <= threshold``, or of one category, go left; a missing value goes right."""
+    """Rows with ``x <= threshold``, or of one category, go left; a missing value goes right, unless it is told left."""
 
     feature: int
     threshold: float = np.inf
     category: int | None = None
+    missing_left: bool = False
 
 
 @dataclass(frozen=True)
@@ -57,7 +58,7 @@ def build_tree(root: Branch | None) -> Tree:
         threshold=np.array([split.threshold for split in splits]),
         left=np.array([pair[0] for pair in children], dtype=np.intp),
         right=np.array([pair[1] for pair in children], dtype=np.intp),
-        missing_left=np.zeros(len(splits), dtype=bool),
+        missing_left=np.array([split.missing_left for split in splits]),
         categories={k: np.array([s.category], dtype=np.intp) for k, s in enumerate(splits) if s.category is not None},
         gain=np.array([branch.gain for branch in branches]),
         votes=np.zeros(n_leaves),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from .._typing import Vector
+from ..features import has_missing
 from .base import LearnerOptions, PricedColumn, TrainingData
 from .bins import MOST_CUTS, Bins
 from .cart import CartPricer
@@ -39,7 +40,7 @@ class OptimalPricer:
         if options.max_depth > 2:
             require_streed()
         self._stumps = None
-        n_cuts = options.n_thresholds or _default_cuts(options.max_depth, data.X.shape[1])
+        n_cuts = options.n_thresholds or _default_cuts(options.max_depth, data)
         self._binary = BinarySplits(Bins(data, n_cuts))
         self.n_learners = _count(len(self._binary.splits), options.max_depth)
 
@@ -70,7 +71,9 @@ class OptimalPricer:
         return root, is_proven and depth == options.max_depth
 
 
-def _default_cuts(depth: int, n_features: int) -> int:
+def _default_cuts(depth: int, data: TrainingData) -> int:
+    """Fewer for more features; one with missing values counts twice, as its cuts do."""
+    n_features = data.X.shape[1] + int(has_missing(data.X).sum()) if data.X.shape[0] else data.X.shape[1]
     return max(1, min(MOST_CUTS, MOST_SPLITS[min(depth, 3)] // max(n_features, 1)))
 
 

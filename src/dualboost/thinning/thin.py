@@ -24,7 +24,7 @@ from .methods import METHODS
 from .reading import read_rows, read_validation
 from .result import ThinResult, make_result
 from .rows import MemberRows
-from .search import Point, Search, take
+from .search import ROUNDING, Point, Search, take
 
 N_VALUES = 10
 """Values of C on the path."""
@@ -149,9 +149,12 @@ def thin(
                 _warn(
                     f"No ensemble of {max_columns} trees reaches the accuracy asked for, {enough:.4f}: the best it is."
                 )
-            final = None if taken is None else _refitted(search(rows, validation, taken.members), taken)
+            final = None if taken is None else _refitted(search(rows, validation, taken.members), taken, enough)
             if taken is None:
                 _warn_unchanged(points, enough, tolerance, rows, adapter.n_members)
+            elif validation is not None and final is not None:  # what is returned is what the path tells of
+                points = [final if point is taken else point for point in points]
+                taken = final
     return make_result(adapter, model, (X, y), points, taken, final, rows, compared or training)
 
 
@@ -238,11 +241,12 @@ def _solved_once(search: Search, C: float) -> Point:
     return point
 
 
-def _refitted(search: Search, chosen: Point) -> Point:
-    """The same trees with weights for all rows; the weights of the path if no solver finds better ones."""
+def _refitted(search: Search, chosen: Point, enough: float) -> Point:
+    """The same trees with weights for all rows; those of the path if no solver finds better ones, or they do worse."""
     try:
         refitted = search.over(np.arange(search.columns.n_columns), chosen.C, EXACT)
-        return refitted if len(refitted.members) else chosen
+        is_worse = refitted.validation_score < min(enough, chosen.validation_score) - ROUNDING
+        return refitted if len(refitted.members) and not is_worse else chosen
     except MasterFailed as failure:
         warnings.warn(
             f"No solver reached a gap of {EXACT.tolerance:g} on all rows; the weights have one of "

@@ -12,6 +12,9 @@ COLOURS = (
 )
 """One a method; the first ten are matplotlib's own."""
 
+LEGEND_WIDTH = 1.5
+"""Inches for the longest name."""
+
 Data = dict[str, Any]
 Panels = dict[int, Any]
 
@@ -50,7 +53,7 @@ def with_legend(figure: Any, panels: Panels, x: str, y: str) -> Any:
     handles: dict[str, Any] = {}
     for ax in panels.values():
         handles |= {label: handle for handle, label in zip(*ax.get_legend_handles_labels(), strict=True)}
-    columns = min(9, 3 * len(panels))
+    columns = max(2, int(figure.get_figwidth() / LEGEND_WIDTH))
     figure.legend(
         handles.values(), handles.keys(), loc="outside lower center", ncols=columns, frameon=False, fontsize=8
     )

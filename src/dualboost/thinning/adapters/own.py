@@ -20,7 +20,8 @@ from .scikit_learn import ScikitLearnAdapter
 class OwnAdapter(ScikitLearnAdapter):
     """The weights go into ``weights_``; an intercept is one more learner, of constant vote.
 
-    ``history_``, ``sample_weights_`` and ``stop_reason_`` still tell of the fit that the learners come from.
+    ``history_``, ``sample_weights_`` and ``stop_reason_`` still tell of the fit that the learners come from; the new
+    weights are no optimum of its programme, so ``objective_`` and ``gap_`` are nan: their gap is that of the result.
     """
 
     describes: ClassVar[str] = "DualBoostClassifier"
@@ -50,6 +51,7 @@ class OwnAdapter(ScikitLearnAdapter):
         thinned.estimators_, thinned.weights_ = learners, weights
         thinned.n_generated_ = thinned.n_columns_ = len(learners)
         thinned.bound_ = thinned.certified_ = None
+        thinned.objective_ = thinned.gap_ = np.nan
         thinned._stages = [weights]
         before = self._model._ensemble
         thinned._ensemble = Ensemble(learners, weights, before.balance, before.n_features, before.n_jobs)

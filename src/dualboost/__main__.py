@@ -1,0 +1,5 @@
+"""``python -m dualboost``: the command line."""
+
+from .cli import main
+
+main()
