@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import csv
+import gzip
 import warnings
 import zlib
+from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -31,10 +34,7 @@ def _read_csv(path: Path, text_columns: Iterable[str]) -> pd.DataFrame:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error", pd.errors.ParserWarning)  # rows longer than the header lose data
-            header = pd.read_csv(path, header=None, nrows=1, dtype=str, keep_default_na=False, encoding="utf-8").iloc[0]
-            if len(header) == 1 and ";" in header[0]:
-                raise InvalidDataError(f"{path}: columns are separated by semicolons; save it with commas.")
-            _require_distinct(header, path)
+            _check_header(_header(path), path)
             dtypes: Any = dict.fromkeys(text_columns, str)
             frame: pd.DataFrame = pd.read_csv(path, dtype=dtypes, low_memory=False, index_col=False, encoding="utf-8")
             return frame
@@ -42,15 +42,23 @@ def _read_csv(path: Path, text_columns: Iterable[str]) -> pd.DataFrame:
         raise InvalidDataError(f"{path}: not a UTF-8 text; save it in that encoding.") from error
     except InvalidDataError:
         raise
-    except (pd.errors.ParserWarning, ValueError, OverflowError, OSError, EOFError, zlib.error) as error:
+    except (pd.errors.ParserWarning, csv.Error, ValueError, OverflowError, OSError, EOFError, zlib.error) as error:
         raise InvalidDataError(f"{path}: cannot be read as CSV: {_one_line(error)}") from error
 
 
-def _require_distinct(names: pd.Series, path: Path) -> None:
-    """pandas would give the second of two equal names a number."""
-    twice = names[(names != "") & names.duplicated()]
-    if len(twice):
-        raise InvalidDataError(f"{path}: two columns are named {twice.iloc[0]!r}; rename one.")
+def _header(path: Path) -> list[str]:
+    """The names of the columns as they stand in the file."""
+    opened: Any = gzip.open if path.suffix == ".gz" else open
+    with opened(path, "rt", encoding="utf-8-sig", newline="") as file:
+        return next(filter(None, csv.reader(file)), [])
+
+
+def _check_header(names: list[str], path: Path) -> None:
+    if len(names) == 1 and ";" in names[0]:
+        raise InvalidDataError(f"{path}: columns are separated by semicolons; save it with commas.")
+    twice = [name for name, times in Counter(names).items() if times > 1 and name]
+    if twice:  # pandas would give the second of them a number
+        raise InvalidDataError(f"{path}: two columns are named {twice[0]!r}; rename one.")
 
 
 def _read_parquet(path: Path) -> pd.DataFrame:

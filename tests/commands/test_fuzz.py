@@ -5,8 +5,9 @@ import random
 import pytest
 
 from dualboost import DualBoostClassifier
-from dualboost.commands.reading import features_for, read_table, read_training
+from dualboost.commands.reading import features_for, read_training
 from dualboost.errors import DualBoostError
+from dualboost.table_files import read_table
 
 N_READ, N_FITTED, PARTS = 20_000, 1_000, 10
 WORDS = [b"nan", b"inf", b"-inf", b"1e999", b"9" * 400, b"", b'"', b"\x00", b"\xff", b"\n", b",", b";", b"\r", b"True"]
@@ -55,7 +56,7 @@ def test_damaged_tables_are_read_or_refused(part, tmp_path):
         path.write_bytes(mutated(rng, table(rng)))
         try:
             if k % 2:
-                model.predict(features_for(names, ["job"], read_table(path, ["job"]), path))
+                model.predict(features_for(names, {"job": ["cook"]}, read_table(path, ["job"]), path))
                 outcomes["predicted"] += 1
                 continue
             features, labels = read_training(path, "y")
