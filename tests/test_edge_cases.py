@@ -1,10 +1,13 @@
 """Odd data, each with a stated outcome, for every formulation."""
 
+import warnings
+
 import numpy as np
 import pytest
 
 from dualboost import DualBoostClassifier
-from dualboost.errors import DegenerateEnsembleWarning, InvalidDataError, InvalidParameterError
+from dualboost.datasets import make_twonorm
+from dualboost.errors import DegenerateEnsembleWarning, InvalidDataError, InvalidParameterError, TiedEnsembleWarning
 
 TIED = ("hard", "lexi", "lp-nu", "soft", "total", "mlp")
 """Those that look at the worst rows or the worse class: where nothing can be learnt, a tie is their optimum."""
@@ -101,6 +104,16 @@ def test_a_rare_pattern_is_found_when_equal_rows_are_merged(formulation_name):
     X[:20] = 1.0
     clf = fit(formulation_name, X, X.ravel(), C={"lp": 1.0, "cg": 1.0, "dda": 1.0}.get(formulation_name))
     assert clf.score(X, X.ravel()) == 1.0
+
+
+def test_a_tie_for_most_rows_is_told():
+    X, y = make_twonorm(300, random_state=0)
+    noisy = np.where(np.arange(300) % 10 == 0, -y, y)
+    with pytest.warns(TiedEnsembleWarning, match="a tie, for .* of the training rows"):
+        fit("hard", X, noisy)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", TiedEnsembleWarning)
+        fit("lp-nu", X, noisy)
 
 
 def test_cg_has_no_use_for_a_learner_without_an_edge():

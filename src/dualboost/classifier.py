@@ -17,7 +17,7 @@ from .calibration import calibrate
 from .column_generation import ColumnGeneration, Reoptimiser
 from .columns import Columns
 from .ensemble import Ensemble
-from .errors import DegenerateEnsembleWarning, InvalidParameterError
+from .errors import DegenerateEnsembleWarning, InvalidParameterError, TiedEnsembleWarning
 from .features import FeatureEncoder, as_features, has_missing
 from .formulations import Formulation, make_formulation
 from .history import Trace
@@ -33,7 +33,10 @@ from .stopping import Callbacks, NoImprovement, StoppingRule, TimeLimit
 from .targets import hold_out, require_both_classes, two_classes
 from .threads import one_blas_thread
 from .trees import Tree
-from .validation import HeldOut, class_balance
+from .validation import TIE, HeldOut, class_balance
+
+MOST_TIED = 0.5
+"""A larger share of training rows with a score of zero is worth a warning."""
 
 
 class DualBoostClassifier(InspectionMixin, PredictionMixin, ClassifierMixin, BaseEstimator):
@@ -303,6 +306,8 @@ class DualBoostClassifier(InspectionMixin, PredictionMixin, ClassifierMixin, Bas
         self._calibration = calibrate(*calibrating)
         if not self.weights_.any():
             self._warn_degenerate(columns)
+        else:
+            self._warn_tied(margins[: columns.n_data], rows.counts)
         missed = self.formulation_.shortcoming(margins[columns.n_data :])
         if missed is not None:
             warnings.warn(missed, DegenerateEnsembleWarning, stacklevel=3)
@@ -316,6 +321,17 @@ class DualBoostClassifier(InspectionMixin, PredictionMixin, ClassifierMixin, Bas
             DegenerateEnsembleWarning,
             stacklevel=4,
         )
+
+    def _warn_tied(self, margins: Vector, counts: Vector) -> None:
+        is_tied = np.abs(margins) <= TIE * self.weights_.sum()
+        share = float(counts[is_tied].sum() / counts.sum())
+        if share > MOST_TIED:
+            warnings.warn(
+                f"The optimal ensemble of {self.formulation_.name!r} has a score of 0, a tie, for {share:.0%} of the "
+                "training rows. Deeper trees, more of them, another C or another formulation may do better.",
+                TiedEnsembleWarning,
+                stacklevel=4,
+            )
 
     def _make_columns(self, formulation: Formulation, rows: TrainingRows) -> Columns:
         sides = formulation.side_rows(rows.counts, rows.X.shape[1])

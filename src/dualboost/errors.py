@@ -47,6 +47,10 @@ class DegenerateEnsembleWarning(DualBoostWarning):
     """The optimal ensemble is empty, and the majority class is predicted; or it falls short of what C asks for."""
 
 
+class TiedEnsembleWarning(DegenerateEnsembleWarning):
+    """The fitted ensemble has a score of zero for most training rows."""
+
+
 class SolverWarning(DualBoostWarning):
     """No solver reached the requested accuracy; the best feasible ensemble is returned."""
 
