@@ -92,6 +92,11 @@ def test_a_wrong_value_is_named(where, value, message, tmp_path):
     refuse(tmp_path / "model.json", content, f"{re.escape(where)}.*{message}")
 
 
+def test_another_formulation_than_asked_for(tmp_path):
+    content = json.dumps(put(document("stumps"), "parameters.formulation", "nm"))
+    refuse(tmp_path / "model.json", content, "formulation.name is 'lp', but parameters.formulation is 'nm'")
+
+
 WRONG_PARAMETERS = {"max_depth": 0, "voting": "loud", "n_jobs": 0, "tol": -1.0, "random_state": -5, "verbose": -1}
 
 
