@@ -5,7 +5,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 from sklearn.datasets import load_breast_cancer
 
-from dualboost.columns import Columns
+from dualboost.algebra.columns import Columns
 from dualboost.datasets import make_ringnorm, make_twonorm, make_waveform
 from dualboost.formulations import FORMULATIONS
 

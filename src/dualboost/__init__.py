@@ -6,8 +6,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from .classifier import DualBoostClassifier
-    from .classifier_cv import DualBoostClassifierCV
+    from .estimators.classifier import DualBoostClassifier
+    from .estimators.classifier_cv import DualBoostClassifierCV
     from .export import to_lightgbm
     from .formulations import (
         CGBoost,
@@ -35,8 +35,8 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOMES = {
-    "DualBoostClassifier": "classifier",
-    "DualBoostClassifierCV": "classifier_cv",
+    "DualBoostClassifier": "estimators.classifier",
+    "DualBoostClassifierCV": "estimators.classifier_cv",
     "load_model": "model_file.reading",
     "thin": "thinning",
     "to_lightgbm": "export",

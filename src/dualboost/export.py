@@ -9,10 +9,10 @@ import lightgbm
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from .classifier import DualBoostClassifier
 from .errors import UnfittedModelError, UnsupportedModelError
-from .pricing.lightgbm_text import format_model
-from .trees import Tree, constant_tree
+from .estimators.classifier import DualBoostClassifier
+from .trees.lightgbm_text import format_model
+from .trees.tree import Tree, constant_tree
 
 NOT_A_NAME = re.compile(r'[\s"\[\]{}:,]')
 """What LightGBM does not allow in the name of a feature."""

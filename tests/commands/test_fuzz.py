@@ -6,8 +6,8 @@ import pytest
 
 from dualboost import DualBoostClassifier
 from dualboost.commands.reading import features_for, read_training
+from dualboost.data.table_files import read_table
 from dualboost.errors import DualBoostError
-from dualboost.table_files import read_table
 
 N_READ, N_FITTED, PARTS = 20_000, 1_000, 10
 WORDS = [b"nan", b"inf", b"-inf", b"1e999", b"9" * 400, b"", b'"', b"\x00", b"\xff", b"\n", b",", b";", b"\r", b"True"]

@@ -3,8 +3,8 @@ import pandas as pd
 import pytest
 
 from dualboost.commands.reading import features_for, read_training, split_target, training_features
+from dualboost.data.table_files import read_table
 from dualboost.errors import InvalidDataError
-from dualboost.table_files import read_table
 
 TABLE = "age,job,ok,y\n37,nurse,True,yes\n52.5,,False,no\n,cook,True,yes\n"
 

@@ -17,7 +17,7 @@ from dualboost import (
     MDFullBoost,
     NuLPBoost,
 )
-from dualboost.columns import Columns
+from dualboost.algebra.columns import Columns
 from dualboost.errors import InvalidParameterError
 from dualboost.formulations.losses import LOSSES
 from dualboost.masters import MASTERS, Interleaved, Ladder

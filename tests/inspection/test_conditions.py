@@ -5,7 +5,7 @@ import pytest
 
 from dualboost.inspection.conditions import leaf_conditions, rule_text, split_text
 from dualboost.inspection.names import Names, number
-from dualboost.trees import Tree, constant_tree
+from dualboost.trees.tree import Tree, constant_tree
 
 NAMES = Names(["age", "job", "income"], {1: np.array(["a", "b", "c"])}, np.array([False, True, True]))
 

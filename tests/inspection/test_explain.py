@@ -14,9 +14,9 @@ from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
 
 from dualboost import DualBoostClassifier, DualBoostClassifierCV, LPBoost, to_lightgbm
-from dualboost.ensemble import Ensemble
 from dualboost.errors import DegenerateEnsembleWarning, UnsupportedModelError
-from dualboost.trees import Tree, constant_tree
+from dualboost.models.ensemble import Ensemble
+from dualboost.trees.tree import Tree, constant_tree
 
 from ..conftest import ALL_FORMULATIONS
 from ..thinning.models import numbers, table

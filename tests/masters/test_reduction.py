@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from dualboost.columns import Columns
+from dualboost.algebra.columns import Columns
 from dualboost.formulations import FORMULATIONS
 from dualboost.masters.reduction import rows_near, sample_of
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from dualboost.columns import Columns
+from dualboost.algebra.columns import Columns
 from dualboost.formulations import LexiBoost
 from dualboost.masters import MASTERS, InteriorPointMaster, Interleaved, Ladder, MasterFailed, in_stages
 

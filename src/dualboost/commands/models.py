@@ -9,12 +9,12 @@ import click
 import numpy as np
 import pandas as pd
 
-from ..classifier import DualBoostClassifier
-from ..classifier_cv import DualBoostClassifierCV
+from ..data.table_files import read_table
 from ..errors import InvalidDataError, InvalidParameterError, MissingDependencyError
+from ..estimators.classifier import DualBoostClassifier
+from ..estimators.classifier_cv import DualBoostClassifierCV
 from ..formulations import FORMULATIONS
 from ..model_file.reading import load_model
-from ..table_files import read_table
 from .output import JSON, report, require_place
 from .reading import features_for, read_training, split_target
 

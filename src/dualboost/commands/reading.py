@@ -12,8 +12,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from ..data.table_files import read_table
 from ..errors import DataWarning, InvalidDataError
-from ..table_files import read_table
 
 MISSING_SHOWN = 5
 MOSTLY = 0.9

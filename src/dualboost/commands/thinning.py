@@ -9,9 +9,9 @@ from typing import Any
 import click
 import pandas as pd
 
+from ..data.table_files import read_table
 from ..errors import DualBoostError, InvalidDataError, InvalidParameterError, MissingDependencyError, ModelFormatError
 from ..formulations import FORMULATIONS
-from ..table_files import read_table
 from ..thinning import thin as thin_model
 from .models import FILE, TARGET, load_with_features
 from .output import JSON, report, require_place

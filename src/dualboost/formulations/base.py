@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from .._typing import Vector
+from ..algebra.side_rows import NoSideRows, SideRows
 from ..errors import InvalidParameterError
-from ..side_rows import NoSideRows, SideRows
 from .programme import Programme
 
 if TYPE_CHECKING:
-    from ..columns import Columns
+    from ..algebra.columns import Columns
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from .._typing import Vector
-from ..side_rows import MeanMargin
+from ..algebra.side_rows import MeanMargin
 from .base import Formulation
 from .programme import Programme
 from .terms import QuadraticTerm

@@ -8,8 +8,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from .._typing import Vector
+from ..algebra.side_rows import FeatureDifferences, NoSideRows, SideRows
 from ..errors import InvalidParameterError
-from ..side_rows import FeatureDifferences, NoSideRows, SideRows
 from .lp import LPBoost
 from .neighbours import as_neighbours, most_neighbours, neighbouring_pairs
 from .programme import Programme

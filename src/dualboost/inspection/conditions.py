@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..trees import Tree
+from ..trees.tree import Tree
 from .names import Names, number
 
 

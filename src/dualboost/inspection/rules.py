@@ -9,7 +9,7 @@ import numpy as np
 
 from .._typing import Features, Vector
 from ..errors import MissingDependencyError, UnsupportedModelError
-from ..trees import Tree
+from ..trees.tree import Tree
 from .conditions import leaf_conditions, rule_text
 from .names import Names, names_of
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..trees import Tree
+from ..trees.tree import Tree
 from .conditions import split_text
 from .names import Names
 

@@ -15,7 +15,7 @@ from dataclasses import replace
 import numpy as np
 
 from .._typing import Vector
-from ..columns import Columns
+from ..algebra.columns import Columns
 from ..formulations.programme import Programme
 from ..formulations.terms import LinearTerm
 from .base import Candidate, MasterFailed, MasterSolution

@@ -20,7 +20,7 @@ from typing import ClassVar, NamedTuple, Protocol
 import numpy as np
 
 from .._typing import Vector
-from ..columns import Columns
+from ..algebra.columns import Columns
 from ..formulations.programme import Programme
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from .._typing import Vector
-from ..columns import Columns
+from ..algebra.columns import Columns
 from ..formulations.programme import Programme
 from .base import Candidate, MasterSolution
 

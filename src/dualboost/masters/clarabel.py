@@ -12,7 +12,7 @@ import numpy as np
 from scipy import sparse
 
 from .._typing import Vector
-from ..columns import Columns
+from ..algebra.columns import Columns
 from ..errors import MissingDependencyError
 from ..formulations.programme import Programme
 from ..formulations.terms import EntropyTerm, LinearTerm, LogisticTerm, QuadraticTerm, RowTerm

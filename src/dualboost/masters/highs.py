@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._typing import Vector
-from ..columns import Columns
+from ..algebra.columns import Columns
 from ..formulations.programme import Programme
 from ..formulations.terms import LinearTerm
 from .base import Candidate, SolveFailure

@@ -18,7 +18,7 @@ import numpy as np
 from scipy.linalg import LinAlgError
 
 from .._typing import Vector
-from ..columns import Columns
+from ..algebra.columns import Columns
 from ..formulations.programme import Programme
 from .base import Candidate, SolveFailure
 from .certificate import certify

@@ -12,7 +12,7 @@ from typing import ClassVar
 import numpy as np
 from scipy.linalg import LinAlgError
 
-from ..columns import Columns, Products
+from ..algebra.columns import Columns, Products
 from ..formulations.programme import Programme
 from ..formulations.two_stages import TwoStageProgramme
 from .base import MasterSolution

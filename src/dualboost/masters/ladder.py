@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import ClassVar
 
-from ..columns import Columns
+from ..algebra.columns import Columns
 from ..errors import MissingDependencyError
 from ..formulations.programme import Programme
 from ..formulations.two_stages import TwoStageProgramme

@@ -9,7 +9,7 @@ from scipy.linalg import solve
 from scipy.linalg.lapack import dpotrf, dpotrs
 
 from .._typing import Matrix, Vector
-from ..columns import Products
+from ..algebra.columns import Products
 from ..formulations.programme import Programme
 from .base import Candidate
 

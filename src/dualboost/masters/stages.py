@@ -15,7 +15,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from .._typing import Vector
-from ..columns import Columns
+from ..algebra.columns import Columns
 from ..formulations.programme import Programme
 from ..formulations.two_stages import LEAST_PRICE, TwoStageProgramme
 from .base import Candidate, MasterFailed, MasterSolution

@@ -8,8 +8,8 @@ import stat
 import zlib
 from pathlib import Path
 
+from ..data.whole_files import write_whole
 from ..errors import ModelFormatError
-from ..whole_files import write_whole
 from .layout import LARGEST_TEXT
 
 GZIP_START = b"\x1f\x8b"

@@ -9,13 +9,13 @@ import numpy as np
 from joblib import effective_n_jobs
 from numpy.typing import NDArray
 
-from ..calibration import LARGEST_SLOPE, SMALLEST_SLOPE, MarginCalibration
-from ..classifier import DualBoostClassifier
-from ..classifier_cv import DualBoostClassifierCV
-from ..ensemble import Ensemble
+from ..data.features import FeatureEncoder
 from ..errors import InvalidParameterError
-from ..features import FeatureEncoder
-from ..history import Iteration
+from ..estimators.classifier import DualBoostClassifier
+from ..estimators.classifier_cv import DualBoostClassifierCV
+from ..loop.history import Iteration
+from ..models.ensemble import Ensemble
+from ..tasks.calibration import LARGEST_SLOPE, SMALLEST_SLOPE, MarginCalibration
 from ..thinning.tree_model import ThinnedTreesClassifier
 from .checks import (
     choice,

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from .._typing import Integers, Vector
-from ..trees import Tree
+from ..trees.tree import Tree
 from .checks import SMALLEST, fail, fields, flags, inside, integers, items, number, numbers, shown
 
 KEYS = ("weight", "feature", "threshold", "left", "right", "missing_left", "categories", "gain", "votes", "covers")

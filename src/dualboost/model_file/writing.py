@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from ..errors import ModelFormatError, UnsupportedModelError
-from ..trees import Tree
+from ..trees.tree import Tree
 from .files import write_file
 from .layout import BODY, FORMAT, LARGEST_TEXT, VERSION
 from .parameters import describe_formulation, describe_parameters

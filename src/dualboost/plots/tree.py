@@ -9,11 +9,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..errors import InvalidParameterError
+from ..estimators.parameters import require_integer
 from ..inspection.conditions import split_text
 from ..inspection.names import Names, names_of
 from ..inspection.rules import used_trees
-from ..parameters import require_integer
-from ..trees import Tree
+from ..trees.tree import Tree
 from .axes import axes_for, require_fitted
 
 SPLIT_LETTERS, LEAF_LETTERS, MOST_LINES = 20, 14, 4

@@ -14,10 +14,10 @@ import numpy as np
 from scipy import sparse
 
 from .._typing import Features, Integers, Vector
-from ..trees import Tree, constant_tree
+from ..trees.growing import priced
+from ..trees.lightgbm_text import parse_trees
+from ..trees.tree import Tree, constant_tree
 from .base import LearnerOptions, PricedColumn, TrainingData
-from .growing import priced
-from .lightgbm_text import parse_trees
 
 SMALLEST_LEAVES = (1e-6, 1e-3, 1e-1)
 """Smallest total weight of a leaf, for weights of mean one; LightGBM refuses some splits below it, so it is retried."""

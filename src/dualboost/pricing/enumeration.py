@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._typing import Matrix, Vector
-from .bins import Bins
-from .growing import Branch, Split
+from ..trees.bins import Bins
+from ..trees.growing import Branch, Split
 
 ROWS_PER_BLOCK = 4096
 

@@ -13,8 +13,8 @@ from sklearn.utils.validation import has_fit_parameter
 
 from .._typing import Features, Vector
 from ..errors import InvalidParameterError
+from ..trees.growing import leaf_votes
 from .base import LearnerOptions, PricedColumn, TrainingData
-from .growing import leaf_votes
 
 
 @dataclass(frozen=True, eq=False)

@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from .._typing import Vector
-from ..features import has_missing
+from ..data.features import has_missing
+from ..trees.bins import MOST_CUTS, Bins
+from ..trees.growing import Branch, build_tree, priced
 from .base import LearnerOptions, PricedColumn, TrainingData
-from .bins import MOST_CUTS, Bins
 from .cart import CartPricer
 from .enumeration import BinarySplits, best_of_depth_two
-from .growing import Branch, build_tree, priced
 from .streed import best_within, require_streed
 from .stumps import EdgePricer
 

@@ -13,8 +13,8 @@ import numpy as np
 
 from .._typing import Vector
 from ..errors import MissingDependencyError
+from ..trees.growing import Branch
 from .enumeration import BinarySplits
-from .growing import Branch
 
 
 def require_streed() -> Any:

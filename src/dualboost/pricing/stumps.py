@@ -7,9 +7,9 @@ from typing import NamedTuple
 import numpy as np
 
 from .._typing import Integers, Vector
+from ..trees.bins import MOST_CUTS, Bins
+from ..trees.growing import Branch, build_tree, priced
 from .base import LearnerOptions, PricedColumn, TrainingData
-from .bins import MOST_CUTS, Bins
-from .growing import Branch, build_tree, priced
 
 
 class Stump(NamedTuple):

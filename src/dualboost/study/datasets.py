@@ -16,9 +16,9 @@ import numpy as np
 import pandas as pd
 
 from .._typing import Vector
+from ..data.table_files import read_table
 from ..datasets import make_ringnorm, make_twonorm, make_waveform
 from ..errors import InvalidDataError
-from ..table_files import read_table
 
 FOLDER_VARIABLE = "DUALBOOST_DATA"
 TARGET = "target"

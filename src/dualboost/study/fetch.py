@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pandas as pd
 
+from ..data.whole_files import write_whole
 from ..errors import InvalidDataError, InvalidParameterError
-from ..whole_files import write_whole
 from .datasets import TARGET
 from .recipes import RECIPES
 from .sources import Source

@@ -9,8 +9,8 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
+from ..data.whole_files import write_whole
 from ..errors import InvalidDataError, InvalidParameterError
-from ..whole_files import write_whole
 from .datasets import file_of
 from .protocol import GROWING, Preset
 

@@ -12,7 +12,7 @@ from sklearn.ensemble import AdaBoostClassifier
 from sklearn.tree import DecisionTreeClassifier
 
 from .._typing import Matrix, Vector
-from ..classifier import DualBoostClassifier
+from ..estimators.classifier import DualBoostClassifier
 from ..formulations import FORMULATIONS, STUDIED
 from ..thinning import adapter_for, thin
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ..errors import InvalidParameterError, MissingDependencyError
-from ..parameters import require_choice, require_integer, require_positive
+from ..estimators.parameters import require_choice, require_integer, require_positive
 from .methods import METHODS, PUBLISHED
 
 EXPERIMENTS = ("cart", "confidence", "optimal", "reweight")

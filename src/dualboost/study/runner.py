@@ -11,10 +11,10 @@ from typing import Any
 
 from joblib import Parallel, delayed, parallel_config
 
+from ..algebra.threads import one_blas_thread
 from ..errors import InvalidDataError
-from ..parameters import require_jobs
-from ..progress import ProgressBar
-from ..threads import one_blas_thread
+from ..estimators.parameters import require_jobs
+from ..loop.progress import ProgressBar
 from .datasets import available, load
 from .fitting import run_cell
 from .folder import RECORDS, cut_off_incomplete_line, prepare_folder, read_records

@@ -9,11 +9,11 @@ from typing import NamedTuple
 import numpy as np
 
 from .._typing import Integers, Vector
-from ..columns import Columns
+from ..algebra.columns import Columns
 from ..formulations import Formulation, Programme, TwoStageProgramme
+from ..loop.path import PATH_TOLERANCE
 from ..masters import MASTERS, WEIGHT_TOLERANCE, Candidate, Interleaved, Ladder, MasterSolution, certify, in_stages
 from ..masters.stages import INNER
-from ..path import PATH_TOLERANCE
 
 FIRST = 20
 """Columns that the first programme begins with: those of the largest edges."""

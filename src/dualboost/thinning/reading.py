@@ -8,7 +8,7 @@ import numpy as np
 
 from .._typing import Vector
 from ..errors import DualBoostError, InvalidDataError, InvalidParameterError
-from ..parameters import as_sample_weight
+from ..estimators.parameters import as_sample_weight
 from .base import Adapter
 from .rows import MemberRows
 

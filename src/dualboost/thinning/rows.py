@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._typing import Integers, Vector
-from ..columns import Columns
-from ..validation import accuracy
+from ..algebra.columns import Columns
+from ..loop.held_out import accuracy
 from .base import Outputs
 
 

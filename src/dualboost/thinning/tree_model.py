@@ -14,8 +14,8 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import validate_data
 
 from .._typing import Features, Matrix, Vector
-from ..pricing.lightgbm_text import format_model
-from ..trees import Tree
+from ..trees.lightgbm_text import format_model
+from ..trees.tree import Tree
 
 
 class ThinnedTreesClassifier(ClassifierMixin, BaseEstimator):

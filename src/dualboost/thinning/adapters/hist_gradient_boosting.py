@@ -10,7 +10,7 @@ from sklearn.ensemble import HistGradientBoostingClassifier
 
 from ..._typing import Integers, Matrix, Vector
 from ...errors import UnsupportedModelError
-from ...trees import Tree, constant_tree
+from ...trees.tree import Tree, constant_tree
 from ..base import Outputs
 from ..links import Logit
 from ..tree_model import ThinnedTreesClassifier

@@ -11,7 +11,7 @@ import numpy as np
 
 from ..._typing import Integers, Vector
 from ...errors import UnsupportedModelError
-from ...pricing.lightgbm_text import parse_trees
+from ...trees.lightgbm_text import parse_trees
 from ..base import Adapter, Outputs, looked_up
 from ..checks import require_fitted, two_classes
 from ..links import Logit

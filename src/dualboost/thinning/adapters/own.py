@@ -8,10 +8,10 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ..._typing import Integers, Vector
-from ...calibration import calibrate
-from ...classifier import DualBoostClassifier
-from ...ensemble import Ensemble
-from ...trees import Tree, constant_tree
+from ...estimators.classifier import DualBoostClassifier
+from ...models.ensemble import Ensemble
+from ...tasks.calibration import calibrate
+from ...trees.tree import Tree, constant_tree
 from ..base import Outputs
 from ..links import Normalised
 from .scikit_learn import ScikitLearnAdapter

@@ -1,0 +1,1 @@
+"""The only place with arrays as long as the rows."""

@@ -1,0 +1,95 @@
+"""Training rows: those that count, identical ones merged with their multiplicities, in an order of their own.
+
+Two rows with the same features and label enter every formulation only through the sum of their weights. Merging them is
+exact, makes a row of weight two the same problem as the row twice, and the order (that of a hash of the row) makes the
+fitted model independent of the order in which the data came.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from .._typing import Features, Integers, Vector
+
+
+@dataclass(frozen=True, eq=False)
+class TrainingRows:
+    """Distinct rows with labels in {-1, +1} and multiplicities, and the way back to the rows they came from."""
+
+    X: Features
+    labels: Vector
+    counts: Vector
+    group: Integers
+    """The merged row of each original row; -1 for a row of weight zero."""
+    share: Vector
+    """Each original row's part of its merged row's weight."""
+
+    def spread(self, u: Vector) -> Vector:
+        """Sample weights of the merged rows, divided among the original ones."""
+        return np.where(self.group < 0, 0.0, u[self.group] * self.share)
+
+
+def merge_rows(X: Features, labels: Vector, weights: Vector) -> TrainingRows:
+    """Drop rows of weight zero and merge identical ones."""
+    if sparse.issparse(X):
+        merged = _merge_indexed(X.tocsr(), labels, weights)
+        return replace(merged, X=merged.X.tocsc())
+    return _merge_indexed(X, labels, weights)
+
+
+def _merge_indexed(X: Features, labels: Vector, weights: Vector) -> TrainingRows:
+    """``merge_rows`` for features in a form that is quick to index by row."""
+    kept = np.flatnonzero(weights > 0)
+    keys = _hashes(X, labels)[kept]
+    _, first, group = np.unique(keys, return_index=True, return_inverse=True)
+    if not _identical(X, labels, kept[first[group]], kept):
+        first = np.argsort(keys, kind="stable")
+        group = np.argsort(first)
+    counts = np.bincount(group, weights=weights[kept]).astype(float)
+    all_groups = np.full(len(weights), -1, dtype=np.intp)
+    all_groups[kept] = group
+    share = np.zeros(len(weights))
+    share[kept] = weights[kept] / counts[group]
+    chosen = kept[first]
+    X = X[chosen] if sparse.issparse(X) else np.asfortranarray(X[chosen])
+    return TrainingRows(X, labels[chosen], counts, all_groups, share)
+
+
+def _hashes(X: Features, labels: Vector) -> NDArray[np.uint64]:
+    """A 64-bit hash of each row: equal rows have equal ones, and different rows almost surely different ones."""
+    odd = np.random.default_rng(20250101).integers(0, 2**63, X.shape[1] + 1, dtype=np.uint64) * 2 + 1
+    hashes = np.where(labels > 0, odd[-1], np.uint64(0))
+    if sparse.issparse(X):
+        products = _mix(X.data) * odd[X.indices]
+        ends = np.concatenate([[np.uint64(0)], np.cumsum(products, dtype=np.uint64)])
+        return hashes + (ends[X.indptr[1:]] - ends[X.indptr[:-1]])
+    for feature in range(X.shape[1]):
+        hashes += _mix(X[:, feature]) * odd[feature]
+    return hashes
+
+
+def _mix(values: Vector) -> NDArray[np.uint64]:
+    """The bits of each number, well mixed, with one pattern for zero and one for a missing value."""
+    clean = np.where(np.isnan(values), np.nan, values + 0.0)
+    bits = clean.view(np.uint64)
+    bits = (bits ^ (bits >> np.uint64(32))) * np.uint64(0x9E3779B97F4A7C15)
+    return bits ^ (bits >> np.uint64(29))
+
+
+def _identical(X: Features, labels: Vector, one: Integers, other: Integers) -> bool:
+    """Whether the rows paired by the hash really are the same."""
+    paired = one != other
+    one, other = one[paired], other[paired]
+    if not np.array_equal(labels[one], labels[other]):
+        return False
+    if sparse.issparse(X):
+        left, right = X[one], X[other]
+        return all(
+            np.array_equal(a, b, equal_nan=a.dtype.kind == "f")
+            for a, b in ((left.indptr, right.indptr), (left.indices, right.indices), (left.data, right.data))
+        )
+    return np.array_equal(X[one], X[other], equal_nan=True)

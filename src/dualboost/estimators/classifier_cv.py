@@ -1,0 +1,189 @@
+"""The estimator that tunes its own C."""
+
+from __future__ import annotations
+
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from sklearn.model_selection import check_cv
+from sklearn.utils import check_random_state
+
+from .._typing import Features, Integers, Vector
+from ..algebra.threads import one_blas_thread
+from ..data.features import FeatureEncoder
+from ..data.merging import merge_rows
+from ..errors import InvalidParameterError
+from ..formulations import Formulation, make_formulation
+from ..loop.held_out import HeldOut
+from ..loop.logs import log_choice
+from ..loop.path import PathPoint, follow_path
+from ..tasks.targets import hold_out, require_both_classes
+from .classifier import DualBoostClassifier
+from .parameters import check_common, require_choice, require_fraction, require_integer
+
+SMALLEST_TRAINING_SHARE = 0.5
+"""Values of the grid that half of the rows would not admit are left out."""
+
+
+class DualBoostClassifierCV(DualBoostClassifier):
+    """``DualBoostClassifier`` with C chosen on held-out rows, then fitted on all of them.
+
+    All values of C share one growing set of trees, so that ten of them cost three to four fits with the value chosen.
+    The path therefore compares ensembles over shared trees, not ten separate fits. The attributes of
+    ``DualBoostClassifier`` are there as well.
+
+    Parameters
+    ----------
+    formulation, epsilon, learner, max_depth, voting, max_iter, tol, master : as for ``DualBoostClassifier``
+    criterion, pool, columns_per_iteration, n_thresholds, tree_time_limit : as for ``DualBoostClassifier``
+    n_jobs, random_state, verbose, reoptimize : as for ``DualBoostClassifier``
+    time_limit, callbacks : as for ``DualBoostClassifier``; those of the final fit
+    Cs : int or array of floats, default=10
+        The number of values from the formulation's own grid (``formulation.C_grid``), or the values. The grid counts
+        rows: give values if your sample weights do not.
+    cv : int or splitter, default=None
+        Folds to score each value on, as scikit-learn makes them (``random_state`` has no part in an int); None holds
+        out ``validation_fraction`` of the rows once, chosen by ``random_state``.
+    validation_fraction : float, default=0.2
+        The share of rows to score on if ``cv`` is None.
+    select : {"best", "sparsest"}, default="best"
+        The value with the best mean score, the sparser of equals; or the one with the fewest trees among those within
+        one standard error of it.
+
+    Attributes
+    ----------
+    C_ : float, the value chosen
+    Cs_ : ndarray of the values compared
+    scores_ : ndarray of shape (n_folds, n_values), accuracies on held-out rows
+    path_ : dict of arrays "C", "score", "standard_error" and "n_columns"
+        Accuracy against trees; the error is that of the mean over folds, or the binomial one of a single split.
+    """
+
+    def __init__(
+        self,
+        formulation: str | Formulation = "nm",
+        Cs: Any = 10,
+        epsilon: float = 0.01,
+        learner: Any = "cart",
+        max_depth: int = 1,
+        voting: str = "hard",
+        max_iter: int = 100,
+        tol: float = 1e-6,
+        master: str = "auto",
+        cv: Any = None,
+        validation_fraction: float = 0.2,
+        select: str = "best",
+        time_limit: float | None = None,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+        reoptimize: str = "as_needed",
+        criterion: str = "gini",
+        pool: str = "all",
+        columns_per_iteration: int | str = 1,
+        n_thresholds: int | None = None,
+        tree_time_limit: float = 10.0,
+        callbacks: Any = None,
+    ) -> None:
+        super().__init__(
+            formulation=formulation,
+            epsilon=epsilon,
+            learner=learner,
+            max_depth=max_depth,
+            voting=voting,
+            max_iter=max_iter,
+            tol=tol,
+            master=master,
+            time_limit=time_limit,
+            n_jobs=n_jobs,
+            random_state=random_state,
+            verbose=verbose,
+            reoptimize=reoptimize,
+            criterion=criterion,
+            pool=pool,
+            columns_per_iteration=columns_per_iteration,
+            n_thresholds=n_thresholds,
+            tree_time_limit=tree_time_limit,
+            callbacks=callbacks,
+        )
+        self.Cs = Cs
+        self.cv = cv
+        self.validation_fraction: float = validation_fraction
+        self.select = select
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> DualBoostClassifierCV:
+        """Choose C on held-out rows, then train on all rows."""
+        self._check_parameters()
+        encoder = FeatureEncoder().fit(X)
+        features, classes, labels, weights = self._read(encoder, X, y, sample_weight)
+        values = self._values(float(weights.sum()))
+        folds = []
+        for held in self._folds(labels, weights):
+            training = weights.copy()
+            training[held] = 0.0
+            rows = merge_rows(features, labels, training)
+            require_both_classes(rows.labels, classes)
+            pool = self._make_pool(rows, sorted(encoder.categories))
+            columns = self._make_columns(self._untuned(), rows)
+            tested = HeldOut(features[held], labels[held], weights[held])
+            with one_blas_thread():
+                folds.append(follow_path(self._untuned(), values, pool, columns, tested, self.max_iter))
+        self._choose(values, folds, float(weights.sum()))
+        super().fit(X, y, sample_weight)
+        return self
+
+    def _choose(self, values: Vector, folds: list[list[PathPoint]], n_rows: float) -> None:
+        scores = np.array([[point.score for point in fold] for fold in folds])
+        trees = np.array([[point.n_columns for point in fold] for fold in folds]).mean(axis=0)
+        mean = scores.mean(axis=0)
+        if len(folds) > 1:
+            error = scores.std(axis=0, ddof=1) / np.sqrt(len(folds))
+        else:
+            error = np.sqrt(mean * (1.0 - mean) / max(self.validation_fraction * n_rows, 1.0))
+        best = mean.max()
+        allowed = mean >= best - (error[np.argmax(mean)] if self.select == "sparsest" else 0.0)
+        chosen = min(np.flatnonzero(allowed), key=lambda k: (trees[k], -mean[k], k))
+        self.C_, self.Cs_, self.scores_ = float(values[chosen]), values, scores
+        log_choice(self.C_, len(values), float(mean[chosen]))
+        self.path_ = {"C": values, "score": mean, "standard_error": error, "n_columns": trees}
+
+    def _values(self, n_samples: float) -> Vector:
+        if isinstance(self.Cs, Integral):
+            grid = np.unique(self._untuned().C_grid(n_samples, require_integer("Cs", self.Cs, least=1)))
+            _, most = self._untuned().C_bounds(SMALLEST_TRAINING_SHARE * n_samples)
+            return grid[grid <= most] if (grid <= most).any() else np.array([self._untuned().default_C(n_samples)])
+        try:
+            values = np.unique(np.asarray(self.Cs, dtype=float))
+        except (TypeError, ValueError) as error:
+            raise InvalidParameterError(f"Cs={self.Cs!r} must be a number of values, or the values.") from error
+        if np.ndim(self.Cs) == 0 or not len(values):
+            raise InvalidParameterError(f"Cs={self.Cs!r} must be a whole number of values, or a list of the values.")
+        for C in values:
+            make_formulation(self.formulation, float(C), self.epsilon).resolve(n_samples)
+        return values
+
+    def _folds(self, labels: Vector, weights: Vector) -> list[Integers]:
+        """The rows to score on, fold by fold; rows of weight zero take no part."""
+        if self.cv is None:
+            rng = check_random_state(self.random_state)
+            return [hold_out(labels, weights, self.validation_fraction, rng)]
+        # A number of folds divides the rows that count; a splitter of the user's speaks of all rows.
+        rows = np.flatnonzero(weights > 0) if isinstance(self.cv, Integral) else np.arange(len(labels))
+        splitter = check_cv(self.cv, labels[rows], classifier=True)
+        folds = [rows[held] for _, held in splitter.split(np.zeros((len(rows), 1)), labels[rows])]
+        return [held for held in (fold[weights[fold] > 0] for fold in folds) if len(held)]
+
+    def _untuned(self) -> Formulation:
+        return make_formulation(self.formulation, None, self.epsilon)
+
+    def _make_formulation(self) -> Formulation:
+        return make_formulation(self.formulation, self.C_, self.epsilon)
+
+    def _hold_out(self, features: Features, labels: Vector, weights: Vector) -> tuple[HeldOut | None, Vector]:
+        return None, weights
+
+    def _check_parameters(self) -> None:
+        check_common(self)
+        require_fraction("validation_fraction", self.validation_fraction, or_none=False)
+        require_choice("select", self.select, ["best", "sparsest"])

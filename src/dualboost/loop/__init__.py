@@ -1,0 +1,1 @@
+"""The algorithm: price a column, re-optimise every weight, repeat."""

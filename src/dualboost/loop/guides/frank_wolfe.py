@@ -1,0 +1,75 @@
+"""The sample weights of a smoothed soft margin, lowered by Frank-Wolfe steps or the master's weights: MLPBoost."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from scipy.optimize import brentq
+
+from ..._typing import Vector
+from ...algebra.columns import Columns
+from ...formulations.programme import Programme
+from ...formulations.terms import EntropyTerm
+from ...masters.base import MasterSolution
+from .base import Guide, Prices, largest_share_edge
+
+ROUNDING = 1e-9
+
+
+class Smoothed(NamedTuple):
+    """The smoothed objective of some weights, and the sample weights that attain it."""
+
+    w: Vector
+    value: float
+    u: Vector
+
+
+class FrankWolfe(Guide):
+    """After every column a step towards the best one held, or the master's optimum, whichever is better."""
+
+    needs_optimum: ClassVar[bool] = True
+
+    def __init__(self, *arguments: Any) -> None:
+        super().__init__(*arguments)
+        self.least_edge = np.inf
+        self.w = np.zeros(0)
+        self.eta = max(0.5, 2.0 * np.log(1.0 / self.formulation.strength) / self.formulation.guarantee)
+
+    def next(self, columns: Columns, solution: MasterSolution, priced: Vector) -> Prices | None:
+        self.least_edge = min(self.least_edge, largest_share_edge(columns, priced))
+        programme = self.formulation.programme(self.counts, columns.n_columns)
+        programme = replace(programme, term=EntropyTerm(self.counts / self.counts.sum(), self.eta))
+        tried = (self._stepped(columns, priced / priced.sum()), solution.w)
+        best = min((smoothed(columns, programme, w, self.eta) for w in tried), key=lambda one: one.value)
+        self.w = best.w
+        if best.value + self.least_edge <= 0.5 * self.formulation.guarantee:
+            return None
+        return Prices(best.u, -np.inf, is_settled=False)
+
+    def _stepped(self, columns: Columns, u: Vector) -> Vector:
+        """The weights after a short step towards the column with the largest edge."""
+        towards = np.zeros(columns.n_columns)
+        towards[np.argmax(columns.edges(u))] = 1.0
+        if not len(self.w):
+            return towards
+        w = np.append(self.w, np.zeros(columns.n_columns - len(self.w)))
+        change = columns.margins(towards - w)
+        steepness = self.eta * float(np.abs(change).max()) ** 2
+        length = min(max(float(u @ change), 0.0) / steepness, 1.0) if steepness > 0 else 0.0
+        return w + length * (towards - w)
+
+
+def smoothed(columns: Columns, programme: Programme, w: Vector, eta: float) -> Smoothed:
+    """The programme's value at w: its rho, the soft margin, is where the rows ask for sample weights of the total."""
+    margins = columns.margins(w)
+
+    def asked(rho: float) -> Vector:
+        return programme.term.response(margins - rho, programme.lower, programme.upper)
+
+    # at the first no row asks for more than its share of the total, at the second none for less
+    low, high = margins.min() + 1.0 / eta - ROUNDING, margins.max() + 1.0 / eta + ROUNDING
+    rho = brentq(lambda one: asked(one).sum() - 1.0, low, high, xtol=1e-14)
+    value, _ = programme.primal_terms(w, margins, np.array([rho]))
+    return Smoothed(w, value, programme.feasible(asked(rho)))

@@ -1,0 +1,76 @@
+"""The distribution nearest to uniform whose edges stay below a moving target: SoftBoost and TotalBoost."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, ClassVar
+
+import numpy as np
+from scipy.linalg import LinAlgError
+
+from ..._typing import Vector
+from ...algebra.columns import Columns
+from ...formulations.programme import Programme
+from ...formulations.terms import EntropyTerm
+from ...formulations.weight_sets import Cone
+from ...masters.base import MasterSolution
+from ...masters.certificate import relative_gap
+from ...masters.interior_point import starting_point
+from ...masters.newton import Newton
+from .base import Guide, Prices, largest_share_edge
+
+MAX_STEPS = 100
+STEP_BACK = 0.995
+
+
+class Projection(Guide):
+    """Least relative entropy subject to edges of at most the smallest largest edge seen, less epsilon."""
+
+    needs_optimum: ClassVar[bool] = True
+
+    def __init__(self, *arguments: Any) -> None:
+        super().__init__(*arguments)
+        self.least_edge = np.inf
+
+    def next(self, columns: Columns, solution: MasterSolution, priced: Vector) -> Prices | None:
+        self.least_edge = min(self.least_edge, largest_share_edge(columns, priced))
+        target = self.least_edge - self.formulation.guarantee
+        if solution.edges.max() >= target:  # no distribution has smaller edges: the projection is infeasible
+            return None
+        programme = self.formulation.programme(self.counts, columns.n_columns)
+        nearest = EntropyTerm(self.counts / self.counts.sum(), eta=1.0)
+        programme = replace(programme, term=nearest, weight_set=Cone(cost=target))
+        return Prices(project(columns, programme, solution, self.tol), -np.inf, is_settled=False)
+
+
+def project(columns: Columns, programme: Programme, inside: MasterSolution, tol: float) -> Vector:
+    """The u of least entropy with edges of at most the cost of the weights, given one that is strictly inside."""
+    point = starting_point(columns, programme)
+    newton = Newton(columns, programme, STEP_BACK)
+    best, least = inside.u, float(programme.term.value(inside.u).sum())
+    for _ in range(MAX_STEPS):
+        u = _admitted(programme.feasible(point.u), columns, inside, programme.weight_set.cost)
+        entropy = float(programme.term.value(u).sum())
+        if entropy < least:
+            best, least = u, entropy
+        primal, size = programme.primal_terms(np.maximum(point.w, 0.0), point.margins, point.rho)
+        if relative_gap(primal, -least, size) <= tol:
+            break
+        try:
+            with np.errstate(all="ignore"):
+                point = newton.advance(point)
+        except (LinAlgError, ValueError):  # rounding has the last word, and the best u so far is feasible
+            break
+    return best
+
+
+def _admitted(u: Vector, columns: Columns, inside: MasterSolution, target: float) -> Vector:
+    """u, moved as far towards the one inside as its edges ask for."""
+    edges = columns.edges(u)
+    if not np.isfinite(edges).all():
+        return inside.u
+    above = edges > target
+    if not above.any():
+        return u
+    part = float(((edges - target)[above] / (edges - inside.edges)[above]).max())
+    return u + part * (inside.u - u)

@@ -1,0 +1,87 @@
+"""What happened during a fit: one record an iteration, and everything the loop found."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, fields, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._typing import Vector
+from ..pricing.base import Learner
+
+
+@dataclass(frozen=True)
+class Iteration:
+    """One row of ``history_``."""
+
+    iteration: int
+    objective: float
+    gap: float
+    edge: float
+    threshold: float
+    train_accuracy: float
+    validation_accuracy: float
+    n_columns: int
+    pricing_seconds: float
+    master_seconds: float
+    n_generated: int = 0
+    bound: float = float("nan")
+    """A bound on the objective over all learners of the class, from the next pricing; nan without a proof."""
+
+
+@dataclass
+class Trace:
+    """The learners in order, and the ensemble as it was optimised after each of them."""
+
+    learners: list[Learner] = field(default_factory=list)
+    weights: list[Vector] = field(default_factory=list)
+    iterations: list[Iteration] = field(default_factory=list)
+    sample_weights: Vector = field(default_factory=lambda: np.zeros(0))
+    """The final sample weights of the iteration that is kept."""
+    kept: int = -1
+    """The iteration whose ensemble is the result."""
+    stop_reason: str = "max_iter"
+    certified: bool | None = None
+    """Whether the result is proven optimal over all learners of the class; None where the pricers prove nothing."""
+
+    def append(self, w: Vector, u: Vector, iteration: Iteration, keep: bool) -> None:
+        """Add the ensemble of one iteration; ``keep`` makes it the result so far."""
+        self.weights.append(w)
+        self.iterations.append(iteration)
+        if keep:
+            self.sample_weights, self.kept = u, len(self.iterations) - 1
+
+    def replace_result(self, w: Vector, u: Vector, iteration: Iteration) -> None:
+        """Put the polished ensemble in the place of the one that was kept."""
+        self.weights[self.kept], self.sample_weights = w, u
+        self.iterations[self.kept] = iteration
+
+    @property
+    def n_recorded(self) -> int:
+        """How many learners the last recorded ensemble had to choose from."""
+        return len(self.weights[-1]) if self.weights else 0
+
+    def note_bound(self, bound: float, iteration: int = -1) -> None:
+        """The bound that a proven pricing gave for an iteration, the last one unless another is named."""
+        if self.iterations:
+            self.iterations[iteration] = replace(self.iterations[iteration], bound=bound)
+
+    def stopped(self, reason: str) -> Trace:
+        self.stop_reason = reason
+        return self
+
+    @property
+    def result(self) -> Iteration:
+        return self.iterations[self.kept]
+
+    def final_weights(self) -> Vector:
+        """The weights of the result, with zeros for learners that came later."""
+        w = self.weights[self.kept]
+        return np.concatenate([w, np.zeros(len(self.learners) - len(w))])
+
+    def history(self) -> dict[str, NDArray[Any]]:
+        """``history_``: arrays of equal length, one for each attribute of ``Iteration``."""
+        names = [attribute.name for attribute in fields(Iteration)]
+        return {name: np.array([getattr(row, name) for row in self.iterations]) for name in names}

@@ -1,0 +1,50 @@
+"""The logger "dualboost": silent unless the program that uses the library sets it up."""
+
+from __future__ import annotations
+
+import logging
+
+from ..algebra.columns import Columns
+from ..formulations.base import Formulation
+from .history import Iteration, Trace
+
+logger = logging.getLogger("dualboost")
+logger.addHandler(logging.NullHandler())
+
+
+def log_start(formulation: Formulation, columns: Columns, max_iter: int) -> None:
+    logger.info(
+        "fit of %s with C=%.6g: %d distinct rows, at most %d trees",
+        formulation.name,
+        formulation.C,
+        len(columns.labels),
+        max_iter,
+    )
+
+
+def log_iteration(iteration: Iteration) -> None:
+    """An observer of the loop."""
+    logger.debug(
+        "iteration %d: objective %.6g, gap %.1e, edge %.6g, accuracy %.4f, %d trees used",
+        iteration.iteration,
+        iteration.objective,
+        iteration.gap,
+        iteration.edge,
+        iteration.train_accuracy,
+        iteration.n_columns,
+    )
+
+
+def log_end(trace: Trace) -> None:
+    logger.info(
+        "fit ended (%s): objective %.6g, gap %.1e, %d of %d trees used",
+        trace.stop_reason,
+        trace.result.objective,
+        trace.result.gap,
+        trace.result.n_columns,
+        len(trace.learners),
+    )
+
+
+def log_choice(C: float, n_values: int, score: float) -> None:
+    logger.info("C=%.6g chosen of %d values, with a score of %.4f on held-out rows", C, n_values, score)

@@ -1,0 +1,51 @@
+"""A progress bar for long fits: on a terminal only, and only if tqdm is installed."""
+
+from __future__ import annotations
+
+import warnings
+from types import TracebackType
+from typing import Any
+
+from ..errors import MissingDependencyWarning
+from .history import Iteration
+
+
+class ProgressBar:
+    """An observer of the loop; use as a context manager."""
+
+    def __init__(self, total: int | None, enabled: bool, unit: str = "tree") -> None:
+        self._bar: Any = None
+        if not enabled:
+            return
+        try:
+            from tqdm import tqdm
+        except ImportError:
+            warnings.warn(
+                "verbose=1 shows a progress bar if tqdm is installed: pip install 'dualboost[progress]'.",
+                MissingDependencyWarning,
+                stacklevel=4,
+            )
+            return
+        self._bar = tqdm(total=total, unit=unit, disable=None)
+
+    def __call__(self, iteration: Iteration) -> None:
+        figures = {"objective": f"{iteration.objective:.5g}", "gap": f"{iteration.gap:.0e}"}
+        figures["accuracy"] = f"{iteration.train_accuracy:.3f}"
+        if iteration.validation_accuracy == iteration.validation_accuracy:
+            figures["validation"] = f"{iteration.validation_accuracy:.3f}"
+        self.advance(**figures)
+
+    def advance(self, **figures: object) -> None:
+        """One unit more is done; the figures stand beside the bar."""
+        if self._bar is not None:
+            self._bar.set_postfix(figures, refresh=False)
+            self._bar.update()
+
+    def __enter__(self) -> ProgressBar:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._bar is not None:
+            self._bar.close()

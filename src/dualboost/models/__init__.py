@@ -1,0 +1,1 @@
+"""What a fit returns: a fitted model, and how it scores rows."""

@@ -1,0 +1,98 @@
+"""Features cut into bins: the candidate splits of the learners that we grow ourselves."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._typing import Vector
+from ..pricing.base import TrainingData
+from .growing import Split
+from .tree import column_values
+
+MOST_CUTS = 255
+
+
+class Bins:
+    """For each feature, the bin of every row and the splits between bins.
+
+    A number is cut between neighbouring values, all of them if there are at most ``n_cuts``, else at quantiles; a
+    category is split from the rest. Where numbers are missing, having one is a split of its own, and every cut is there
+    twice: missing values may go either way.
+    """
+
+    def __init__(self, data: TrainingData, n_cuts: int = MOST_CUTS) -> None:
+        self.codes: list[NDArray[np.int16]] = []
+        """One array a feature; the last bin is that of missing values."""
+        self.splits: list[list[Split]] = []
+        """One list a feature; the k-th split sends the bins up to k left, or for categories bin k alone; those with
+        missing values on the left come last."""
+        self.is_categorical: list[bool] = []
+        self._n_missing_right: list[int] = []
+        for feature in range(data.X.shape[1]):
+            values = column_values(data.X, feature, slice(None))
+            if feature in data.categorical:
+                self._add_categories(feature, values)
+            else:
+                self._add_numbers(feature, values, n_cuts)
+
+    @property
+    def n_splits(self) -> int:
+        return sum(len(splits) for splits in self.splits)
+
+    def goes_left(self, feature: int, k: int) -> NDArray[np.bool_]:
+        """The rows that the k-th split of a feature sends left."""
+        codes, n = self.codes[feature], self._n_missing_right[feature]
+        if self.is_categorical[feature]:
+            return codes == k
+        return codes <= k if k < n else (codes <= k - n) | (codes == n)
+
+    def left_sums(self, feature: int, s: Vector, rows: NDArray[np.intp] | slice) -> Vector:
+        """The sum of s over the rows that go left, for every split of a feature."""
+        n, n_both = self._n_missing_right[feature], len(self.splits[feature]) - self._n_missing_right[feature]
+        sums = np.bincount(self.codes[feature][rows], weights=s[rows], minlength=n + 1).astype(float)
+        if self.is_categorical[feature]:
+            return sums[:n]
+        below = np.cumsum(sums)[:n]
+        return np.append(below, below[:n_both] + sums[n])
+
+    def _add_numbers(self, feature: int, values: Vector, n_cuts: int) -> None:
+        missing = np.isnan(values)
+        cuts = _cuts(values[~missing], n_cuts)
+        codes = np.searchsorted(cuts, values)
+        splits = [Split(feature, float(cut)) for cut in cuts]
+        told_left: list[Split] = []
+        if missing.any() and not missing.all():
+            codes[missing] = len(cuts) + 1
+            splits.append(Split(feature))
+            told_left = [Split(feature, float(cut), missing_left=True) for cut in cuts]
+        self._n_missing_right.append(len(splits))
+        self._add(codes, splits + told_left, is_categorical=False)
+
+    def _add_categories(self, feature: int, values: Vector) -> None:
+        missing = np.isnan(values)
+        kinds, codes = np.unique(np.where(missing, np.inf, values), return_inverse=True)
+        known = kinds[np.isfinite(kinds)]
+        self._n_missing_right.append(len(known))
+        self._add(codes, [Split(feature, category=int(kind)) for kind in known], is_categorical=True)
+
+    def _add(self, codes: NDArray[np.intp], splits: list[Split], is_categorical: bool) -> None:
+        self.codes.append(codes.astype(np.int16))
+        self.splits.append(splits)
+        self.is_categorical.append(is_categorical)
+
+
+def _cuts(values: Vector, n_cuts: int) -> Vector:
+    """Points between neighbouring values."""
+    distinct = np.unique(values)
+    if len(distinct) > n_cuts + 1:
+        quantiles = np.quantile(values, np.arange(1, n_cuts + 1) / (n_cuts + 1), method="inverted_cdf")
+        below = np.unique(np.searchsorted(distinct, quantiles))
+        below = below[below < len(distinct) - 1]
+    else:
+        below = np.arange(max(len(distinct) - 1, 0))
+    if not len(below):
+        return np.empty(0)
+    low, high = distinct[below], distinct[below + 1]
+    middle = low + (high - low) / 2
+    return np.where((middle > low) & (middle < high), middle, low)

@@ -1,0 +1,135 @@
+"""Reads and writes trees in LightGBM's text model, the form that its public interface gives and takes them in."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from .._typing import Integers, Vector
+from .tree import Tree, constant_tree
+
+CATEGORICAL, DEFAULT_LEFT = 1, 2
+MISSING_TYPE_SHIFT, MISSING_IS_NAN = 2, 2
+FINEST = 1e8
+"""What the rows of a tree are scaled to before rounding, if they are fractional, too many, or a leaf has none."""
+
+
+def parse_trees(text: str) -> list[Tree]:
+    """Every tree of a model string; the votes are the leaf values."""
+    sections = text.split("\nTree=")[1:]
+    return [_parse_tree(section) for section in sections]
+
+
+def _parse_tree(section: str) -> Tree:
+    fields = dict(line.split("=", 1) for line in section.split("\n\n", 1)[0].splitlines() if "=" in line)
+    votes = np.array(fields["leaf_value"].split(), dtype=float)
+    if int(fields["num_leaves"]) == 1:
+        return constant_tree(float(votes[0]))
+    threshold = np.array(fields["threshold"].split(), dtype=float)
+    decision = np.array(fields["decision_type"].split(), dtype=np.intp)
+    has_missing = (decision >> MISSING_TYPE_SHIFT) & 3 == MISSING_IS_NAN
+    # Without missing values in training LightGBM reads a missing number as zero, and a missing code as no category.
+    missing_left = np.where(has_missing, decision & DEFAULT_LEFT > 0, threshold >= 0)
+    is_categorical = decision & CATEGORICAL > 0
+    return Tree(
+        feature=np.array(fields["split_feature"].split(), dtype=np.intp),
+        threshold=threshold,
+        left=np.array(fields["left_child"].split(), dtype=np.intp),
+        right=np.array(fields["right_child"].split(), dtype=np.intp),
+        missing_left=np.where(is_categorical, False, missing_left),
+        categories=_parse_categories(fields, np.flatnonzero(is_categorical)),
+        gain=np.array(fields["split_gain"].split(), dtype=float),
+        votes=votes,
+    )
+
+
+def _parse_categories(fields: dict[str, str], nodes: Integers) -> dict[int, Integers]:
+    """The codes that go left, from bit sets of 32-bit words."""
+    if not len(nodes):
+        return {}
+    boundaries = np.array(fields["cat_boundaries"].split(), dtype=np.intp)
+    words = np.array(fields["cat_threshold"].split(), dtype=np.uint32)
+    thresholds = np.array(fields["threshold"].split(), dtype=float)
+    sets = {}
+    for node in nodes:
+        which = int(thresholds[node])
+        bits = words[boundaries[which] : boundaries[which + 1]]
+        sets[int(node)] = np.flatnonzero(np.unpackbits(bits.view(np.uint8), bitorder="little"))
+    return sets
+
+
+def format_model(
+    trees: Sequence[Tree],
+    scales: Vector,
+    n_features: int,
+    names: Sequence[str] | None = None,
+    categories: Sequence[Sequence[object]] | None = None,
+) -> str:
+    """A model whose raw score is the sum of the trees' votes, each times its scale.
+
+    ``names`` are those of the features; ``categories``, for each categorical column of a data frame, its categories.
+    """
+    header = [
+        "tree",
+        "version=v4",
+        "num_class=1",
+        "num_tree_per_iteration=1",
+        "label_index=0",
+        f"max_feature_idx={n_features - 1}",
+        "objective=regression",
+        "feature_names=" + " ".join(names or (f"f{i}" for i in range(n_features))),
+        "feature_infos=" + " ".join(["none"] * n_features),
+        "",
+    ]
+    scaled = zip(trees, scales, strict=True)
+    sections = [_format_tree(number, tree, tree.votes * scale) for number, (tree, scale) in enumerate(scaled)]
+    return "\n".join([*header, *sections, "end of trees", "", f"pandas_categorical:{json.dumps(categories)}", ""])
+
+
+def _format_tree(number: int, tree: Tree, values: Vector) -> str:
+    nodes = sorted(tree.categories)
+    threshold, decision = tree.threshold.copy(), np.full(len(tree.feature), MISSING_IS_NAN << MISSING_TYPE_SHIFT)
+    threshold[nodes] = np.arange(len(nodes))
+    decision[nodes] |= CATEGORICAL
+    decision[tree.missing_left] |= DEFAULT_LEFT
+    sets = [_bit_set(tree.categories[node]) for node in nodes]
+    fields: dict[str, Iterable[object]] = {
+        "Tree": [number],
+        "num_leaves": [tree.n_leaves],
+        "num_cat": [len(nodes)],
+        "split_feature": tree.feature.tolist(),
+        "split_gain": tree.gain.tolist(),
+        "threshold": threshold.tolist(),
+        "decision_type": decision.tolist(),
+        "left_child": tree.left.tolist(),
+        "right_child": tree.right.tolist(),
+        "leaf_value": values.tolist(),
+    }
+    if tree.covers is not None:
+        fields |= _covers(tree)
+    if nodes:
+        fields["cat_boundaries"] = np.cumsum([0, *map(len, sets)]).tolist()
+        fields["cat_threshold"] = np.concatenate(sets).tolist()
+    fields |= {"is_linear": [0], "shrinkage": [1]}
+    return "\n".join(f"{name}={' '.join(map(repr, entries))}" for name, entries in fields.items()) + "\n\n"
+
+
+def _covers(tree: Tree) -> dict[str, Iterable[object]]:
+    """The rows in leaves and nodes, which LightGBM keeps as whole numbers of 32 bits; SHAP values divide by them."""
+    assert tree.covers is not None
+    total = float(tree.covers.sum())
+    fits = (tree.covers == np.round(tree.covers)).all() and tree.covers.all() and total <= FINEST
+    scale = 1.0 if fits else FINEST / max(total, np.finfo(float).tiny)
+    leaves = np.maximum(np.round(scale * tree.covers), 1.0).astype(np.int64)
+    nodes = replace(tree, covers=leaves.astype(float)).node_covers().astype(np.int64)
+    return {"leaf_count": leaves.tolist(), "internal_count": nodes.tolist()}
+
+
+def _bit_set(codes: Integers) -> Integers:
+    """The codes as bits of 32-bit words."""
+    words = np.zeros(int(codes.max(initial=0)) // 32 + 1, dtype=np.intp)
+    np.bitwise_or.at(words, codes // 32, 1 << (codes % 32))
+    return words

@@ -1,0 +1,106 @@
+"""A decision tree as plain arrays: it votes, it is pickled, and it depends on no tree library."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from .._typing import Features, Integers, Vector
+
+
+@dataclass(frozen=True, eq=False)
+class Tree:
+    """Internal nodes 0..k-2 and leaves 0..k-1; a negative child c is the leaf ~c.
+
+    A numeric node sends x left if ``x <= threshold``; a categorical one if the code is in ``categories[node]``.
+    A missing value goes left where ``missing_left`` says so. ``covers`` are the training rows in each leaf, if known.
+    """
+
+    feature: Integers
+    threshold: Vector
+    left: Integers
+    right: Integers
+    missing_left: NDArray[np.bool_]
+    categories: dict[int, Integers]
+    gain: Vector
+    votes: Vector
+    covers: Vector | None = None
+
+    @property
+    def n_leaves(self) -> int:
+        return len(self.votes)
+
+    def with_votes(self, votes: Vector) -> Tree:
+        return replace(self, votes=votes)
+
+    def with_covers(self, X: Features, counts: Vector) -> Tree:
+        """The tree with the rows of X, by their multiplicities, counted in its leaves."""
+        covers = np.bincount(self.leaves(X), weights=counts, minlength=self.n_leaves)
+        return replace(self, covers=covers.astype(float))
+
+    def node_covers(self) -> Vector:
+        """The rows in each internal node: those of the leaves below it."""
+        assert self.covers is not None
+        covers = np.zeros(len(self.feature))
+        pending = [0] if len(self.feature) else []
+        order = []
+        while pending:
+            node = pending.pop()
+            order.append(node)
+            pending += [int(child) for child in (self.left[node], self.right[node]) if child >= 0]
+        for node in reversed(order):
+            for child in (int(self.left[node]), int(self.right[node])):
+                covers[node] += covers[child] if child >= 0 else self.covers[~child]
+        return covers
+
+    def leaves(self, X: Features) -> Integers:
+        """The leaf that each row falls into."""
+        leaf = np.zeros(X.shape[0], dtype=np.intp)
+        pending: list[tuple[int, Integers | slice]] = [(0, slice(None))] if len(self.feature) else []
+        while pending:
+            node, rows = pending.pop()
+            goes_left = self._goes_left(node, column_values(X, self.feature[node], rows))
+            left, right = int(self.left[node]), int(self.right[node])
+            if left < 0 and right < 0:
+                leaf[rows] = np.where(goes_left, ~left, ~right)
+                continue
+            for child, chosen in ((left, goes_left), (right, ~goes_left)):
+                part = np.flatnonzero(chosen) if isinstance(rows, slice) else rows[chosen]
+                if child < 0:
+                    leaf[part] = ~child
+                elif len(part):
+                    pending.append((child, part))
+        return leaf
+
+    def vote(self, X: Features) -> Vector:
+        """The votes in [-1, 1], one a row."""
+        return self.votes[self.leaves(X)]
+
+    def feature_gains(self, n_features: int) -> Vector:
+        """Each feature's share of the tree's total gain; zeros for a tree without a split."""
+        gains = np.bincount(self.feature, weights=self.gain, minlength=n_features).astype(float)
+        total = gains.sum()
+        return gains / total if total > 0 else gains
+
+    def _goes_left(self, node: int, values: Vector) -> NDArray[np.bool_]:
+        codes = self.categories.get(node)
+        inside: NDArray[np.bool_] = values <= self.threshold[node] if codes is None else np.isin(values, codes)
+        if self.missing_left[node]:
+            inside |= np.isnan(values)
+        return inside
+
+
+def constant_tree(vote: float) -> Tree:
+    """A single leaf."""
+    none = np.zeros(0, dtype=np.intp)
+    return Tree(none, np.zeros(0), none, none, np.zeros(0, dtype=bool), {}, np.zeros(0), np.array([vote]))
+
+
+def column_values(X: Features, feature: int, rows: Integers | slice) -> Vector:
+    """One feature of some rows, dense."""
+    if sparse.issparse(X):
+        return X[:, [feature]].toarray().ravel()[rows]
+    return X[rows, feature]

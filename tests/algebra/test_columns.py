@@ -1,0 +1,72 @@
+"""The vote matrix: products against plain NumPy, growth, and duplicates."""
+
+import numpy as np
+import pytest
+
+from dualboost.algebra.columns import ROWS_PER_BLOCK, Columns
+
+from ..conftest import stump_columns
+
+
+@pytest.mark.parametrize("n_rows", [1, 50, ROWS_PER_BLOCK, ROWS_PER_BLOCK + 7])
+def test_products(n_rows):
+    rng = np.random.default_rng(0)
+    labels = rng.choice([-1.0, 1.0], n_rows)
+    votes = rng.uniform(-1, 1, (n_rows, 6)).astype(np.float32).astype(np.float64)
+    columns = Columns(labels, np.ones(n_rows), capacity=2)
+    for j in range(6):
+        columns.append(votes[:, j])
+    A, w, u = labels[:, None] * votes, rng.random(6), rng.random(n_rows)
+    np.testing.assert_allclose(columns.margins(w), A @ w, atol=1e-12)
+    np.testing.assert_allclose(columns.edges(u), A.T @ u, atol=1e-12)
+    np.testing.assert_allclose(columns.edges_of_last(2, u), (A.T @ u)[-2:], atol=1e-12)
+    gram = np.triu(A.T @ (u[:, None] * A))
+    np.testing.assert_allclose(np.triu(columns.gram(u)), gram, atol=1e-10)
+    single, scale = columns.single, n_rows * columns.single.rounding
+    np.testing.assert_allclose(single.margins(w), A @ w, atol=scale)
+    np.testing.assert_allclose(single.edges(u), A.T @ u, atol=scale)
+    np.testing.assert_allclose(np.triu(single.gram(u + 1.0)), np.triu(A.T @ ((u + 1.0)[:, None] * A)), atol=scale)
+
+
+@pytest.mark.parametrize("in_single", [True, False])
+def test_a_repeated_gram_is_extended(in_single):
+    """The same d again: only the new columns are multiplied, with the same result; forgotten columns are forgotten."""
+    whole = stump_columns(n_rows=300, n_columns=12)
+    d = np.linspace(1.0, 2.0, 300)
+    columns = Columns(whole.labels, whole.counts)
+    for n, signed in enumerate(whole.signed, start=1):
+        columns.append(signed * whole.labels)
+        if n == 8:
+            columns.keep_first(5)
+        A = columns.signed.T.astype(float)
+        gram = (columns.single if in_single else columns).gram(d)
+        np.testing.assert_allclose(np.triu(gram), np.triu(A.T @ (d[:, None] * A)), rtol=1e-6)
+
+
+def test_margins_of_fewer_weights_use_the_first_columns():
+    columns = stump_columns(n_columns=5)
+    np.testing.assert_allclose(columns.margins(np.ones(2)), columns.signed[:2].sum(axis=0))
+
+
+def test_holds_only_identical_votes():
+    columns = stump_columns(n_columns=3)
+    votes = columns.labels * columns.signed[1]
+    assert columns.holds(votes)
+    assert not columns.holds(-votes)
+    assert not columns.holds(0.5 * votes)
+
+
+def test_a_forgotten_column_is_not_held():
+    columns = stump_columns(n_columns=3)
+    votes = columns.labels * columns.signed[2]
+    columns.keep_first(2)
+    assert not columns.holds(votes)
+
+
+def test_distinct_rows_are_those_that_a_column_tells_apart():
+    columns = stump_columns(n_rows=200, n_columns=4)
+    marked = columns.labels > 0
+    first, group = columns.distinct(marked, np.arange(columns.n_columns))
+    patterns = np.unique(columns.signed[:, marked], axis=1)
+    assert len(first) == patterns.shape[1] < marked.sum()
+    np.testing.assert_array_equal(columns.signed[:, first[group]], columns.signed[:, marked])

@@ -1,0 +1,294 @@
+"""The estimator's attributes and methods, and how they hang together."""
+
+import _thread
+import signal
+import threading
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from dualboost import DualBoostClassifier
+from dualboost.datasets import make_ringnorm, make_twonorm
+from dualboost.errors import InterruptedFitWarning, InvalidDataError, InvalidParameterError, SolverWarning
+from dualboost.masters import interior_point
+
+from ..conftest import is_priced_by_votes, small_dataset
+from ..paper_programmes import PAPER
+
+HISTORY = {
+    "iteration", "objective", "gap", "edge", "threshold", "train_accuracy", "validation_accuracy", "n_columns",
+    "n_generated", "pricing_seconds", "master_seconds", "bound",
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def twonorm():
+    return make_twonorm(600, random_state=0)
+
+
+@pytest.fixture
+def fitted(formulation_name, twonorm):
+    return DualBoostClassifier(formulation_name, max_depth=2, max_iter=25).fit(*twonorm)
+
+
+def test_attributes_agree(fitted, twonorm):
+    _, y = twonorm
+    assert len(fitted.estimators_) == len(fitted.weights_) == fitted.n_generated_ == len(fitted.history_["iteration"])
+    assert fitted.n_columns_ == (fitted.weights_ > 0).sum() > 0
+    assert (fitted.weights_ >= 0).all()
+    assert set(fitted.history_) == HISTORY
+    assert {len(values) for values in fitted.history_.values()} == {fitted.n_generated_}
+    assert fitted.sample_weights_.shape == y.shape
+    assert fitted.feature_importances_.sum() == pytest.approx(1.0)
+    assert fitted.stop_reason_ in ("converged", "max_iter")
+    assert list(fitted.classes_) == [-1, 1]
+    assert np.isnan(fitted.history_["validation_accuracy"]).all()
+
+
+def test_votes_and_weights_make_the_decision(fitted, twonorm):
+    X, y = twonorm
+    votes = fitted.votes(X)
+    assert votes.shape == (len(y), fitted.n_generated_)
+    assert np.abs(votes).max() <= 1.0
+    np.testing.assert_allclose(votes @ fitted.weights_ / fitted.weights_.sum(), fitted.decision_function(X), atol=1e-12)
+    np.testing.assert_allclose(fitted.margins(X, y), y * fitted.decision_function(X))
+    assert fitted.score(X, y) == np.mean(fitted.margins(X, y) > 0) == fitted.history_["train_accuracy"][-1]
+
+
+def test_sample_weights_and_votes_reproduce_the_threshold(fitted, twonorm):
+    """u is the dual solution: no held column's edge exceeds the threshold (under ``cg``, its weight)."""
+    X, y = twonorm
+    edges = (fitted.sample_weights_ * y) @ fitted.votes(X)
+    allowed = fitted.history_["threshold"][-1]
+    if fitted.formulation == "cg":
+        np.testing.assert_allclose(np.maximum(edges, 0.0), fitted.weights_, atol=1e-4 * fitted.weights_.max())
+    elif is_priced_by_votes(fitted):
+        assert edges.max() == pytest.approx(allowed, rel=1e-6)
+
+
+def test_stages_are_the_ensembles_as_they_were(fitted, twonorm):
+    X, y = twonorm
+    stages = list(fitted.staged_decision_function(X))
+    assert len(stages) == fitted.n_generated_
+    np.testing.assert_allclose(stages[-1], fitted.decision_function(X), atol=1e-12)
+    accuracies = [np.mean(predicted == y) for predicted in fitted.staged_predict(X)]
+    np.testing.assert_allclose(accuracies, fitted.history_["train_accuracy"])
+
+
+def test_a_stage_equals_a_shorter_fit(formulation_name, twonorm):
+    X, y = twonorm
+    long = DualBoostClassifier(formulation_name, max_iter=12, reoptimize="every").fit(X, y)
+    short = DualBoostClassifier(formulation_name, max_iter=7, reoptimize="every").fit(X, y)
+    np.testing.assert_array_equal(list(long.staged_decision_function(X))[6], short.decision_function(X))
+
+
+def test_probabilities_are_monotone_and_agree_with_predictions(fitted, twonorm):
+    X, _ = twonorm
+    decisions, probabilities = fitted.decision_function(X), fitted.predict_proba(X)
+    np.testing.assert_allclose(probabilities.sum(axis=1), 1.0)
+    order = np.argsort(decisions, kind="stable")
+    assert (np.diff(probabilities[order, 1]) >= 0).all()
+    np.testing.assert_array_equal(fitted.classes_[probabilities.argmax(axis=1)], fitted.predict(X))
+
+
+def test_probabilities_are_calibrated_on_new_rows(formulation_name):
+    X, y = make_twonorm(3000, random_state=0)
+    clf = DualBoostClassifier(formulation_name, max_iter=50, validation_fraction=0.2, random_state=0)
+    clf.fit(X[:1500], y[:1500])
+    positive = clf.predict_proba(X[1500:])[:, 1]
+    bins = np.digitize(positive, np.linspace(0, 1, 6)[1:-1])
+    errors = [
+        abs(positive[bins == b].mean() - (y[1500:][bins == b] > 0).mean()) for b in range(5) if (bins == b).sum() > 20
+    ]
+    sizes = [(bins == b).sum() for b in range(5) if (bins == b).sum() > 20]
+    assert np.average(errors, weights=sizes) < 0.04
+
+
+@pytest.mark.parametrize("labels", [("no", "yes"), (False, True), (0, 1), (-1, 1), (3, 7)])
+def test_any_two_labels(labels, twonorm):
+    X, y = twonorm
+    named = np.array(labels)[(y > 0).astype(int)]
+    clf = DualBoostClassifier(max_iter=5).fit(X, named)
+    assert list(clf.classes_) == list(labels)
+    assert clf.predict(X).dtype == named.dtype
+    assert clf.score(X, named) > 0.8
+
+
+def test_missing_values_and_categories():
+    rng = np.random.default_rng(0)
+    colour = rng.choice(["red", "green", "blue", "black"], 400)
+    size = rng.normal(size=400)
+    y = np.isin(colour, ["red", "black"]) ^ (size > 1)
+    size[rng.random(400) < 0.2] = np.nan
+    frame = pd.DataFrame({"size": size, "colour": pd.Categorical(colour)})
+    clf = DualBoostClassifier(max_depth=2, max_iter=20).fit(frame, y)
+    assert clf.score(frame, y) > 0.9
+    reordered = frame.assign(colour=pd.Categorical(colour, categories=["red", "green", "blue", "black"]))
+    np.testing.assert_array_equal(clf.decision_function(reordered), clf.decision_function(frame))
+
+
+def test_column_names_are_checked(twonorm):
+    X, y = twonorm
+    frame = pd.DataFrame(X, columns=[f"x{i}" for i in range(X.shape[1])])
+    clf = DualBoostClassifier(max_iter=3).fit(frame, y)
+    with pytest.raises(ValueError, match="feature names"):
+        clf.predict(frame.rename(columns={"x0": "y0"}))
+
+
+def test_validation_is_recorded_and_stops(twonorm):
+    X, y = twonorm
+    clf = DualBoostClassifier(
+        "cg", max_depth=3, validation_fraction=0.25, n_iter_no_change=5, random_state=0, reoptimize="every"
+    ).fit(X, y)
+    validated = clf.history_["validation_accuracy"]
+    assert clf.stop_reason_ == "no_improvement"
+    best = int(np.argmax(validated))
+    assert clf.n_generated_ == best + 1 + 5
+    assert (clf.weights_[best + 1 :] == 0).all()
+    assert clf.objective_ == clf.history_["objective"][best]
+    np.testing.assert_array_equal(list(clf.staged_decision_function(X))[best], clf.decision_function(X))
+    assert (clf.sample_weights_ == 0).sum() >= 150
+
+
+def test_early_stopping_without_full_masters_polishes_what_it_keeps(formulation_name, twonorm):
+    X, y = twonorm
+    clf = DualBoostClassifier(
+        formulation_name, max_depth=3, validation_fraction=0.25, n_iter_no_change=3, random_state=0
+    ).fit(X, y)
+    assert clf.gap_ <= 1e-6
+    assert len(clf.weights_) == clf.n_generated_
+    kept = np.flatnonzero(clf.weights_)[-1] + 1
+    assert (clf.weights_[kept:] == 0).all()
+    assert clf.score(X, y) > 0.8
+
+
+def test_time_limit_is_kept_within_one_iteration(twonorm):
+    X, y = twonorm
+    clf = DualBoostClassifier("cg", max_depth=4, max_iter=100_000, time_limit=0.3).fit(X, y)
+    assert clf.stop_reason_ == "time_limit"
+    seconds = np.cumsum(clf.history_["pricing_seconds"] + clf.history_["master_seconds"])
+    assert (seconds[:-1] < 0.3).all()
+
+
+def test_interrupt_returns_the_ensemble_so_far():
+    X, y = make_ringnorm(3000, random_state=0)
+    done = threading.Event()
+
+    def interrupt():
+        """Again after a while: a signal that arrives inside a destructor is lost to Python."""
+        wait = 1.0
+        while not done.wait(wait):
+            _thread.interrupt_main()
+            wait = 15.0
+
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # jobs in the background ignore it
+    thread = threading.Thread(target=interrupt)
+    thread.start()
+    try:
+        with pytest.warns(InterruptedFitWarning, match="interrupted"):
+            clf = DualBoostClassifier("cg", max_depth=8, max_iter=100_000, time_limit=60).fit(X, y)
+    finally:
+        done.set()
+        thread.join()
+        signal.signal(signal.SIGINT, before)
+    assert clf.stop_reason_ == "interrupted"
+    assert clf.gap_ <= 1e-6
+    assert len(clf.weights_) == len(clf.estimators_) == clf.n_generated_ > 0
+    assert clf.score(X, y) > 0.7
+
+
+def test_a_failing_solver_leaves_the_best_ensemble(monkeypatch, twonorm):
+    """No solver is exact to the last bit: a tolerance of 1e-300 cannot be met, and what was found is returned."""
+    monkeypatch.setattr(interior_point, "MAX_STEPS", 30)
+    with pytest.warns(SolverWarning, match="best feasible ensemble"):
+        clf = DualBoostClassifier("erlp", tol=1e-300, max_iter=5).fit(*twonorm)
+    assert clf.stop_reason_ == "solver_failed"
+    assert 0 < clf.gap_ < 1e-6
+    assert clf.score(*twonorm) > 0.7
+
+
+@pytest.mark.parametrize("master", ["ipm", "highs", "clarabel"])
+def test_every_master_solves_the_papers_programme(master, twonorm):
+    X, y = twonorm
+    clf = DualBoostClassifier("lp", C=0.05, master=master, max_iter=15).fit(X, y)
+    assert clf.objective_ == pytest.approx(PAPER["lp"](y[:, None] * clf.votes(X), 0.05), rel=1e-6)
+    assert clf.gap_ <= 1e-6
+
+
+def test_verbose_is_silent_when_piped(capsys, twonorm):
+    DualBoostClassifier(max_iter=3, verbose=1).fit(*twonorm)
+    captured = capsys.readouterr()
+    assert captured.out == captured.err == ""
+
+
+@pytest.mark.parametrize(
+    ("parameters", "named"),
+    [
+        ({"formulation": "boost"}, "formulation='boost'"),
+        ({"C": -1.0}, "C=-1.0"),
+        ({"C": "auto"}, "C='auto'"),
+        ({"epsilon": 0}, "epsilon=0"),
+        ({"learner": "svm"}, "learner='svm'"),
+        ({"max_depth": 0}, "max_depth=0"),
+        ({"max_depth": 2.5}, "max_depth=2.5"),
+        ({"voting": "soft"}, "voting='soft'"),
+        ({"max_iter": 0}, "max_iter=0"),
+        ({"tol": 0.0}, "tol=0.0"),
+        ({"master": "gurobi"}, "master='gurobi'"),
+        ({"validation_fraction": 1.5}, "validation_fraction=1.5"),
+        ({"n_iter_no_change": 5}, "set validation_fraction"),
+        ({"n_iter_no_change": 0, "validation_fraction": 0.1}, "n_iter_no_change=0"),
+        ({"time_limit": -1}, "time_limit=-1"),
+        ({"verbose": -1}, "verbose=-1"),
+        ({"C": True}, "C=True"),
+        ({"n_jobs": 0}, "n_jobs=0"),
+        ({"n_jobs": 1.5}, r"n_jobs=1\.5"),
+        ({"random_state": "a"}, "random_state='a'"),
+        ({"random_state": -1, "validation_fraction": 0.2}, "random_state=-1"),
+        ({"reoptimize": "never"}, "reoptimize='never'"),
+    ],
+)
+def test_bad_parameters_are_named_and_nothing_is_fitted(parameters, named, twonorm):
+    clf = DualBoostClassifier(**parameters)
+    with pytest.raises(InvalidParameterError, match=named.replace("(", r"\(")):
+        clf.fit(*twonorm)
+    assert not hasattr(clf, "weights_")
+
+
+@pytest.mark.parametrize(
+    ("weights", "named"),
+    [
+        (np.ones(3), "shape"),
+        (np.full(600, -1.0), "-1.0"),
+        (np.full(600, np.nan), "nan"),
+        (np.zeros(600), "zero for every"),
+    ],
+)
+def test_bad_sample_weights_are_named(weights, named, twonorm):
+    with pytest.raises(InvalidDataError, match=named):
+        DualBoostClassifier().fit(*twonorm, sample_weight=weights)
+
+
+def test_margins_of_unknown_labels(fitted, twonorm):
+    X, _ = twonorm
+    with pytest.raises(InvalidDataError, match="unknown label"):
+        fitted.margins(X, np.full(len(X), 5))
+
+
+def test_a_failed_refit_keeps_the_model(twonorm):
+    X, y = twonorm
+    clf = DualBoostClassifier(max_iter=3).fit(X, y)
+    before = clf.decision_function(X)
+    with pytest.raises(InvalidDataError):
+        clf.fit(X, np.ones(len(y)))
+    np.testing.assert_array_equal(clf.decision_function(X), before)
+
+
+def test_nothing_is_printed_and_no_warning_escapes(formulation_name, capfd):
+    X, y = small_dataset("breast_cancer")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        DualBoostClassifier(formulation_name, max_depth=3, max_iter=10).fit(X, y).predict(X)
+    assert capfd.readouterr() == ("", "")

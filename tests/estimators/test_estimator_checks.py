@@ -1,0 +1,22 @@
+"""scikit-learn's own checks, for every formulation.
+
+One check is skipped by scikit-learn itself: ``check_array_api_input``, with its reason "SCIPY_ARRAY_API is not set".
+"""
+
+import pytest
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from dualboost import DualBoostClassifier
+
+from ..conftest import ALL_FORMULATIONS, has_no_C
+
+
+def estimator(name):
+    """Stumps, or for the hard margin trees that separate the classes: without that a tie is its best margin."""
+    return DualBoostClassifier(name, max_depth=5) if has_no_C(name) else DualBoostClassifier(name)
+
+
+@pytest.mark.filterwarnings("default::dualboost.errors.DegenerateEnsembleWarning")
+@parametrize_with_checks([estimator(name) for name in ALL_FORMULATIONS])
+def test_scikit_learn_compatible(estimator, check):
+    check(estimator)

@@ -1,0 +1,173 @@
+"""Learners in the estimator: certificates over whole classes of trees, confidence, pools, any classifier."""
+
+import highspy
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.linear_model import LogisticRegression
+from sklearn.naive_bayes import GaussianNB
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.tree import DecisionTreeClassifier
+
+from dualboost import DualBoostClassifier
+from dualboost.errors import InvalidParameterError
+from dualboost.pricing import CartPricer, LearnerOptions, TrainingData
+
+from ..conftest import SMALL_DATASETS, is_priced_by_votes, small_dataset
+from ..pricing.test_cart import binary_data
+
+
+def all_stumps(X):
+    """The votes of every stump on distinct cuts, of either sign, and the two constants."""
+    votes = [np.ones(len(X)), -np.ones(len(X))]
+    for column in X.T:
+        for cut in np.unique(column)[:-1]:
+            votes += [np.where(column <= cut, 1.0, -1.0), np.where(column <= cut, -1.0, 1.0)]
+    return np.unique(np.array(votes), axis=0)
+
+
+def lp_over(A, C):
+    """min C*sum(xi) + sum(w), A w + xi >= 1, solved at once by HiGHS."""
+    m, n = A.shape
+    solver = highspy.Highs()
+    solver.setOptionValue("output_flag", False)
+    empty = np.empty(0, dtype=np.int32)
+    solver.addCols(
+        n + m,
+        np.r_[np.ones(n), np.full(m, C)],
+        np.zeros(n + m),
+        np.full(n + m, highspy.kHighsInf),
+        0,
+        empty,
+        empty,
+        np.empty(0),
+    )
+    for i in range(m):
+        solver.addRow(1.0, highspy.kHighsInf, n + 1, np.r_[np.arange(n), n + i].astype(np.int32), np.r_[A[i], 1.0])
+    solver.run()
+    return solver.getInfo().objective_function_value
+
+
+@pytest.mark.parametrize("name", SMALL_DATASETS)
+def test_certified_is_optimal_over_all_stumps(name):
+    X, y = small_dataset(name, n=120)
+    clf = DualBoostClassifier("lp", C=0.3, learner="optimal", max_iter=500).fit(X, y)
+    assert clf.stop_reason_ == "certified"
+    assert clf.certified_
+    signs = np.where(y == clf.classes_[1], 1.0, -1.0)
+    assert clf.objective_ == pytest.approx(lp_over((all_stumps(X) * signs).T, 0.3), rel=1e-6)
+    assert clf.bound_ == pytest.approx(clf.objective_, rel=2e-6)
+    assert np.isfinite(clf.history_["bound"]).all()
+
+
+def test_bounds_are_valid_and_absent_without_a_proof(formulation_name):
+    X, y = binary_data(300)
+    early = DualBoostClassifier(formulation_name, learner="optimal", max_iter=5).fit(X, y)
+    late = DualBoostClassifier(formulation_name, learner="optimal", max_iter=300).fit(X, y)
+    sign = early.formulation_.objective_sign
+    if not is_priced_by_votes(early):  # then the largest edge proves nothing
+        assert early.bound_ is None
+        return
+    assert sign * early.bound_ <= sign * early.objective_
+    if formulation_name != "nm":  # whose programme changes with the number of columns
+        assert sign * early.bound_ <= sign * late.objective_ + 1e-6 * abs(late.objective_)
+    for options in ({}, {"learner": "optimal", "voting": "confidence"}):
+        heuristic = DualBoostClassifier(formulation_name, max_iter=5, **options).fit(X, y)
+        assert heuristic.bound_ is None
+        assert heuristic.certified_ is None
+
+
+def test_optimal_edges_are_at_least_those_of_cart():
+    """Under the sample weights of every iteration of a fit."""
+    X, y = binary_data(1000)
+    X = np.asfortranarray(X)
+    cart = CartPricer(TrainingData(X, y, []), LearnerOptions(max_depth=3))
+    weights = [np.ones(1000)]
+    for t in range(1, 6):
+        clf = DualBoostClassifier("lp", learner="optimal", max_depth=3, max_iter=t, reoptimize="every").fit(X, y)
+        assert clf.history_["edge"][-1] >= (weights[-1] * y) @ cart.price(weights[-1]).votes - 1e-9
+        weights.append(clf.sample_weights_)
+
+
+@pytest.mark.parametrize("learner", [DecisionTreeClassifier(max_depth=2), LogisticRegression(), GaussianNB()], ids=str)
+@pytest.mark.parametrize("voting", ["hard", "confidence"])
+def test_any_classifier(learner, voting):
+    X, y = small_dataset("twonorm", n=300)
+    clf = DualBoostClassifier("md", learner=learner, voting=voting, max_iter=8).fit(X, y)
+    again = clone(clf).fit(X, y)
+    assert clf.gap_ <= 1e-6
+    assert clf.score(X, y) > 0.85
+    np.testing.assert_array_equal(clf.weights_, again.weights_)
+    scores = clf.votes(X) @ clf.weights_ / clf.weights_.sum()
+    np.testing.assert_allclose(clf.decision_function(X), scores, atol=1e-9)
+
+
+def test_confidence_in_every_formulation(formulation_name):
+    X, y = small_dataset("twonorm", n=300)
+    clf = DualBoostClassifier(formulation_name, max_depth=2, voting="confidence", max_iter=20).fit(X, y)
+    votes = clf.votes(X)
+    assert clf.gap_ <= 1e-6
+    assert ((np.abs(votes) < 1) & (np.abs(votes) > 0)).any()
+    np.testing.assert_allclose(clf.decision_function(X), votes @ clf.weights_ / clf.weights_.sum(), atol=1e-7)
+
+
+def test_confident_votes_do_not_end_nm_at_its_first_tree():
+    """No balance reaches the offset 1/T = 1 of a single column, so its prices alone bring nothing new."""
+    X, y = small_dataset("ringnorm", n=400)
+    clf = DualBoostClassifier("nm", max_depth=3, voting="confidence").fit(X, y)
+    assert clf.n_columns_ > 3
+    assert clf.score(X, y) > 0.9
+
+
+def test_a_pipeline_is_a_learner():
+    X, y = small_dataset("twonorm", n=300)
+    pipeline = make_pipeline(StandardScaler(), LogisticRegression())
+    clf = DualBoostClassifier("lp", learner=pipeline, max_iter=5).fit(X, y)
+    assert clf.score(X, y) > 0.9
+
+
+def test_no_tree_is_grown_after_the_time_is_over():
+    X, y = binary_data(1500)
+    clf = DualBoostClassifier("lp", learner="optimal", max_depth=6, time_limit=0.1, tree_time_limit=0.3).fit(X, y)
+    assert clf.stop_reason_ == "time_limit"
+    assert clf.n_generated_ == 1
+    assert clf.bound_ is None
+
+
+@pytest.mark.parametrize("pool", ["all", "rotate"])
+@pytest.mark.parametrize("columns", [1, 2, "all"])
+def test_a_pool_of_depths(pool, columns):
+    X, y = small_dataset("ringnorm", n=300)
+    clf = DualBoostClassifier(
+        "lp",
+        learner=[("cart", 1), ("cart", 3), LogisticRegression()],
+        pool=pool,
+        columns_per_iteration=columns,
+        max_iter=12,
+    ).fit(X, y)
+    assert clf.gap_ <= 1e-6
+    assert clf.n_generated_ <= 12
+    assert clf.n_iter_ == len(clf.history_["iteration"]) <= clf.n_generated_
+    assert len(list(clf.staged_predict(X))) == clf.n_iter_
+    if columns != 1 and pool == "all":
+        assert clf.n_iter_ < clf.n_generated_
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"voting": "soft"}, "voting"),
+        ({"criterion": "entropy"}, "criterion"),
+        ({"pool": "some"}, "pool"),
+        ({"columns_per_iteration": 0}, "columns_per_iteration"),
+        ({"columns_per_iteration": "some"}, "columns_per_iteration"),
+        ({"n_thresholds": 0}, "n_thresholds"),
+        ({"tree_time_limit": 0}, "tree_time_limit"),
+    ],
+    ids=str,
+)
+def test_bad_options_are_named(options, message):
+    X, y = small_dataset("twonorm")
+    with pytest.raises(InvalidParameterError, match=message):
+        DualBoostClassifier(**options).fit(X, y)

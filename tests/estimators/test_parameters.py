@@ -1,0 +1,52 @@
+"""Every refusal names the argument and its value."""
+
+import numpy as np
+import pytest
+
+from dualboost.errors import InvalidDataError, InvalidParameterError
+from dualboost.estimators.parameters import (
+    as_sample_weight,
+    require_choice,
+    require_fraction,
+    require_integer,
+    require_positive,
+)
+
+
+@pytest.mark.parametrize("value", [0, 1.5, True, "3", None])
+def test_integers(value):
+    with pytest.raises(InvalidParameterError, match="max_iter="):
+        require_integer("max_iter", value, least=1)
+
+
+@pytest.mark.parametrize("value", [0, -1.0, np.inf, np.nan, True, "1", None])
+def test_positive_numbers(value):
+    with pytest.raises(InvalidParameterError, match="tol="):
+        require_positive("tol", value)
+
+
+@pytest.mark.parametrize("value", [0, 1, 1.5, "0.1", True])
+def test_fractions(value):
+    with pytest.raises(InvalidParameterError, match="validation_fraction="):
+        require_fraction("validation_fraction", value)
+
+
+def test_choices():
+    assert require_choice("voting", "hard", ["hard"]) == "hard"
+    with pytest.raises(InvalidParameterError, match=r"voting=\[1\].*'hard'"):
+        require_choice("voting", [1], ["hard"])
+
+
+def test_numpy_numbers_are_numbers():
+    assert require_integer("max_iter", np.int64(3), least=1) == 3
+    assert require_positive("tol", np.float32(0.5)) == 0.5
+
+
+def test_sample_weights():
+    np.testing.assert_array_equal(as_sample_weight(None, 2), [1.0, 1.0])
+    np.testing.assert_array_equal(as_sample_weight(3, 2), [3.0, 3.0])
+    np.testing.assert_array_equal(as_sample_weight([1, 0], 2), [1.0, 0.0])
+    with pytest.raises(InvalidDataError, match="sample_weight='balanced'"):
+        as_sample_weight("balanced", 2)
+    with pytest.raises(InvalidDataError, match=r"contains -2\.0"):
+        as_sample_weight([1.0, -2.0], 2)

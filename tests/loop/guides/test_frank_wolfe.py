@@ -1,0 +1,31 @@
+"""The smoothed margin and its sample weights are those that an independent solver finds."""
+
+from dataclasses import replace
+
+import cvxpy as cp
+import numpy as np
+import pytest
+
+from dualboost.formulations import MLPBoost
+from dualboost.formulations.terms import EntropyTerm
+from dualboost.loop.guides.frank_wolfe import smoothed
+
+from ...conftest import stump_columns
+
+COLUMNS = stump_columns(n_rows=80, n_columns=6)
+SHARES = COLUMNS.counts / COLUMNS.counts.sum()
+
+
+@pytest.mark.parametrize("eta", [0.5, 20.0, 500.0])
+@pytest.mark.parametrize("C", [0.05, 0.4, 1.0])
+def test_smoothed_margin(C, eta):
+    programme = replace(MLPBoost(C=C).programme(COLUMNS.counts, 6), term=EntropyTerm(SHARES, eta))
+    w = np.arange(1.0, 7.0) / 21
+    found = smoothed(COLUMNS, programme, w, eta)
+    u = cp.Variable(COLUMNS.n_rows)
+    objective = -(COLUMNS.margins(w) @ u) - cp.sum(cp.rel_entr(u, SHARES)) / eta
+    problem = cp.Problem(cp.Maximize(objective), [cp.sum(u) == 1, u >= 0, u <= programme.upper])
+    problem.solve(solver=cp.CLARABEL)
+    reached = -(COLUMNS.margins(w) @ found.u) - programme.term.value(found.u).sum()
+    assert found.value == pytest.approx(reached, abs=1e-9)
+    np.testing.assert_allclose(found.u, u.value, atol=1e-4)

@@ -1,0 +1,194 @@
+"""The loop, with collaborators small enough to see through."""
+
+import numpy as np
+import pytest
+
+from dualboost.algebra.columns import Columns
+from dualboost.formulations import FORMULATIONS
+from dualboost.loop.column_generation import ColumnGeneration
+from dualboost.loop.held_out import HeldOut
+from dualboost.masters import Ladder
+from dualboost.masters.interior_point import InteriorPointMaster
+from dualboost.pricing.base import PricedColumn
+from dualboost.pricing.pool import Pool
+
+from ..conftest import stump_columns
+
+
+class FixedVotes:
+    """A learner that knows its votes by row number."""
+
+    def __init__(self, votes):
+        self.votes = votes
+
+    def vote(self, X):
+        return self.votes[X]
+
+
+class BestOfPool:
+    """An exact pricer over a finite pool of columns."""
+
+    is_exact = True
+
+    def __init__(self, pool, labels):
+        self.n_learners = float(len(pool))
+        self.pool = pool
+        self.labels = labels
+
+    def price(self, u):
+        best = self.pool[np.argmax(self.pool @ (u * self.labels))]
+        return PricedColumn(FixedVotes(best), best, is_proven=True)
+
+
+def loop(name, C=None, max_iter=200, **options):
+    source = stump_columns(n_rows=80, n_columns=60)
+    pool = source.signed * source.labels
+    columns = Columns(source.labels, source.counts)
+    formulation = FORMULATIONS[name](C=C).resolve(source.counts.sum())
+    generation = ColumnGeneration(
+        formulation=formulation,
+        pool=Pool([BestOfPool(pool, source.labels)], source.labels),
+        master=Ladder([InteriorPointMaster], 1e-6),
+        columns=columns,
+        max_iter=max_iter,
+        tol=1e-6,
+        **options,
+    )
+    return source, formulation, generation
+
+
+@pytest.mark.parametrize("name", ["lp", "md", "qrlp", "erlp"])
+def test_an_exact_pricer_reaches_the_optimum_over_the_whole_pool(name):
+    source, formulation, generation = loop(name, C=0.3 if name == "lp" else None)
+    trace = generation.run()
+    programme = formulation.programme(source.counts, source.n_columns)
+    whole = Ladder([InteriorPointMaster], 1e-6).solve(source, programme)
+    assert trace.stop_reason == "certified"
+    assert trace.certified
+    assert trace.result.objective == pytest.approx(formulation.objective_sign * whole.primal, rel=2e-6)
+    assert trace.result.bound == pytest.approx(trace.result.objective, rel=2e-6, abs=1e-9)
+    assert len(trace.learners) < source.n_columns
+
+
+@pytest.mark.parametrize("name", ["lp", "cg", "md", "qrlp", "erlp"])
+def test_bounds_hold_at_every_iteration(name):
+    source, formulation, generation = loop(name, C=0.3 if name == "lp" else None, max_iter=30)
+    trace = generation.run()
+    programme = formulation.programme(source.counts, source.n_columns)
+    optimum = Ladder([InteriorPointMaster], 1e-6).solve(source, programme).primal
+    bounds = np.array([formulation.objective_sign * row.bound for row in trace.iterations])
+    assert np.isfinite(bounds[:-1]).all()
+    assert (bounds[np.isfinite(bounds)] <= optimum + 1e-6 * abs(optimum)).all()
+
+
+def test_several_columns_enter_at_once():
+    source, _, generation = loop("lp", C=0.3, max_iter=10)
+    halves = np.array_split(source.signed * source.labels, 3)
+    generation.pool = Pool([BestOfPool(half, source.labels) for half in halves], source.labels)
+    generation.columns_per_iteration = None
+    trace = generation.run()
+    assert [row.n_generated for row in trace.iterations][:3] == [3, 6, 9]
+    assert len(trace.learners) == trace.n_recorded == 10
+    assert len(trace.final_weights()) == 10
+
+
+@pytest.mark.parametrize("name", ["lp", "qrlp"])
+def test_a_rotating_pool_asks_everyone_before_it_stops(name):
+    source, formulation, generation = loop(name, C=0.3 if name == "lp" else None)
+    parts = np.array_split(source.signed * source.labels, 4)
+    generation.pool = Pool([BestOfPool(part, source.labels) for part in parts], source.labels, rotate=True)
+    trace = generation.run()
+    whole = Ladder([InteriorPointMaster], 1e-6).solve(source, formulation.programme(source.counts, source.n_columns))
+    assert trace.stop_reason == "converged"
+    assert trace.certified is None
+    assert trace.result.objective == pytest.approx(formulation.objective_sign * whole.primal, rel=1e-3)
+
+
+@pytest.mark.parametrize("name", ["lp", "cg", "md", "qrlp", "erlp"])
+def test_objectives_improve_monotonically(name):
+    """Not for nm, whose offset 1/T changes the programme with every column."""
+    _, formulation, generation = loop(name, max_iter=25)
+    objectives = [row.objective * formulation.objective_sign for row in generation.run().iterations]
+    assert (np.diff(objectives) <= 1e-6 * np.abs(objectives[:-1]) + 1e-9).all()
+
+
+def test_no_column_enters_twice(formulation_name):
+    _, _, generation = loop(formulation_name)
+    trace = generation.run()
+    assert len({learner.votes.tobytes() for learner in trace.learners}) == len(trace.learners)
+
+
+def test_observers_and_rules_see_every_iteration():
+    seen = []
+
+    class AfterThree:
+        def reason(self, iteration):
+            return "time_limit" if iteration.iteration == 3 else None
+
+    _, _, generation = loop("cg", observers=[seen.append], stopping=[AfterThree()])
+    trace = generation.run()
+    assert trace.stop_reason == "time_limit"
+    assert [row.iteration for row in seen] == [1, 2, 3]
+    assert [len(w) for w in trace.weights] == [1, 2, 3]
+
+
+def test_rules_are_asked_where_no_column_is_new():
+    class Counting:
+        times = 0
+
+        def reason(self, iteration):
+            self.times += 1
+
+    rule = Counting()
+    _, _, generation = loop("mlp", C=0.3, stopping=[rule])
+    assert rule.times == 0
+    assert len(generation.run().iterations) < rule.times
+
+
+def test_max_iter():
+    _, _, generation = loop("cg", max_iter=4)
+    trace = generation.run()
+    assert trace.stop_reason == "max_iter"
+    assert len(trace.learners) == 4
+
+
+def test_an_interrupt_before_the_first_ensemble_is_passed_on():
+    class Interrupted:
+        is_exact, n_learners = False, np.inf
+
+        def price(self, u):
+            raise KeyboardInterrupt
+
+    _, _, generation = loop("cg")
+    generation.pool = Pool([Interrupted()], generation.columns.labels)
+    with pytest.raises(KeyboardInterrupt):
+        generation.run()
+
+
+def test_keep_best_keeps_the_first_best_iteration():
+    source, _, generation = loop("cg", max_iter=10, keep_best=True)
+    generation.held_out = HeldOut(np.arange(40), source.labels[:40], source.counts[:40])
+    trace = generation.run()
+    accuracies = [row.validation_accuracy for row in trace.iterations]
+    assert trace.kept == int(np.argmax(accuracies))
+    assert len(trace.final_weights()) == len(trace.learners)
+    assert (trace.final_weights()[trace.kept + 1 :] == 0).all()
+
+
+def test_a_degenerate_dual_offers_other_prices():
+    """With one column, nm's offset 1/T equals every right row's margin: any price of those rows is optimal."""
+    source, _, generation = loop("nm", C=0.1)
+    generation.columns.append(source.signed[0] * source.labels)
+    solution = generation.master.solve(generation.columns, generation._programme())
+    other = next(generation._other_prices(solution))
+    right = source.signed[0] > 0
+    np.testing.assert_allclose(other.u[right], 0.1 * source.counts[right])
+    np.testing.assert_allclose(other.u[~right], 1.1 * source.counts[~right])
+    assert other.gap <= 1e-6
+
+
+def test_a_regular_dual_offers_none():
+    _, _, generation = loop("cg", max_iter=6)
+    generation.run()
+    solution = generation.master.solve(generation.columns, generation._programme())
+    assert list(generation._other_prices(solution)) == []

@@ -1,0 +1,58 @@
+"""Every iteration's objective is the optimum of the paper's own programme on the same columns."""
+
+import numpy as np
+import pytest
+
+from dualboost import DualBoostClassifier
+from dualboost.formulations import FORMULATIONS
+
+from ..conftest import ALL_FORMULATIONS, SMALL_DATASETS, small_dataset, three_values_of_C
+from ..paper_programmes import PAPER, paper_optimum
+
+
+def shares_of(clf):
+    """The shares of the features in each learner."""
+    return np.transpose([learner.feature_gains(clf.n_features_in_) for learner in clf.estimators_])
+
+
+@pytest.mark.parametrize("which_C", [0, 1, 2])
+@pytest.mark.parametrize("dataset", SMALL_DATASETS)
+@pytest.mark.parametrize("formulation", ALL_FORMULATIONS)
+def test_every_iteration_solves_the_papers_programme(formulation, dataset, which_C):
+    X, y = small_dataset(dataset)
+    C = three_values_of_C(formulation, len(y))[which_C]
+    clf = DualBoostClassifier(formulation, C=C, max_depth=2, max_iter=30, reoptimize="every").fit(X, y)
+    signs = np.where(y == clf.classes_[1], 1.0, -1.0)
+    A, shares = signs[:, None] * clf.votes(X), shares_of(clf)
+    for t in range(1, clf.n_generated_ + 1):
+        expected = paper_optimum(formulation, A[:, :t], C, signs, shares=shares[:, :t])
+        assert clf.history_["objective"][t - 1] == pytest.approx(expected, rel=1e-6, abs=1e-9), t
+    assert clf.history_["gap"].max() <= 1e-6
+    assert clf.objective_ == clf.history_["objective"][-1]
+    assert clf.gap_ == clf.history_["gap"][-1]
+
+
+@pytest.mark.parametrize("depth", [1, 3])
+@pytest.mark.parametrize("dataset", SMALL_DATASETS)
+@pytest.mark.parametrize("formulation", ALL_FORMULATIONS)
+def test_the_result_is_polished_when_masters_were_not(formulation, dataset, depth):
+    """Interleaved steps end at the same kind of optimum: that of the paper's programme on the columns found."""
+    X, y = small_dataset(dataset)
+    C = three_values_of_C(formulation, len(y))[1]
+    clf = DualBoostClassifier(formulation, C=C, max_depth=depth, max_iter=30, reoptimize="as_needed").fit(X, y)
+    signs = np.where(y == clf.classes_[1], 1.0, -1.0)
+    expected = paper_optimum(formulation, signs[:, None] * clf.votes(X), C, signs, shares=shares_of(clf))
+    assert clf.objective_ == pytest.approx(expected, rel=1e-6, abs=1e-9)
+    assert clf.gap_ <= 1e-6
+
+
+@pytest.mark.parametrize("formulation", ["erlp", "qrlp"])
+def test_epsilon_is_the_papers(formulation):
+    X, y = small_dataset("twonorm")
+    clf = DualBoostClassifier(formulation, C=5.0, epsilon=0.99, max_iter=10).fit(X, y)
+    A = y[:, None] * clf.votes(X)
+    assert clf.objective_ == pytest.approx(PAPER[formulation](A, 5.0, epsilon=0.99), rel=1e-6)
+
+
+def test_every_formulation_has_its_paper_programme():
+    assert set(PAPER) == set(FORMULATIONS)

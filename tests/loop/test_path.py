@@ -1,0 +1,43 @@
+"""Columns shared along a path of C."""
+
+import numpy as np
+import pytest
+
+from dualboost.algebra.columns import Columns
+from dualboost.datasets import make_twonorm
+from dualboost.formulations import FORMULATIONS
+from dualboost.loop.held_out import HeldOut
+from dualboost.loop.path import EXTRA_SHARE, follow_path
+from dualboost.pricing import LearnerOptions, TrainingData, make_pool
+
+
+def path_of(name, Cs, max_iter=40):
+    X, y = make_twonorm(400, random_state=0)
+    y = y.astype(float)
+    columns = Columns(y[:300], np.ones(300), sides=FORMULATIONS[name]().side_rows(np.ones(300), X.shape[1]))
+    pool = make_pool("cart", TrainingData(X[:300], y[:300], []), LearnerOptions())
+    held_out = HeldOut(X[300:], y[300:], np.ones(100))
+    return follow_path(FORMULATIONS[name](), Cs, pool, columns, held_out, max_iter), columns
+
+
+def test_one_point_for_each_value_in_order(formulation_name):
+    Cs = FORMULATIONS[formulation_name]().C_grid(300, 6)
+    points, columns = path_of(formulation_name, Cs)
+    assert [point.C for point in points] == list(Cs)
+    assert all(0 <= point.score <= 1 and 0 <= point.n_columns <= columns.n_columns for point in points)
+    assert max(point.score for point in points) > 0.8
+
+
+def test_columns_are_shared(formulation_name):
+    _, columns = path_of(formulation_name, FORMULATIONS[formulation_name]().C_grid(300, 6))
+    assert columns.n_columns <= 40 + 5 * max(40 // EXTRA_SHARE, 1)
+
+
+def test_stronger_regularisation_of_nm_uses_fewer_trees():
+    points, _ = path_of("nm", np.array([1e-3, 1e-2, 0.1, 0.4]))
+    assert points[-1].n_columns < points[0].n_columns
+
+
+def test_a_single_value_is_a_path():
+    points, _ = path_of("cg", np.array([0.05]))
+    assert points[0].score == pytest.approx(0.93, abs=0.06)
