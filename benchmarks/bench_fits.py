@@ -71,7 +71,7 @@ class Task:
 
 
 def ours(formulations: Iterable[str], depth: int) -> Models:
-    return {name: DualBoostClassifier(name, max_depth=depth, max_iter=N_TREES, n_jobs=1) for name in formulations}
+    return {name: DualBoostClassifier(name, max_depth=depth, max_trees=N_TREES, n_jobs=1) for name in formulations}
 
 
 def lightgbm(depth: int) -> LGBMClassifier:
@@ -98,7 +98,7 @@ def references(depth: int, n_rows: int) -> Models:
     """Our formulations by the reference masters, named ``formulation/master``; small data sets only."""
     return {
         f"{name}/{master}": DualBoostClassifier(
-            name, max_depth=depth, max_iter=N_TREES, n_jobs=1, master=master, reoptimize="every"
+            name, max_depth=depth, max_trees=N_TREES, n_jobs=1, master=master, reoptimize="every"
         )
         for master, able in reference_masters().items()
         for name in able
@@ -108,7 +108,7 @@ def references(depth: int, n_rows: int) -> Models:
 
 def search_task(data: DataSet, formulations: Iterable[str]) -> Task:
     """The search over ten values of C, and one fit with the value that it chooses."""
-    options = {"max_iter": N_TREES, "n_jobs": 1}
+    options = {"max_trees": N_TREES, "n_jobs": 1}
     models: Models = {}
     for name in formulations:
         search = DualBoostClassifierCV(name, Cs=10, random_state=0, **options)
@@ -126,7 +126,7 @@ def colboost_task() -> Task | None:
         return None
     X, y = make_classification(n_samples=900, n_features=20, random_state=0)
     models = {
-        "nm": DualBoostClassifier("nm", C=0.01, max_iter=50, n_jobs=1),
+        "nm": DualBoostClassifier("nm", C=0.01, max_trees=50, n_jobs=1),
         COLBOOST: EnsembleClassifier(solver="nm_boost", max_iter=50),
     }
     return Task(DataSet("900x20", NUMERIC, X, 2 * y - 1), 1, models, kind="colboost")
@@ -178,7 +178,7 @@ def make_cell(kind: str, data: DataSet, depth: int, method: str, seconds: Sequen
         seconds=float(np.median(seconds)),
         repeats=len(seconds),
         generated=getattr(model, "n_generated_", None),
-        trees=getattr(model, "n_columns_", None),
+        trees=getattr(model, "n_trees_", None),
         gap=None if gap is None else float(gap),
         stop_reason=getattr(model, "stop_reason_", None),
     )
@@ -217,7 +217,7 @@ def measure_memory() -> Memory:
 def memory_probe() -> str:
     data = numeric_set(LARGEST)
     before = _resident_gigabytes()
-    DualBoostClassifier("nm", max_iter=N_TREES, n_jobs=1).fit(data.X, data.y)
+    DualBoostClassifier("nm", max_trees=N_TREES, n_jobs=1).fit(data.X, data.y)
     return json.dumps({"before": before, "peak": _peak_gigabytes()})
 
 

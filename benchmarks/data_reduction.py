@@ -43,17 +43,17 @@ def data_sets(n_rows: int) -> Iterator[tuple[str, np.ndarray, np.ndarray]]:
 
 def measured(method: str, depth: int, n_trees: int, X: np.ndarray, y: np.ndarray) -> dict[str, object]:
     n_rows = len(y) - N_TEST
-    clf = DualBoostClassifier(method, max_depth=depth, max_iter=n_trees)
+    clf = DualBoostClassifier(method, max_depth=depth, max_trees=n_trees)
     started = time.process_time()
     clf.fit(X[:n_rows], y[:n_rows])
     return {
         "seconds": time.process_time() - started,
         "objective": clf.objective_,
         "gap": clf.gap_,
-        "trees": f"{clf.n_columns_} of {clf.n_generated_}",
+        "trees": f"{clf.n_trees_} of {clf.n_generated_}",
         "stop": clf.stop_reason_,
         "test accuracy": clf.score(X[n_rows:], y[n_rows:]),
-        "active rows": int(np.count_nonzero(clf.sample_weights_)),
+        "active rows": int(np.count_nonzero(clf.duals_)),
     }
 
 

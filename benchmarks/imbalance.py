@@ -72,7 +72,7 @@ def recalls(method: str, parts: tuple[np.ndarray, ...], seed: int) -> np.ndarray
             n_estimators=N_TREES, max_depth=1, scale_pos_weight=np.sum(y == 0) / np.sum(y == 1), n_jobs=1
         ).fit(X, y)
     else:
-        model = DualBoostClassifier(method.split(",")[0], max_depth=1, max_iter=N_TREES, random_state=seed)
+        model = DualBoostClassifier(method.split(",")[0], max_depth=1, max_trees=N_TREES, random_state=seed)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", DegenerateEnsembleWarning)
             model.fit(X, y, sample_weight=weights)

@@ -60,12 +60,12 @@ def compare(folder: Path | None) -> pd.DataFrame:
     for (name, X, y), depth, seed in tqdm(cells, disable=None):
         parts = train_test_split(X, y, train_size=0.6, random_state=seed, stratify=y)
         for learner, options in LEARNERS.items():
-            model = DualBoostClassifier("lp", max_depth=depth, max_iter=N_TREES, **options)
+            model = DualBoostClassifier("lp", max_depth=depth, max_trees=N_TREES, **options)
             started = time.perf_counter()
             model.fit(parts[0], parts[2])
             seconds = time.perf_counter() - started
             score = model.score(parts[1], parts[3])
-            rows.append((name, depth, seed, learner, score, model.n_columns_, seconds, model.objective_))
+            rows.append((name, depth, seed, learner, score, model.n_trees_, seconds, model.objective_))
     return pd.DataFrame(
         rows, columns=["dataset", "depth", "seed", "learner", "accuracy", "trees", "seconds", "objective"]
     )
@@ -77,7 +77,7 @@ def compare_pools(folder: Path | None) -> pd.DataFrame:
     rows = []
     for name, X, y in data_sets(folder):
         for title, learner in learners.items():
-            model = DualBoostClassifier("lp", learner=learner, max_iter=N_TREES).fit(X, y)
+            model = DualBoostClassifier("lp", learner=learner, max_trees=N_TREES).fit(X, y)
             rows.append((name, title, model.objective_, model.n_generated_))
     table = pd.DataFrame(rows, columns=["dataset", "learner", "objective", "columns"])
     return table.pivot(index="dataset", columns="learner", values=["objective", "columns"])

@@ -46,7 +46,7 @@ def main(folder: str | None = None) -> None:
                     for way in ("flip", "clip")
                 }
                 scores = {way: model.score(split[1], split[3]) for way, model in models.items()}
-                trees = {way: model.n_columns_ for way, model in models.items()}
+                trees = {way: model.n_trees_ for way, model in models.items()}
                 differences.append((depth, C, scores["flip"] - scores["clip"], trees["flip"] - trees["clip"]))
                 print(f"{name:20} depth {depth} C {C:4.0f}   {scores['flip']:.3f} / {scores['clip']:.3f}   "
                       f"{trees['flip']:3d} / {trees['clip']:3d}", flush=True)  # fmt: skip

@@ -33,11 +33,7 @@ def compare_edges(data: DataSet) -> None:
     for t in range(N_ITERATIONS):
         u = np.ones(data.n_rows)
         if t:
-            u = (
-                DualBoostClassifier("lp", learner="optimal", max_depth=3, max_iter=t)
-                .fit(data.X, data.y)
-                .sample_weights_
-            )
+            u = DualBoostClassifier("lp", learner="optimal", max_depth=3, max_trees=t).fit(data.X, data.y).duals_
         started = time.perf_counter()
         best = optimal.price(u)
         seconds.append(time.perf_counter() - started)

@@ -53,7 +53,7 @@ def datasets() -> dict[str, tuple[np.ndarray, np.ndarray]]:
 
 
 def models() -> dict[str, object]:
-    ours = {FORMULATIONS[name].title: DualBoostClassifier(name, max_depth=1, max_iter=N_TREES) for name in STUDIED}
+    ours = {FORMULATIONS[name].title: DualBoostClassifier(name, max_depth=1, max_trees=N_TREES) for name in STUDIED}
     stump = DecisionTreeClassifier(max_depth=1)
     return ours | {
         "AdaBoost": AdaBoostClassifier(stump, n_estimators=N_TREES, random_state=0),
@@ -76,7 +76,7 @@ def compare() -> list[Result]:
             started = time.perf_counter()
             model.fit(X_train, y_train)
             seconds = time.perf_counter() - started
-            trees = model.n_columns_ if isinstance(model, DualBoostClassifier) else N_TREES
+            trees = model.n_trees_ if isinstance(model, DualBoostClassifier) else N_TREES
             results.append(Result(name, method, float(np.mean(model.predict(X_test) == y_test)), trees, seconds))
     return results
 

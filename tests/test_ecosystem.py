@@ -24,7 +24,7 @@ def fingerprint(clf, X):
 
 def test_refit_gives_the_same_model(formulation_name):
     X, y = small_dataset("twonorm")
-    clf = DualBoostClassifier(formulation_name, max_iter=15, validation_fraction=0.2, random_state=3)
+    clf = DualBoostClassifier(formulation_name, max_trees=15, validation_fraction=0.2, random_state=3)
     first = fingerprint(clf.fit(X, y), X)
     clf.fit(X[:100], y[:100])
     np.testing.assert_array_equal(fingerprint(clf.fit(X, y), X), first)
@@ -32,7 +32,7 @@ def test_refit_gives_the_same_model(formulation_name):
 
 def test_clone_fits_the_same_model(formulation_name):
     X, y = small_dataset("ringnorm")
-    clf = DualBoostClassifier(formulation_name, max_iter=15, random_state=0).fit(X, y)
+    clf = DualBoostClassifier(formulation_name, max_trees=15, random_state=0).fit(X, y)
     np.testing.assert_array_equal(fingerprint(clone(clf).fit(X, y), X), fingerprint(clf, X))
 
 
@@ -44,20 +44,20 @@ def test_clone_of_a_formulation_object():
 def test_order_of_rows_does_not_change_the_model(formulation_name):
     X, y = small_dataset("integers")
     order = np.random.default_rng(0).permutation(len(y))
-    one = DualBoostClassifier(formulation_name, max_iter=15).fit(X, y)
-    other = DualBoostClassifier(formulation_name, max_iter=15).fit(X[order], y[order])
+    one = DualBoostClassifier(formulation_name, max_trees=15).fit(X, y)
+    other = DualBoostClassifier(formulation_name, max_trees=15).fit(X[order], y[order])
     np.testing.assert_array_equal(fingerprint(one, X), fingerprint(other, X))
 
 
 def test_threads_do_not_change_the_model():
     X, y = small_dataset("waveform")
-    models = [DualBoostClassifier(max_depth=3, max_iter=15, n_jobs=n).fit(X, y) for n in (1, 2)]
+    models = [DualBoostClassifier(max_depth=3, max_trees=15, n_jobs=n).fit(X, y) for n in (1, 2)]
     np.testing.assert_array_equal(*(fingerprint(clf, X) for clf in models))
 
 
 def test_pickle_in_a_fresh_process(formulation_name, tmp_path):
     X, y = small_dataset("breast_cancer")
-    clf = DualBoostClassifier(formulation_name, max_depth=2, max_iter=10).fit(X, y)
+    clf = DualBoostClassifier(formulation_name, max_depth=2, max_trees=10).fit(X, y)
     (tmp_path / "model.pickle").write_bytes(pickle.dumps(clf))
     np.save(tmp_path / "X.npy", X)
     code = (
@@ -70,7 +70,7 @@ def test_pickle_in_a_fresh_process(formulation_name, tmp_path):
 
 def test_grid_search_in_a_pipeline():
     X, y = small_dataset("twonorm")
-    pipeline = make_pipeline(StandardScaler(), DualBoostClassifier(max_iter=10))
+    pipeline = make_pipeline(StandardScaler(), DualBoostClassifier(max_trees=10))
     grid = {"dualboostclassifier__formulation": ["nm", "cg"], "dualboostclassifier__C": [0.01, 0.1]}
     search = GridSearchCV(pipeline, grid, cv=3).fit(X, y)
     assert search.best_score_ > 0.8
@@ -79,13 +79,13 @@ def test_grid_search_in_a_pipeline():
 
 def test_parallel_cross_validation_equals_serial(formulation_name):
     X, y = small_dataset("twonorm")
-    clf = DualBoostClassifier(formulation_name, max_iter=10)
+    clf = DualBoostClassifier(formulation_name, max_trees=10)
     np.testing.assert_array_equal(cross_val_score(clf, X, y, n_jobs=2), cross_val_score(clf, X, y))
 
 
 def test_inspection_tools_of_scikit_learn():
     X, y = small_dataset("twonorm")
-    clf = DualBoostClassifier(max_iter=10).fit(X, y)
+    clf = DualBoostClassifier(max_trees=10).fit(X, y)
     assert partial_dependence(clf, X, [0])["average"].shape[0] == 1
     assert permutation_importance(clf, X, y, n_repeats=2, random_state=0).importances_mean.max() > 0
 
@@ -102,8 +102,8 @@ def test_forms_of_input_agree(form):
         "csc": sparse.csc_matrix,
         "float32": lambda a: a.astype(np.float32),
     }
-    expected = DualBoostClassifier(max_depth=2, max_iter=10).fit(X, y)
-    clf = DualBoostClassifier(max_depth=2, max_iter=10).fit(forms[form](X), y)
+    expected = DualBoostClassifier(max_depth=2, max_trees=10).fit(X, y)
+    clf = DualBoostClassifier(max_depth=2, max_trees=10).fit(forms[form](X), y)
     np.testing.assert_allclose(clf.decision_function(forms[form](X)), expected.decision_function(X), atol=1e-12)
     if form == "frame":
         assert list(clf.feature_names_in_) == list("abcd")

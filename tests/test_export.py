@@ -19,7 +19,7 @@ from .thinning.models import numbers, table
 @pytest.fixture(scope="module", params=[1, 3])
 def fitted(request):
     X, y = numbers(missing=True)
-    return DualBoostClassifier("lp", max_depth=request.param, max_iter=30).fit(X.astype(np.float32), y)
+    return DualBoostClassifier("lp", max_depth=request.param, max_trees=30).fit(X.astype(np.float32), y)
 
 
 NEW, _ = numbers(n=200, seed=5, missing=True)
@@ -28,13 +28,13 @@ NEW = (NEW + 1e-3).astype(np.float32)  # off the thresholds, which ONNX holds in
 
 def test_predictions_are_the_decision_values(fitted):
     booster = to_lightgbm(fitted)
-    assert booster.num_trees() == fitted.n_columns_
+    assert booster.num_trees() == fitted.n_trees_
     np.testing.assert_allclose(booster.predict(NEW), fitted.decision_function(NEW), atol=1e-9)
 
 
 def test_data_frames_with_categories_and_gaps():
     X, y = table()
-    clf = DualBoostClassifier("qrlp", max_depth=3, max_iter=20).fit(X, y)
+    clf = DualBoostClassifier("qrlp", max_depth=3, max_trees=20).fit(X, y)
     new, _ = table(n=200, seed=6)
     booster = to_lightgbm(clf)
     assert booster.feature_name() == list(X.columns)
@@ -44,14 +44,14 @@ def test_data_frames_with_categories_and_gaps():
 def test_names_that_lightgbm_does_not_allow():
     X, y = numbers()
     frame = pd.DataFrame(X, columns=["a b", "c:d", "e", "f", "g"])
-    clf = DualBoostClassifier(max_iter=5).fit(frame, y)
+    clf = DualBoostClassifier(max_trees=5).fit(frame, y)
     np.testing.assert_allclose(to_lightgbm(clf).predict(X), clf.decision_function(frame), atol=1e-9)
 
 
 @pytest.mark.parametrize("weights", [None, np.linspace(0.1, 1.7, 400)])
 def test_shap_values_add_up_to_the_decision(weights):
     X, y = numbers()
-    clf = DualBoostClassifier("cg", max_depth=2, max_iter=20).fit(X, y, sample_weight=weights)
+    clf = DualBoostClassifier("cg", max_depth=2, max_trees=20).fit(X, y, sample_weight=weights)
     explained = shap.TreeExplainer(to_lightgbm(clf))(X[:50])
     total = explained.base_values + explained.values.sum(axis=1)
     np.testing.assert_allclose(total, clf.decision_function(X[:50]), atol=1e-6)
@@ -89,4 +89,4 @@ def test_what_cannot_be_exported():
     with pytest.raises(UnsupportedModelError, match="LogisticRegression"):
         to_lightgbm(LogisticRegression().fit(X, y))
     with pytest.raises(UnsupportedModelError, match="not trees"):
-        to_lightgbm(DualBoostClassifier(learner=LogisticRegression(), max_iter=3).fit(X, y))
+        to_lightgbm(DualBoostClassifier(learner=LogisticRegression(), max_trees=3).fit(X, y))

@@ -30,7 +30,7 @@ xgb = XGBClassifier(n_estimators=100, max_depth=1, n_jobs=1).fit(X_train, y_trai
 
 curves = {
     model.formulation_.title: (
-        model.history_["n_columns"],
+        model.history_["n_trees"],
         [np.mean(stage == y_test) for stage in model.staged_predict(X_test)],
     )
     for model in ours.values()

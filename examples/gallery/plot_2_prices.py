@@ -18,17 +18,17 @@ sign = np.where(y == 1, 1, -1)
 
 def fit(n_trees):
     """LP-Boost after so many stumps, each the best one under the prices of its moment."""
-    return DualBoostClassifier("lp", learner="optimal", max_iter=n_trees, reoptimize="every").fit(X, y)
+    return DualBoostClassifier("lp", learner="optimal", max_trees=n_trees, reoptimize="every").fit(X, y)
 
 
 last = fit(100)
 stages = {n: fit(n) for n in (1, 4, 10)} | {last.n_generated_: last}
-print(last.stop_reason_, "with", last.n_generated_, "stumps, of which", last.n_columns_, "have a weight")
+print(last.stop_reason_, "with", last.n_generated_, "stumps, of which", last.n_trees_, "have a weight")
 
 # %%
 # The price of a row
 # ------------------
-# The size of a dot is the row's price u (``sample_weights_``): how much the objective would gain if the row's margin
+# The size of a dot is the row's price u (``duals_``): how much the objective would gain if the row's margin
 # could be raised a little for free. A row whose margin exceeds one has no price. A row below one has the highest, C: it
 # is wrong, or the ensemble is unsure of it. With so few stumps many rows are exactly at one, with a price in between.
 
@@ -40,7 +40,7 @@ for ax, (n, model) in zip(axes.flat, stages.items(), strict=True):
     margin = model.decision_function(grid).reshape(xx.shape)
     ax.contourf(xx, yy, margin, levels=np.linspace(-1, 1, 11), cmap="RdBu", alpha=0.45)
     ax.contour(xx, yy, margin, levels=[0], colors="0.3", linewidths=1)
-    prices = model.sample_weights_ / model.formulation_.C
+    prices = model.duals_ / model.formulation_.C
     for label, colour in ((0, "tab:red"), (1, "tab:blue")):
         mine = y == label
         ax.scatter(*X[mine].T, s=2, color=colour)
@@ -69,7 +69,7 @@ figure, axes = plt.subplots(2, 2, figsize=(8, 5), sharex="col", sharey="row", la
 for row, n in zip(axes, (4, last.n_generated_), strict=True):
     model = stages[n]
     for ax, feature in zip(row, (0, 1), strict=True):
-        ax.step(*edges(model.sample_weights_, feature), where="post", color="tab:purple")
+        ax.step(*edges(model.duals_, feature), where="post", color="tab:purple")
         ax.axhline(1.0, color="0.3", lw=1, ls="--", label="the threshold")
         for tree, weight in zip(model.estimators_, model.weights_, strict=True):
             if tree.feature[0] == feature and weight > 0:

@@ -31,7 +31,7 @@ for column, model in zip(axes.T, tuned.values(), strict=True):
     path = model.path_
     best = path["C"][np.argmax(path["score"])]
     column[0].errorbar(path["C"], path["score"], path["standard_error"], fmt="o-", ms=4, capsize=2, color="0.4")
-    column[1].plot(path["C"], path["n_columns"], "o-", ms=4, color="0.4")
+    column[1].plot(path["C"], path["n_trees"], "o-", ms=4, color="0.4")
     for ax in column:
         ax.axvline(best, color="tab:red", lw=4, alpha=0.4, label="the most accurate")
         ax.axvline(model.C_, color="tab:green", lw=4, alpha=0.4, label="the sparsest of about that accuracy")
@@ -46,6 +46,6 @@ figure.legend(*axes[0, 0].get_legend_handles_labels(), loc="outside lower center
 
 for name, model in tuned.items():
     for what, m in ((f"C = {model.C_:.3g}", model), ("C = None", DualBoostClassifier(name).fit(X_train, y_train))):
-        print(f"{name:5} {what:10} {m.n_columns_:3} trees, test accuracy {np.mean(m.predict(X_test) == y_test):.3f}")
+        print(f"{name:5} {what:10} {m.n_trees_:3} trees, test accuracy {np.mean(m.predict(X_test) == y_test):.3f}")
 
 plt.show()

@@ -13,7 +13,7 @@ from sklearn.datasets import load_breast_cancer
 from dualboost import DualBoostClassifier
 
 X, y = load_breast_cancer(return_X_y=True)
-model = DualBoostClassifier("lp", learner="optimal", max_iter=500, reoptimize="every").fit(X, y)
+model = DualBoostClassifier("lp", learner="optimal", max_trees=500, reoptimize="every").fit(X, y)
 
 print("stop_reason_ ", model.stop_reason_)
 print("objective_   ", model.objective_)
@@ -43,8 +43,8 @@ axes[1].legend(frameon=False)
 # The same with CART, a heuristic. Its stumps are those with the least Gini impurity. It stops when it finds none that
 # improves the ensemble, which proves nothing: ``certified_`` is None, and the objective is larger.
 
-cart = DualBoostClassifier("lp", max_iter=500).fit(X, y)
-print("cart   ", cart.stop_reason_, cart.certified_, cart.objective_, cart.n_columns_, "trees")
-print("optimal", model.stop_reason_, model.certified_, model.objective_, model.n_columns_, "trees")
+cart = DualBoostClassifier("lp", max_trees=500).fit(X, y)
+print("cart   ", cart.stop_reason_, cart.certified_, cart.objective_, cart.n_trees_, "trees")
+print("optimal", model.stop_reason_, model.certified_, model.objective_, model.n_trees_, "trees")
 
 plt.show()

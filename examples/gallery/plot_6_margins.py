@@ -50,7 +50,7 @@ figure.suptitle("twonorm, at most 100 stumps")
 
 print(f"{'':12}{'smallest':>10}{'mean':>8}{'spread':>8}{'trees':>7}{'test accuracy':>15}")
 for name, values in train.items():
-    trees = models[name].n_columns_ if name in models else len(ada.estimators_)
+    trees = models[name].n_trees_ if name in models else len(ada.estimators_)
     print(
         f"{name:12}{values.min():10.2f}{values.mean():8.2f}{values.std():8.2f}{trees:7}{np.mean(test[name] > 0):15.3f}"
     )

@@ -28,7 +28,7 @@ def to_lightgbm(clf: DualBoostClassifier) -> lightgbm.Booster:
     >>> from sklearn.datasets import load_breast_cancer
     >>> from dualboost import DualBoostClassifier, to_lightgbm
     >>> X, y = load_breast_cancer(return_X_y=True)
-    >>> clf = DualBoostClassifier(max_iter=10).fit(X, y)
+    >>> clf = DualBoostClassifier(max_trees=10).fit(X, y)
     >>> bool(abs(to_lightgbm(clf).predict(X) - clf.decision_function(X)).max() < 1e-9)
     True
     """

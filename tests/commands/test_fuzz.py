@@ -48,7 +48,7 @@ def mutated(rng, content):
 def test_damaged_tables_are_read_or_refused(part, tmp_path):
     rng, path = random.Random(part), tmp_path / "data.csv"
     path.write_bytes(table(rng))
-    model = DualBoostClassifier(max_iter=2).fit(*read_training(path, "y"))
+    model = DualBoostClassifier(max_trees=2).fit(*read_training(path, "y"))
     names = [str(name) for name in model.feature_names_in_]
     outcomes = {"read": 0, "fitted": 0, "predicted": 0}
     messages = []
@@ -62,7 +62,7 @@ def test_damaged_tables_are_read_or_refused(part, tmp_path):
             features, labels = read_training(path, "y")
             outcomes["read"] += 1
             if k % (N_READ // N_FITTED) == 0:
-                DualBoostClassifier(max_iter=2).fit(features, labels)
+                DualBoostClassifier(max_trees=2).fit(features, labels)
                 outcomes["fitted"] += 1
         except DualBoostError as error:
             messages.append(str(error))

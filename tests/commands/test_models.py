@@ -25,7 +25,7 @@ def test_fit_tells_what_it_did(run, tables):
     assert done.stderr == ""
     assert figures["rows"] == 300
     assert figures["gap"] <= 1e-6
-    assert figures["trees"] == load_model(tables / "model.json").n_columns_
+    assert figures["trees"] == load_model(tables / "model.json").n_trees_
 
 
 def test_c_may_be_tuned_or_given(run, tables):
@@ -155,7 +155,7 @@ def test_an_interrupted_fit_keeps_its_trees_and_says_so(tables):
     frame = pd.DataFrame(X, columns=list("abcdefghijkl")).assign(y=(X.sum(axis=1) > 0).astype(int))
     frame.to_csv(tables / "long.csv", index=False)
     command = [sys.executable, "-m", "dualboost.cli", "fit", "long.csv", "--target", "y", "--max-depth", "6"]
-    command += ["--max-iter", "5000", "--formulation", "cg"]
+    command += ["--max-trees", "5000", "--formulation", "cg"]
     process = subprocess.Popen(
         command,
         cwd=tables,

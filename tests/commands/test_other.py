@@ -27,7 +27,7 @@ THIN = ("rings.csv", "--target", "label", "--tolerance", "0.05", "--json")
 
 def test_thin_a_model_of_ours(run, rings, tmp_path):
     X, y = rings.drop(columns="label"), rings["label"]
-    DualBoostClassifier("cg", max_iter=60).fit(X, y).save(tmp_path / "model.json")
+    DualBoostClassifier("cg", max_trees=60).fit(X, y).save(tmp_path / "model.json")
     figures = json.loads(run("thin", "model.json", *THIN, "-o", "small.json").stdout)
     before, after = figures["trees"]["before"], figures["trees"]["after"]
     assert all(name.isidentifier() for name in figures)
@@ -74,10 +74,10 @@ def test_a_thinned_model_keeps_its_kind(run, rings, tmp_path):
 
 
 def test_show_trees_and_rules(run, rings, tmp_path):
-    fitted = DualBoostClassifier(max_depth=2, max_iter=5).fit(rings.drop(columns="label"), rings["label"])
+    fitted = DualBoostClassifier(max_depth=2, max_trees=5).fit(rings.drop(columns="label"), rings["label"])
     fitted.save(tmp_path / "model.json")
     trees = run("show", "model.json").stdout
-    assert trees.count("tree ") == fitted.n_columns_
+    assert trees.count("tree ") == fitted.n_trees_
     assert "├─ if x" in trees
     assert "└─ else" in trees
     rules = run("show", "model.json", "--rules", "--most", "3").stdout
@@ -116,7 +116,7 @@ def test_a_shell_completes_commands_and_options(run, monkeypatch):
     assert run().stdout.split() == ["plain,fit", "plain,formulations"]
     monkeypatch.setenv("COMP_WORDS", "dualboost fit --max")
     monkeypatch.setenv("COMP_CWORD", "2")
-    assert run().stdout.split() == ["plain,--max-depth", "plain,--max-iter"]
+    assert run().stdout.split() == ["plain,--max-depth", "plain,--max-trees"]
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])

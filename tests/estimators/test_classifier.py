@@ -18,7 +18,7 @@ from ..conftest import is_priced_by_votes, small_dataset
 from ..paper_programmes import PAPER
 
 HISTORY = {
-    "iteration", "objective", "gap", "edge", "threshold", "train_accuracy", "validation_accuracy", "n_columns",
+    "iteration", "objective", "gap", "edge", "threshold", "train_accuracy", "validation_accuracy", "n_trees",
     "n_generated", "pricing_seconds", "master_seconds", "bound",
 }  # fmt: skip
 
@@ -30,19 +30,19 @@ def twonorm():
 
 @pytest.fixture
 def fitted(formulation_name, twonorm):
-    return DualBoostClassifier(formulation_name, max_depth=2, max_iter=25).fit(*twonorm)
+    return DualBoostClassifier(formulation_name, max_depth=2, max_trees=25).fit(*twonorm)
 
 
 def test_attributes_agree(fitted, twonorm):
     _, y = twonorm
     assert len(fitted.estimators_) == len(fitted.weights_) == fitted.n_generated_ == len(fitted.history_["iteration"])
-    assert fitted.n_columns_ == (fitted.weights_ > 0).sum() > 0
+    assert fitted.n_trees_ == (fitted.weights_ > 0).sum() > 0
     assert (fitted.weights_ >= 0).all()
     assert set(fitted.history_) == HISTORY
     assert {len(values) for values in fitted.history_.values()} == {fitted.n_generated_}
-    assert fitted.sample_weights_.shape == y.shape
+    assert fitted.duals_.shape == y.shape
     assert fitted.feature_importances_.sum() == pytest.approx(1.0)
-    assert fitted.stop_reason_ in ("converged", "max_iter")
+    assert fitted.stop_reason_ in ("converged", "max_trees")
     assert list(fitted.classes_) == [-1, 1]
     assert np.isnan(fitted.history_["validation_accuracy"]).all()
 
@@ -60,7 +60,7 @@ def test_votes_and_weights_make_the_decision(fitted, twonorm):
 def test_sample_weights_and_votes_reproduce_the_threshold(fitted, twonorm):
     """u is the dual solution: no held column's edge exceeds the threshold (under ``cg``, its weight)."""
     X, y = twonorm
-    edges = (fitted.sample_weights_ * y) @ fitted.votes(X)
+    edges = (fitted.duals_ * y) @ fitted.votes(X)
     allowed = fitted.history_["threshold"][-1]
     if fitted.formulation == "cg":
         np.testing.assert_allclose(np.maximum(edges, 0.0), fitted.weights_, atol=1e-4 * fitted.weights_.max())
@@ -79,8 +79,8 @@ def test_stages_are_the_ensembles_as_they_were(fitted, twonorm):
 
 def test_a_stage_equals_a_shorter_fit(formulation_name, twonorm):
     X, y = twonorm
-    long = DualBoostClassifier(formulation_name, max_iter=12, reoptimize="every").fit(X, y)
-    short = DualBoostClassifier(formulation_name, max_iter=7, reoptimize="every").fit(X, y)
+    long = DualBoostClassifier(formulation_name, max_trees=12, reoptimize="every").fit(X, y)
+    short = DualBoostClassifier(formulation_name, max_trees=7, reoptimize="every").fit(X, y)
     np.testing.assert_array_equal(list(long.staged_decision_function(X))[6], short.decision_function(X))
 
 
@@ -95,7 +95,7 @@ def test_probabilities_are_monotone_and_agree_with_predictions(fitted, twonorm):
 
 def test_probabilities_are_calibrated_on_new_rows(formulation_name):
     X, y = make_twonorm(3000, random_state=0)
-    clf = DualBoostClassifier(formulation_name, max_iter=50, validation_fraction=0.2, random_state=0)
+    clf = DualBoostClassifier(formulation_name, max_trees=50, validation_fraction=0.2, random_state=0)
     clf.fit(X[:1500], y[:1500])
     positive = clf.predict_proba(X[1500:])[:, 1]
     bins = np.digitize(positive, np.linspace(0, 1, 6)[1:-1])
@@ -110,7 +110,7 @@ def test_probabilities_are_calibrated_on_new_rows(formulation_name):
 def test_any_two_labels(labels, twonorm):
     X, y = twonorm
     named = np.array(labels)[(y > 0).astype(int)]
-    clf = DualBoostClassifier(max_iter=5).fit(X, named)
+    clf = DualBoostClassifier(max_trees=5).fit(X, named)
     assert list(clf.classes_) == list(labels)
     assert clf.predict(X).dtype == named.dtype
     assert clf.score(X, named) > 0.8
@@ -123,7 +123,7 @@ def test_missing_values_and_categories():
     y = np.isin(colour, ["red", "black"]) ^ (size > 1)
     size[rng.random(400) < 0.2] = np.nan
     frame = pd.DataFrame({"size": size, "colour": pd.Categorical(colour)})
-    clf = DualBoostClassifier(max_depth=2, max_iter=20).fit(frame, y)
+    clf = DualBoostClassifier(max_depth=2, max_trees=20).fit(frame, y)
     assert clf.score(frame, y) > 0.9
     reordered = frame.assign(colour=pd.Categorical(colour, categories=["red", "green", "blue", "black"]))
     np.testing.assert_array_equal(clf.decision_function(reordered), clf.decision_function(frame))
@@ -132,7 +132,7 @@ def test_missing_values_and_categories():
 def test_column_names_are_checked(twonorm):
     X, y = twonorm
     frame = pd.DataFrame(X, columns=[f"x{i}" for i in range(X.shape[1])])
-    clf = DualBoostClassifier(max_iter=3).fit(frame, y)
+    clf = DualBoostClassifier(max_trees=3).fit(frame, y)
     with pytest.raises(ValueError, match="feature names"):
         clf.predict(frame.rename(columns={"x0": "y0"}))
 
@@ -149,7 +149,7 @@ def test_validation_is_recorded_and_stops(twonorm):
     assert (clf.weights_[best + 1 :] == 0).all()
     assert clf.objective_ == clf.history_["objective"][best]
     np.testing.assert_array_equal(list(clf.staged_decision_function(X))[best], clf.decision_function(X))
-    assert (clf.sample_weights_ == 0).sum() >= 150
+    assert (clf.duals_ == 0).sum() >= 150
 
 
 def test_early_stopping_without_full_masters_polishes_what_it_keeps(formulation_name, twonorm):
@@ -166,7 +166,7 @@ def test_early_stopping_without_full_masters_polishes_what_it_keeps(formulation_
 
 def test_time_limit_is_kept_within_one_iteration(twonorm):
     X, y = twonorm
-    clf = DualBoostClassifier("cg", max_depth=4, max_iter=100_000, time_limit=0.3).fit(X, y)
+    clf = DualBoostClassifier("cg", max_depth=4, max_trees=100_000, time_limit=0.3).fit(X, y)
     assert clf.stop_reason_ == "time_limit"
     seconds = np.cumsum(clf.history_["pricing_seconds"] + clf.history_["master_seconds"])
     assert (seconds[:-1] < 0.3).all()
@@ -188,7 +188,7 @@ def test_interrupt_returns_the_ensemble_so_far():
     thread.start()
     try:
         with pytest.warns(InterruptedFitWarning, match="interrupted"):
-            clf = DualBoostClassifier("cg", max_depth=8, max_iter=100_000, time_limit=60).fit(X, y)
+            clf = DualBoostClassifier("cg", max_depth=8, max_trees=100_000, time_limit=60).fit(X, y)
     finally:
         done.set()
         thread.join()
@@ -203,7 +203,7 @@ def test_a_failing_solver_leaves_the_best_ensemble(monkeypatch, twonorm):
     """No solver is exact to the last bit: a tolerance of 1e-300 cannot be met, and what was found is returned."""
     monkeypatch.setattr(interior_point, "MAX_STEPS", 30)
     with pytest.warns(SolverWarning, match="best feasible ensemble"):
-        clf = DualBoostClassifier("erlp", tol=1e-300, max_iter=5).fit(*twonorm)
+        clf = DualBoostClassifier("erlp", tol=1e-300, max_trees=5).fit(*twonorm)
     assert clf.stop_reason_ == "solver_failed"
     assert 0 < clf.gap_ < 1e-6
     assert clf.score(*twonorm) > 0.7
@@ -212,13 +212,13 @@ def test_a_failing_solver_leaves_the_best_ensemble(monkeypatch, twonorm):
 @pytest.mark.parametrize("master", ["ipm", "highs", "clarabel"])
 def test_every_master_solves_the_papers_programme(master, twonorm):
     X, y = twonorm
-    clf = DualBoostClassifier("lp", C=0.05, master=master, max_iter=15).fit(X, y)
+    clf = DualBoostClassifier("lp", C=0.05, master=master, max_trees=15).fit(X, y)
     assert clf.objective_ == pytest.approx(PAPER["lp"](y[:, None] * clf.votes(X), 0.05), rel=1e-6)
     assert clf.gap_ <= 1e-6
 
 
 def test_verbose_is_silent_when_piped(capsys, twonorm):
-    DualBoostClassifier(max_iter=3, verbose=1).fit(*twonorm)
+    DualBoostClassifier(max_trees=3, verbose=1).fit(*twonorm)
     captured = capsys.readouterr()
     assert captured.out == captured.err == ""
 
@@ -234,7 +234,7 @@ def test_verbose_is_silent_when_piped(capsys, twonorm):
         ({"max_depth": 0}, "max_depth=0"),
         ({"max_depth": 2.5}, "max_depth=2.5"),
         ({"voting": "soft"}, "voting='soft'"),
-        ({"max_iter": 0}, "max_iter=0"),
+        ({"max_trees": 0}, "max_trees=0"),
         ({"tol": 0.0}, "tol=0.0"),
         ({"master": "gurobi"}, "master='gurobi'"),
         ({"validation_fraction": 1.5}, "validation_fraction=1.5"),
@@ -279,7 +279,7 @@ def test_margins_of_unknown_labels(fitted, twonorm):
 
 def test_a_failed_refit_keeps_the_model(twonorm):
     X, y = twonorm
-    clf = DualBoostClassifier(max_iter=3).fit(X, y)
+    clf = DualBoostClassifier(max_trees=3).fit(X, y)
     before = clf.decision_function(X)
     with pytest.raises(InvalidDataError):
         clf.fit(X, np.ones(len(y)))
@@ -290,5 +290,5 @@ def test_nothing_is_printed_and_no_warning_escapes(formulation_name, capfd):
     X, y = small_dataset("breast_cancer")
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        DualBoostClassifier(formulation_name, max_depth=3, max_iter=10).fit(X, y).predict(X)
+        DualBoostClassifier(formulation_name, max_depth=3, max_trees=10).fit(X, y).predict(X)
     assert capfd.readouterr() == ("", "")

@@ -20,15 +20,15 @@ def twonorm():
 
 
 @pytest.mark.filterwarnings("default::dualboost.errors.DegenerateEnsembleWarning")
-@parametrize_with_checks([DualBoostClassifierCV(Cs=3, max_iter=20)])
+@parametrize_with_checks([DualBoostClassifierCV(Cs=3, max_trees=20)])
 def test_scikit_learn_compatible(estimator, check):
     check(estimator)
 
 
 def test_the_result_is_a_plain_fit_with_the_chosen_C(formulation_name, twonorm):
     X, y = twonorm
-    tuned = DualBoostClassifierCV(formulation_name, Cs=4, max_iter=20, random_state=0).fit(X, y)
-    plain = DualBoostClassifier(formulation_name, C=tuned.C_, max_iter=20).fit(X, y)
+    tuned = DualBoostClassifierCV(formulation_name, Cs=4, max_trees=20, random_state=0).fit(X, y)
+    plain = DualBoostClassifier(formulation_name, C=tuned.C_, max_trees=20).fit(X, y)
     np.testing.assert_array_equal(tuned.weights_, plain.weights_)
     np.testing.assert_array_equal(tuned.decision_function(X), plain.decision_function(X))
     assert tuned.gap_ <= 1e-6
@@ -36,7 +36,7 @@ def test_the_result_is_a_plain_fit_with_the_chosen_C(formulation_name, twonorm):
 
 def test_the_grid_is_the_formulations_own(formulation_name, twonorm):
     X, y = twonorm
-    tuned = DualBoostClassifierCV(formulation_name, Cs=5, max_iter=10, random_state=0).fit(X, y)
+    tuned = DualBoostClassifierCV(formulation_name, Cs=5, max_trees=10, random_state=0).fit(X, y)
     np.testing.assert_allclose(tuned.Cs_, np.unique(FORMULATIONS[formulation_name]().C_grid(len(y), 5)))
     assert tuned.scores_.shape == (1, len(tuned.Cs_))
     assert tuned.C_ in tuned.Cs_
@@ -46,52 +46,52 @@ def test_the_grid_is_the_formulations_own(formulation_name, twonorm):
 
 
 def test_best_takes_the_best_score_and_the_fewest_trees_among_equals(twonorm):
-    tuned = DualBoostClassifierCV("lp", Cs=[0.02, 0.05, 0.1, 0.3], max_iter=20, random_state=0).fit(*twonorm)
+    tuned = DualBoostClassifierCV("lp", Cs=[0.02, 0.05, 0.1, 0.3], max_trees=20, random_state=0).fit(*twonorm)
     path = tuned.path_
     chosen = list(path["C"]).index(tuned.C_)
     assert path["score"][chosen] == path["score"].max()
     equals = path["score"] == path["score"].max()
-    assert path["n_columns"][chosen] == path["n_columns"][equals].min()
+    assert path["n_trees"][chosen] == path["n_trees"][equals].min()
 
 
 def test_sparsest_takes_the_fewest_trees_within_one_standard_error(twonorm):
-    tuned = DualBoostClassifierCV("nm", Cs=6, cv=3, select="sparsest", max_iter=20).fit(*twonorm)
+    tuned = DualBoostClassifierCV("nm", Cs=6, cv=3, select="sparsest", max_trees=20).fit(*twonorm)
     path = tuned.path_
     best = int(np.argmax(path["score"]))
     allowed = path["score"] >= path["score"][best] - path["standard_error"][best]
     chosen = list(path["C"]).index(tuned.C_)
     assert allowed[chosen]
-    assert path["n_columns"][chosen] == path["n_columns"][allowed].min()
+    assert path["n_trees"][chosen] == path["n_trees"][allowed].min()
     assert tuned.scores_.shape == (3, 6)
 
 
 def test_a_splitter_decides_the_folds(twonorm):
     folds = StratifiedKFold(4, shuffle=True, random_state=1)
-    tuned = DualBoostClassifierCV("cg", Cs=3, cv=folds, max_iter=10).fit(*twonorm)
+    tuned = DualBoostClassifierCV("cg", Cs=3, cv=folds, max_trees=10).fit(*twonorm)
     assert tuned.scores_.shape == (4, 3)
 
 
 def test_rows_without_weight_take_no_part_in_the_folds(twonorm):
     X, y = twonorm
     weights = np.r_[np.ones(150), np.zeros(350)]
-    tuned = DualBoostClassifierCV("cg", Cs=3, cv=3, max_iter=10).fit(X, y, sample_weight=weights)
-    alone = DualBoostClassifierCV("cg", Cs=3, cv=3, max_iter=10).fit(X[:150], y[:150])
+    tuned = DualBoostClassifierCV("cg", Cs=3, cv=3, max_trees=10).fit(X, y, sample_weight=weights)
+    alone = DualBoostClassifierCV("cg", Cs=3, cv=3, max_trees=10).fit(X[:150], y[:150])
     np.testing.assert_array_equal(tuned.scores_, alone.scores_)
 
 
 def test_weights_that_add_up_to_one_leave_an_admissible_grid(twonorm):
     X, y = twonorm
-    tuned = DualBoostClassifierCV("qrlp", max_iter=10, random_state=0).fit(X, y, sample_weight=np.full(500, 1 / 500))
+    tuned = DualBoostClassifierCV("qrlp", max_trees=10, random_state=0).fit(X, y, sample_weight=np.full(500, 1 / 500))
     assert tuned.gap_ <= 1e-6
 
 
 def test_a_value_that_no_solver_bears_is_not_chosen(twonorm):
-    tuned = DualBoostClassifierCV("nm", Cs=[0.1, 1e30], max_iter=10, random_state=0).fit(*twonorm)
+    tuned = DualBoostClassifierCV("nm", Cs=[0.1, 1e30], max_trees=10, random_state=0).fit(*twonorm)
     assert tuned.C_ == 0.1
 
 
 def test_same_seed_same_choice(twonorm):
-    tuned = DualBoostClassifierCV(Cs=4, max_iter=15, random_state=5)
+    tuned = DualBoostClassifierCV(Cs=4, max_trees=15, random_state=5)
     first = tuned.fit(*twonorm).scores_
     np.testing.assert_array_equal(clone(tuned).fit(*twonorm).scores_, first)
 

@@ -14,7 +14,7 @@ TIED = ("hard", "lexi", "lp-nu", "soft", "total", "mlp")
 
 
 def fit(name, X, y, **options):
-    return DualBoostClassifier(name, **{"max_iter": 20, **options}).fit(X, y)
+    return DualBoostClassifier(name, **{"max_trees": 20, **options}).fit(X, y)
 
 
 def test_one_class_only(formulation_name):
@@ -69,7 +69,7 @@ def test_single_feature(formulation_name):
 def test_many_more_features_than_rows(formulation_name):
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(50, 10_000)), np.repeat([0, 1], 25)
-    clf = fit(formulation_name, X, y, max_iter=5)
+    clf = fit(formulation_name, X, y, max_trees=5)
     assert clf.gap_ <= 1e-6
     assert clf.score(X, y) > 0.7
     assert clf.feature_importances_.shape == (10_000,)
@@ -119,7 +119,7 @@ def test_a_tie_for_most_rows_is_told():
 def test_cg_has_no_use_for_a_learner_without_an_edge():
     with pytest.warns(DegenerateEnsembleWarning):
         clf = fit("cg", np.ones((20, 2)), [0] * 10 + [1] * 10)
-    assert clf.n_columns_ == 0
+    assert clf.n_trees_ == 0
 
 
 @pytest.mark.parametrize("name", ["erlp", "qrlp"])
@@ -167,16 +167,16 @@ def test_lp_below_its_smallest_useful_C_predicts_the_majority():
     y = np.where(X[:, 0] + rng.normal(size=300) > -0.5, "many", "few")
     with pytest.warns(DegenerateEnsembleWarning, match="smallest C that uses a learner is about") as caught:
         clf = fit("lp", X, y, C=1e-4)
-    assert clf.n_columns_ == 0
+    assert clf.n_trees_ == 0
     assert (clf.predict(X) == "many").all()
     assert clf.gap_ <= 1e-6
     assert clf.predict_proba(X)[0, 1] == pytest.approx((y == "many").mean(), abs=0.01)
     named = float(str(caught[0].message).split()[-1].rstrip("."))
-    assert fit("lp", X, y, C=1.05 * named).n_columns_ > 0
+    assert fit("lp", X, y, C=1.05 * named).n_trees_ > 0
 
 
 def test_lp_at_the_papers_smallest_C_on_many_rows_learns():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(20_000, 3))
     y = X[:, 0] > 0.2
-    assert fit("lp", X, y, C=2e-4, max_iter=3).n_columns_ > 0
+    assert fit("lp", X, y, C=2e-4, max_trees=3).n_trees_ > 0

@@ -52,7 +52,7 @@ def lp_over(A, C):
 @pytest.mark.parametrize("name", SMALL_DATASETS)
 def test_certified_is_optimal_over_all_stumps(name):
     X, y = small_dataset(name, n=120)
-    clf = DualBoostClassifier("lp", C=0.3, learner="optimal", max_iter=500).fit(X, y)
+    clf = DualBoostClassifier("lp", C=0.3, learner="optimal", max_trees=500).fit(X, y)
     assert clf.stop_reason_ == "certified"
     assert clf.certified_
     signs = np.where(y == clf.classes_[1], 1.0, -1.0)
@@ -63,8 +63,8 @@ def test_certified_is_optimal_over_all_stumps(name):
 
 def test_bounds_are_valid_and_absent_without_a_proof(formulation_name):
     X, y = binary_data(300)
-    early = DualBoostClassifier(formulation_name, learner="optimal", max_iter=5).fit(X, y)
-    late = DualBoostClassifier(formulation_name, learner="optimal", max_iter=300).fit(X, y)
+    early = DualBoostClassifier(formulation_name, learner="optimal", max_trees=5).fit(X, y)
+    late = DualBoostClassifier(formulation_name, learner="optimal", max_trees=300).fit(X, y)
     sign = early.formulation_.objective_sign
     if not is_priced_by_votes(early):  # then the largest edge proves nothing
         assert early.bound_ is None
@@ -73,7 +73,7 @@ def test_bounds_are_valid_and_absent_without_a_proof(formulation_name):
     if formulation_name != "nm":  # whose programme changes with the number of columns
         assert sign * early.bound_ <= sign * late.objective_ + 1e-6 * abs(late.objective_)
     for options in ({}, {"learner": "optimal", "voting": "confidence"}):
-        heuristic = DualBoostClassifier(formulation_name, max_iter=5, **options).fit(X, y)
+        heuristic = DualBoostClassifier(formulation_name, max_trees=5, **options).fit(X, y)
         assert heuristic.bound_ is None
         assert heuristic.certified_ is None
 
@@ -85,16 +85,16 @@ def test_optimal_edges_are_at_least_those_of_cart():
     cart = CartPricer(TrainingData(X, y, []), LearnerOptions(max_depth=3))
     weights = [np.ones(1000)]
     for t in range(1, 6):
-        clf = DualBoostClassifier("lp", learner="optimal", max_depth=3, max_iter=t, reoptimize="every").fit(X, y)
+        clf = DualBoostClassifier("lp", learner="optimal", max_depth=3, max_trees=t, reoptimize="every").fit(X, y)
         assert clf.history_["edge"][-1] >= (weights[-1] * y) @ cart.price(weights[-1]).votes - 1e-9
-        weights.append(clf.sample_weights_)
+        weights.append(clf.duals_)
 
 
 @pytest.mark.parametrize("learner", [DecisionTreeClassifier(max_depth=2), LogisticRegression(), GaussianNB()], ids=str)
 @pytest.mark.parametrize("voting", ["hard", "confidence"])
 def test_any_classifier(learner, voting):
     X, y = small_dataset("twonorm", n=300)
-    clf = DualBoostClassifier("md", learner=learner, voting=voting, max_iter=8).fit(X, y)
+    clf = DualBoostClassifier("md", learner=learner, voting=voting, max_trees=8).fit(X, y)
     again = clone(clf).fit(X, y)
     assert clf.gap_ <= 1e-6
     assert clf.score(X, y) > 0.85
@@ -105,7 +105,7 @@ def test_any_classifier(learner, voting):
 
 def test_confidence_in_every_formulation(formulation_name):
     X, y = small_dataset("twonorm", n=300)
-    clf = DualBoostClassifier(formulation_name, max_depth=2, voting="confidence", max_iter=20).fit(X, y)
+    clf = DualBoostClassifier(formulation_name, max_depth=2, voting="confidence", max_trees=20).fit(X, y)
     votes = clf.votes(X)
     assert clf.gap_ <= 1e-6
     assert ((np.abs(votes) < 1) & (np.abs(votes) > 0)).any()
@@ -116,14 +116,14 @@ def test_confident_votes_do_not_end_nm_at_its_first_tree():
     """No balance reaches the offset 1/T = 1 of a single column, so its prices alone bring nothing new."""
     X, y = small_dataset("ringnorm", n=400)
     clf = DualBoostClassifier("nm", max_depth=3, voting="confidence").fit(X, y)
-    assert clf.n_columns_ > 3
+    assert clf.n_trees_ > 3
     assert clf.score(X, y) > 0.9
 
 
 def test_a_pipeline_is_a_learner():
     X, y = small_dataset("twonorm", n=300)
     pipeline = make_pipeline(StandardScaler(), LogisticRegression())
-    clf = DualBoostClassifier("lp", learner=pipeline, max_iter=5).fit(X, y)
+    clf = DualBoostClassifier("lp", learner=pipeline, max_trees=5).fit(X, y)
     assert clf.score(X, y) > 0.9
 
 
@@ -144,7 +144,7 @@ def test_a_pool_of_depths(pool, columns):
         learner=[("cart", 1), ("cart", 3), LogisticRegression()],
         pool=pool,
         columns_per_iteration=columns,
-        max_iter=12,
+        max_trees=12,
     ).fit(X, y)
     assert clf.gap_ <= 1e-6
     assert clf.n_generated_ <= 12

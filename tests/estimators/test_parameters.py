@@ -15,8 +15,8 @@ from dualboost.estimators.parameters import (
 
 @pytest.mark.parametrize("value", [0, 1.5, True, "3", None])
 def test_integers(value):
-    with pytest.raises(InvalidParameterError, match="max_iter="):
-        require_integer("max_iter", value, least=1)
+    with pytest.raises(InvalidParameterError, match="max_trees="):
+        require_integer("max_trees", value, least=1)
 
 
 @pytest.mark.parametrize("value", [0, -1.0, np.inf, np.nan, True, "1", None])
@@ -38,7 +38,7 @@ def test_choices():
 
 
 def test_numpy_numbers_are_numbers():
-    assert require_integer("max_iter", np.int64(3), least=1) == 3
+    assert require_integer("max_trees", np.int64(3), least=1) == 3
     assert require_positive("tol", np.float32(0.5)) == 0.5
 
 

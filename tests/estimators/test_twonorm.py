@@ -16,7 +16,7 @@ def accuracy_and_trees(seed):
     bins = KBinsDiscretizer(4, encode="onehot-dense", strategy="quantile", quantile_method="averaged_inverted_cdf")
     clf = DualBoostClassifier("nm", max_depth=1).fit(bins.fit_transform(X_train), y_train)
     assert clf.gap_ <= 1e-6
-    return clf.score(bins.transform(X_test), y_test), clf.n_columns_
+    return clf.score(bins.transform(X_test), y_test), clf.n_trees_
 
 
 def test_nm_on_twonorm_matches_the_paper():

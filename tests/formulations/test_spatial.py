@@ -27,7 +27,7 @@ X_NEW, Y_NEW = images(2000, 1)
 
 
 def fitted(smoothness, **options):
-    options = {"C": 0.05, "max_iter": 150} | options
+    options = {"C": 0.05, "max_trees": 150} | options
     return DualBoostClassifier(SpatialLPBoost(smoothness=smoothness, neighbours=SHAPE), **options).fit(X, Y)
 
 
@@ -43,7 +43,7 @@ def variation(clf):
 
 @pytest.mark.parametrize("options", [{}, {"criterion": "edge"}, {"max_depth": 2}], ids=str)
 def test_without_smoothness_it_is_lp(options):
-    plain = DualBoostClassifier("lp", C=0.05, max_iter=150, **options).fit(X, Y)
+    plain = DualBoostClassifier("lp", C=0.05, max_trees=150, **options).fit(X, Y)
     clf = fitted(0.0, **options)
     np.testing.assert_array_equal(clf.weights_, plain.weights_)
     assert (clf.objective_, clf.bound_, clf.stop_reason_) == (plain.objective_, plain.bound_, plain.stop_reason_)
@@ -65,7 +65,7 @@ def test_it_finds_the_block():
 
 
 @pytest.mark.parametrize("smoothness", [0.03, 0.3, 1.0])
-@pytest.mark.parametrize("options", [{}, {"max_depth": 3}, {"master": "highs", "max_iter": 30}], ids=str)
+@pytest.mark.parametrize("options", [{}, {"max_depth": 3}, {"master": "highs", "max_trees": 30}], ids=str)
 def test_the_optimum_over_the_columns_held(smoothness, options):
     clf = fitted(smoothness, **options)
     pairs = neighbouring_pairs(SHAPE, BLOCK.size)
@@ -77,7 +77,7 @@ def test_the_optimum_over_the_columns_held(smoothness, options):
 def test_every_held_column_respects_its_threshold():
     """No edge exceeds one plus what four neighbours can ask for, and some exceed one."""
     clf = fitted(0.1)
-    edges = (clf.sample_weights_ * Y) @ clf.votes(X)
+    edges = (clf.duals_ * Y) @ clf.votes(X)
     assert 1.0 < edges.max() <= 1.4 + 1e-6
 
 
@@ -90,7 +90,7 @@ def test_nothing_is_proven():
 def test_classifiers_without_features_have_no_part_in_it():
     X, y = small_dataset("twonorm")
     plain, clf = (
-        DualBoostClassifier(name, C=1.0, learner=GaussianNB(), max_iter=5).fit(X, y) for name in ("lp", "spatial")
+        DualBoostClassifier(name, C=1.0, learner=GaussianNB(), max_trees=5).fit(X, y) for name in ("lp", "spatial")
     )
     np.testing.assert_allclose(clf.weights_, plain.weights_, atol=1e-9)
 
@@ -106,9 +106,9 @@ def test_columns_with_the_same_votes_on_other_features_are_two():
 @pytest.mark.parametrize("smoothness", [0.0, 0.3, 1.0])
 def test_the_smallest_useful_C_is_enough(smoothness):
     with pytest.warns(DegenerateEnsembleWarning, match="smallest C that uses a learner is about") as caught:
-        assert fitted(smoothness, C=1e-4, criterion="edge").n_columns_ == 0
+        assert fitted(smoothness, C=1e-4, criterion="edge").n_trees_ == 0
     named = float(str(caught[0].message).split()[-1].rstrip("."))
-    assert fitted(smoothness, C=1.01 * named, criterion="edge").n_columns_ > 0
+    assert fitted(smoothness, C=1.01 * named, criterion="edge").n_trees_ > 0
 
 
 def test_pairs_of_neighbours():
@@ -147,7 +147,7 @@ def test_neighbours_that_are_not_of_these_rows_are_refused():
 @pytest.mark.parametrize("neighbours", [None, SHAPE, np.array([[0, 1], [7, 4]])], ids=str)
 def test_model_files_keep_the_neighbours(neighbours, tmp_path):
     formulation = SpatialLPBoost(smoothness=np.float64(0.2), neighbours=neighbours)
-    clf = DualBoostClassifier(formulation, max_iter=5).fit(X, Y)
+    clf = DualBoostClassifier(formulation, max_trees=5).fit(X, Y)
     clf.save(tmp_path / "model.json")
     loaded = load_model(tmp_path / "model.json")
     assert loaded.formulation_ == clf.formulation_
@@ -157,7 +157,7 @@ def test_model_files_keep_the_neighbours(neighbours, tmp_path):
 
 def test_C_is_tuned_with_side_rows():
     formulation = SpatialLPBoost(smoothness=0.2, neighbours=SHAPE)
-    tuned = DualBoostClassifierCV(formulation, Cs=[0.03, 0.1, 0.3], cv=3, max_iter=60).fit(X, Y)
+    tuned = DualBoostClassifierCV(formulation, Cs=[0.03, 0.1, 0.3], cv=3, max_trees=60).fit(X, Y)
     assert tuned.score(X_NEW, Y_NEW) > 0.8
     assert tuned.formulation_.neighbours == SHAPE
 

@@ -45,23 +45,23 @@ def half_missing(n=400, seed=0):
 
 def models():
     """Each with what makes rows for it."""
-    yield "stumps", numbers, fit(DualBoostClassifier("lp", max_iter=12), numbers)
-    yield "depth_3", numbers, fit(DualBoostClassifier("qrlp", max_depth=3, max_iter=8), numbers, (-1.0, 2.0))
-    confident = DualBoostClassifier("cg", C=0.2, max_depth=2, voting="confidence", max_iter=6)
+    yield "stumps", numbers, fit(DualBoostClassifier("lp", max_trees=12), numbers)
+    yield "depth_3", numbers, fit(DualBoostClassifier("qrlp", max_depth=3, max_trees=8), numbers, (-1.0, 2.0))
+    confident = DualBoostClassifier("cg", C=0.2, max_depth=2, voting="confidence", max_trees=6)
     yield "confidence", numbers_with_gaps, fit(confident, numbers_with_gaps, (False, True))
-    tables = DualBoostClassifier("nm", max_depth=3, max_iter=10)
+    tables = DualBoostClassifier("nm", max_depth=3, max_trees=10)
     yield "table", table, fit(tables, table, ("no", "ja, natürlich"))
-    coded = DualBoostClassifier("erlp", max_depth=2, max_iter=6, criterion="edge", verbose=False)
+    coded = DualBoostClassifier("erlp", max_depth=2, max_trees=6, criterion="edge", verbose=False)
     yield "numbered_category", with_numbered_category, fit(coded, with_numbered_category)
     held_out = DualBoostClassifier(
-        "cg", max_depth=2, max_iter=15, validation_fraction=0.3, n_iter_no_change=5, random_state=1
+        "cg", max_depth=2, max_trees=15, validation_fraction=0.3, n_iter_no_change=5, random_state=1
     )
     yield "calibrated", numbers, fit(held_out, numbers)
-    optimal = DualBoostClassifier("lp", learner="optimal", max_iter=20)
+    optimal = DualBoostClassifier("lp", learner="optimal", max_trees=20)
     yield "optimal", half_missing, fit(optimal, half_missing)
-    pool = DualBoostClassifier(MDBoost(C=2.0, negative_weights="clip"), learner=["cart", ("optimal", 2)], max_iter=8)
+    pool = DualBoostClassifier(MDBoost(C=2.0, negative_weights="clip"), learner=["cart", ("optimal", 2)], max_trees=8)
     yield "pool", numbers, fit(pool, numbers, np.array([3, 200], dtype=np.uint8))
-    tuned = DualBoostClassifierCV("nm", Cs=4, cv=3, max_iter=10, random_state=0)
+    tuned = DualBoostClassifierCV("nm", Cs=4, cv=3, max_trees=10, random_state=0)
     yield "tuned", table, fit(tuned, table)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DegenerateEnsembleWarning)

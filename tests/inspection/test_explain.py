@@ -67,7 +67,7 @@ def assert_adds_up(clf, X):
 def test_shapley_values_by_their_definition(options, weights):
     X, y = table(n=300)
     X = X[["a", "b", "d", "colour"]]
-    clf = DualBoostClassifier("cg", max_iter=6, **options).fit(X, y, sample_weight=weights)
+    clf = DualBoostClassifier("cg", max_trees=6, **options).fit(X, y, sample_weight=weights)
     used = np.flatnonzero(clf.weights_)
     trees, shares = [clf.estimators_[j] for j in used], clf.weights_[used] / clf.weights_.sum()
     explained, codes = clf.explain(X[:12]), np.asarray(clf._encoder.transform(X[:12]), dtype=float)
@@ -111,7 +111,7 @@ def test_values_add_up_to_the_margin(formulation, depth, voting, learner, seed, 
     X, y = table(n=80, seed=seed)
     weights = np.random.default_rng(seed).gamma(1.0, size=80) if weighted else None
     depth = min(depth, 2) if learner == "optimal" else depth
-    clf = DualBoostClassifier(formulation, max_depth=depth, voting=voting, learner=learner, max_iter=8)
+    clf = DualBoostClassifier(formulation, max_depth=depth, voting=voting, learner=learner, max_trees=8)
     clf.fit(X, y, sample_weight=weights)
     assert_adds_up(clf, table(n=60, seed=seed + 1)[0])
 
@@ -119,14 +119,14 @@ def test_values_add_up_to_the_margin(formulation, depth, voting, learner, seed, 
 def test_the_base_value_is_the_mean_margin_of_the_training_rows():
     X, y = numbers(missing=True)
     weights = np.linspace(0.2, 3.0, len(y))
-    clf = DualBoostClassifier("lp", max_depth=3, max_iter=15).fit(X, y, sample_weight=weights)
+    clf = DualBoostClassifier("lp", max_depth=3, max_trees=15).fit(X, y, sample_weight=weights)
     mean = np.average(clf.decision_function(X), weights=weights)
     assert clf.explain(X[:3]).base_value == pytest.approx(mean, abs=1e-6)
 
 
 def test_shap_agrees_on_the_exported_model():
     X, y = numbers(missing=True)
-    clf = DualBoostClassifier("cg", max_depth=3, max_iter=15).fit(X, y)
+    clf = DualBoostClassifier("cg", max_depth=3, max_trees=15).fit(X, y)
     theirs = shap.TreeExplainer(to_lightgbm(clf))(X[:50])
     ours = clf.explain(X[:50])
     np.testing.assert_allclose(ours.values, theirs.values, atol=1e-9)
@@ -136,7 +136,7 @@ def test_shap_agrees_on_the_exported_model():
 def test_sparse_features():
     X, y = numbers()
     X[np.abs(X) < 0.7] = 0.0
-    clf = DualBoostClassifier("cg", max_depth=2, max_iter=10).fit(sparse.csr_matrix(X), y)
+    clf = DualBoostClassifier("cg", max_depth=2, max_trees=10).fit(sparse.csr_matrix(X), y)
     np.testing.assert_allclose(clf.explain(sparse.csr_matrix(X)).values, clf.explain(X).values, atol=1e-12)
 
 
@@ -155,7 +155,7 @@ def test_an_empty_ensemble_answers_with_the_class_balance():
 
 def test_the_tuned_estimator_and_names():
     X, y = table()
-    tuned = DualBoostClassifierCV("nm", Cs=3, max_iter=10, max_depth=2, random_state=0).fit(X, y)
+    tuned = DualBoostClassifierCV("nm", Cs=3, max_trees=10, max_depth=2, random_state=0).fit(X, y)
     assert_adds_up(tuned, X)
     explained = tuned.explain(X)
     assert explained.feature_names == list(X.columns)
@@ -167,8 +167,8 @@ def test_what_cannot_be_explained():
     with pytest.raises(NotFittedError):
         DualBoostClassifier().explain(X)
     with pytest.raises(UnsupportedModelError, match=r"explain needs an ensemble of trees.*FittedClassifier"):
-        DualBoostClassifier(learner=LogisticRegression(), max_iter=3).fit(X, y).explain(X)
-    clf = DualBoostClassifier(max_iter=3).fit(X, y)
+        DualBoostClassifier(learner=LogisticRegression(), max_trees=3).fit(X, y).explain(X)
+    clf = DualBoostClassifier(max_trees=3).fit(X, y)
     clf.estimators_ = [replace(tree, covers=None) for tree in clf.estimators_]
     with pytest.raises(UnsupportedModelError, match="number of training rows"):
         clf.explain(X)

@@ -20,7 +20,7 @@ X, Y = numbers()
 
 @pytest.fixture(scope="module")
 def fitted():
-    return DualBoostClassifier("nm", max_iter=12, validation_fraction=0.2, random_state=0).fit(X, Y)
+    return DualBoostClassifier("nm", max_trees=12, validation_fraction=0.2, random_state=0).fit(X, Y)
 
 
 def test_the_diagram_stays_and_the_figures_follow(fitted):
@@ -29,7 +29,7 @@ def test_the_diagram_stays_and_the_figures_follow(fitted):
     added = fitted_html(fitted)
     assert html.endswith(added)
     assert fitted._repr_html_().endswith(added)
-    for figure in (f"{fitted.n_columns_} of {fitted.n_generated_}", f"{fitted.gap_:.1e}", fitted.stop_reason_):
+    for figure in (f"{fitted.n_trees_} of {fitted.n_generated_}", f"{fitted.gap_:.1e}", fitted.stop_reason_):
         assert figure in added
 
 
@@ -66,7 +66,7 @@ def test_whatever_is_missing_the_diagram_is_shown(fitted, damage):
 
 
 def test_one_iteration_and_none_used():
-    ElementTree.fromstring(fitted_html(DualBoostClassifier(max_iter=1).fit(X, Y)))
+    ElementTree.fromstring(fitted_html(DualBoostClassifier(max_trees=1).fit(X, Y)))
     with pytest.warns(DegenerateEnsembleWarning):
         empty = DualBoostClassifier(LPBoost(C=1e-6)).fit(X, Y)
     assert f"0 of {empty.n_generated_}" in fitted_html(empty)

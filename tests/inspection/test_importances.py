@@ -17,7 +17,7 @@ import matplotlib.pyplot as plt
 
 def test_importances_are_weighted_gain_shares():
     X, y = table()
-    clf = DualBoostClassifier("cg", max_depth=3, max_iter=10).fit(X, y)
+    clf = DualBoostClassifier("cg", max_depth=3, max_trees=10).fit(X, y)
     expected = np.zeros(X.shape[1])
     for weight, tree in zip(clf.weights_, clf.estimators_, strict=True):
         for feature, gain in zip(tree.feature, tree.gain, strict=True):
@@ -36,21 +36,21 @@ def test_importances_without_a_split_are_zero():
 
 def test_importances_of_other_learners_sum_to_one():
     X, y = numbers()
-    clf = DualBoostClassifier(learner=LogisticRegression(), max_iter=3).fit(X, y)
+    clf = DualBoostClassifier(learner=LogisticRegression(), max_trees=3).fit(X, y)
     assert clf.feature_importances_.sum() == pytest.approx(1.0)
     assert clf.feature_importances_.argmax() == 0
 
 
 def test_partial_dependence_follows_the_label():
     X, y = numbers()
-    clf = DualBoostClassifier("cg", max_depth=2, max_iter=20).fit(X, y)
+    clf = DualBoostClassifier("cg", max_depth=2, max_trees=20).fit(X, y)
     (average,) = partial_dependence(clf, X, [0], response_method="decision_function")["average"]
     assert average[-1] > average[0]
 
 
 def test_permutation_importance_finds_the_features_that_matter():
     X, y = numbers()
-    clf = DualBoostClassifier("cg", max_depth=2, max_iter=20).fit(X, y)
+    clf = DualBoostClassifier("cg", max_depth=2, max_trees=20).fit(X, y)
     found = permutation_importance(clf, X, y, n_repeats=3, random_state=0).importances_mean
     assert set(np.argsort(found)[-2:]) == {0, 1}
 
@@ -58,7 +58,7 @@ def test_permutation_importance_finds_the_features_that_matter():
 def test_partial_dependence_display_with_categories():
     X, y = table()
     X = X.assign(colour=X["colour"].cat.add_categories("none").fillna("none"))
-    clf = DualBoostClassifier("cg", max_depth=2, max_iter=20).fit(X, y)
+    clf = DualBoostClassifier("cg", max_depth=2, max_trees=20).fit(X, y)
     display = PartialDependenceDisplay.from_estimator(clf, X, ["a", "colour"], categorical_features=["colour"])
     assert display.axes_.size == 2
     plt.close(display.figure_)

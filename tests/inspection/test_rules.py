@@ -46,7 +46,7 @@ def _selected_by_one(part, X):
 def test_the_text_selects_the_rows_that_are_counted(depth, voting, learner):
     X, y = table()
     depth = min(depth, 2) if learner == "optimal" else depth
-    clf = DualBoostClassifier("cg", max_depth=depth, voting=voting, learner=learner, max_iter=10).fit(X, y)
+    clf = DualBoostClassifier("cg", max_depth=depth, voting=voting, learner=learner, max_trees=10).fit(X, y)
     rules = clf.rules()
     assert len(rules) == sum(clf.estimators_[j].n_leaves for j in np.flatnonzero(clf.weights_))
     margins = np.zeros(len(X))
@@ -60,7 +60,7 @@ def test_the_text_selects_the_rows_that_are_counted(depth, voting, learner):
 
 def test_strongest_first_and_columns():
     X, y = numbers()
-    clf = DualBoostClassifier("lp", max_depth=2, max_iter=15).fit(X, y)
+    clf = DualBoostClassifier("lp", max_depth=2, max_trees=15).fit(X, y)
     rules = clf.rules()
     assert list(rules) == ["tree", "leaf", "weight", "conditions", "vote", "weighted_vote", "rows", "share"]
     assert (np.diff(rules["weighted_vote"].abs()) <= 1e-9).all()
@@ -73,7 +73,7 @@ def test_strongest_first_and_columns():
 def test_rows_are_multiplicities_or_those_given():
     X, y = numbers()
     weights = np.random.default_rng(0).integers(0, 4, len(y))
-    clf = DualBoostClassifier("lp", max_depth=2, max_iter=5).fit(X, y, sample_weight=weights)
+    clf = DualBoostClassifier("lp", max_depth=2, max_trees=5).fit(X, y, sample_weight=weights)
     assert (clf.rules().groupby("tree")["rows"].sum() == weights.sum()).all()
     new = clf.rules(X[:30])
     assert (new.groupby("tree")["rows"].sum() == 30).all()
@@ -83,7 +83,7 @@ def test_rows_are_multiplicities_or_those_given():
 def test_missing_values_split_off_by_themselves():
     rng = np.random.default_rng(0)
     X = pd.DataFrame({"age": np.where(rng.random(200) < 0.4, np.nan, rng.integers(0, 3, 200))})
-    clf = DualBoostClassifier("nm", max_iter=3, learner="optimal").fit(X, X["age"].isna())
+    clf = DualBoostClassifier("nm", max_trees=3, learner="optimal").fit(X, X["age"].isna())
     assert set(clf.rules()["conditions"]) == {"age missing", "age not missing"}
 
 
@@ -99,8 +99,8 @@ def test_what_has_no_rules(monkeypatch):
     with pytest.raises(NotFittedError):
         DualBoostClassifier().rules()
     with pytest.raises(UnsupportedModelError, match=r"rules needs an ensemble of trees.*learner='cart'"):
-        DualBoostClassifier(learner=LogisticRegression(), max_iter=3).fit(X, y).rules()
-    clf = DualBoostClassifier(max_iter=3).fit(X, y)
+        DualBoostClassifier(learner=LogisticRegression(), max_trees=3).fit(X, y).rules()
+    clf = DualBoostClassifier(max_trees=3).fit(X, y)
     monkeypatch.setitem(sys.modules, "pandas", None)
     with pytest.raises(MissingDependencyError, match="pip install pandas"):
         clf.rules()

@@ -23,7 +23,7 @@ def stop_at_five(record):
 
 def test_every_iteration_is_handed_over_once(formulation_name):
     records = []
-    clf = DualBoostClassifier(formulation_name, max_iter=12, callbacks=records.append).fit(X, Y)
+    clf = DualBoostClassifier(formulation_name, max_trees=12, callbacks=records.append).fit(X, Y)
     assert [record.iteration for record in records] == list(clf.history_["iteration"])
     assert [record.edge for record in records] == list(clf.history_["edge"])
     np.testing.assert_array_equal([record.n_generated for record in records], clf.history_["n_generated"])
@@ -33,26 +33,26 @@ def test_every_iteration_is_handed_over_once(formulation_name):
 def test_true_stops_with_an_optimum_all_the_same(formulation_name, reoptimize):
     seen = []
     stopping = DualBoostClassifier(
-        formulation_name, max_iter=50, reoptimize=reoptimize, callbacks=[stop_at_five, seen.append]
+        formulation_name, max_trees=50, reoptimize=reoptimize, callbacks=[stop_at_five, seen.append]
     ).fit(X, Y)
     assert stopping.stop_reason_ == "callback"
     assert stopping.n_iter_ == len(seen) == 5
     assert stopping.gap_ <= 1e-6
-    short = DualBoostClassifier(formulation_name, max_iter=5, reoptimize=reoptimize).fit(X, Y)
+    short = DualBoostClassifier(formulation_name, max_trees=5, reoptimize=reoptimize).fit(X, Y)
     np.testing.assert_array_equal(stopping.weights_, short.weights_)
 
 
 def test_a_stop_is_certified_where_the_learner_proves():
-    clf = DualBoostClassifier("lp", learner="optimal", max_iter=50, callbacks=stop_at_five).fit(X, Y)
+    clf = DualBoostClassifier("lp", learner="optimal", max_trees=50, callbacks=stop_at_five).fit(X, Y)
     assert clf.stop_reason_ == "callback"
     assert clf.certified_ is False
     assert clf.bound_ <= clf.objective_
 
 
 def test_other_answers_do_not_stop():
-    clf = DualBoostClassifier("cg", max_iter=8, callbacks=[lambda record: 1, lambda record: "yes"]).fit(X, Y)
-    assert clf.stop_reason_ == "max_iter"
-    numpys = DualBoostClassifier("cg", max_iter=8, callbacks=lambda record: np.bool_(record.iteration > 2)).fit(X, Y)
+    clf = DualBoostClassifier("cg", max_trees=8, callbacks=[lambda record: 1, lambda record: "yes"]).fit(X, Y)
+    assert clf.stop_reason_ == "max_trees"
+    numpys = DualBoostClassifier("cg", max_trees=8, callbacks=lambda record: np.bool_(record.iteration > 2)).fit(X, Y)
     assert numpys.n_iter_ == 3
 
 
@@ -66,7 +66,7 @@ def test_what_a_callback_raises_is_raised():
 
 def test_the_best_iteration_is_kept_when_stopped():
     clf = DualBoostClassifier(
-        "cg", max_iter=50, validation_fraction=0.3, n_iter_no_change=40, random_state=0, callbacks=stop_at_five
+        "cg", max_trees=50, validation_fraction=0.3, n_iter_no_change=40, random_state=0, callbacks=stop_at_five
     ).fit(X, Y)
     assert clf.stop_reason_ == "callback"
     best = int(np.argmax(clf.history_["validation_accuracy"]))
@@ -80,7 +80,7 @@ def test_what_is_no_callback(callbacks):
 
 
 def test_clone_parameters_and_pickle():
-    clf = DualBoostClassifier("cg", max_iter=20, callbacks=[stop_at_five])
+    clf = DualBoostClassifier("cg", max_trees=20, callbacks=[stop_at_five])
     assert clf.get_params()["callbacks"] == [stop_at_five]
     assert clone(clf).fit(X, Y).stop_reason_ == "callback"
     again = pickle.loads(pickle.dumps(clf.fit(X, Y)))
@@ -89,24 +89,24 @@ def test_clone_parameters_and_pickle():
 
 def test_tuning_calls_them_in_the_final_fit_only():
     records = []
-    clf = DualBoostClassifierCV("nm", Cs=3, max_iter=15, random_state=0, callbacks=records.append).fit(X, Y)
+    clf = DualBoostClassifierCV("nm", Cs=3, max_trees=15, random_state=0, callbacks=records.append).fit(X, Y)
     assert len(records) == clf.n_iter_
 
 
 def test_start_iterations_and_end_are_logged(caplog):
     with caplog.at_level(logging.DEBUG, logger="dualboost"):
-        clf = DualBoostClassifier("lp", max_iter=6).fit(X, Y)
+        clf = DualBoostClassifier("lp", max_trees=6).fit(X, Y)
     levels = [record.levelname for record in caplog.records]
     assert levels == ["INFO", *["DEBUG"] * clf.n_iter_, "INFO"]
     assert caplog.messages[0].startswith("fit of lp with C=")
     assert caplog.messages[3].startswith("iteration 3: objective ")
     assert f"({clf.stop_reason_})" in caplog.messages[-1]
-    assert f"{clf.n_columns_} of {clf.n_generated_} trees used" in caplog.messages[-1]
+    assert f"{clf.n_trees_} of {clf.n_generated_} trees used" in caplog.messages[-1]
 
 
 def test_the_choice_of_C_is_logged(caplog):
     with caplog.at_level(logging.INFO, logger="dualboost"):
-        clf = DualBoostClassifierCV("nm", Cs=3, max_iter=8, random_state=0).fit(X, Y)
+        clf = DualBoostClassifierCV("nm", Cs=3, max_trees=8, random_state=0).fit(X, Y)
     assert caplog.messages[0].startswith(f"C={clf.C_:.6g} chosen of 3 values")
     assert [record.levelname for record in caplog.records] == ["INFO"] * 3
 
@@ -114,7 +114,7 @@ def test_the_choice_of_C_is_logged(caplog):
 def test_silent_by_default():
     code = (
         "from dualboost import DualBoostClassifier; from dualboost.datasets import make_twonorm; "
-        "DualBoostClassifier(max_iter=3).fit(*make_twonorm(60, random_state=0))"
+        "DualBoostClassifier(max_trees=3).fit(*make_twonorm(60, random_state=0))"
     )
     run = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
     assert run.stdout == run.stderr == ""

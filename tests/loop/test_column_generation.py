@@ -40,7 +40,7 @@ class BestOfPool:
         return PricedColumn(FixedVotes(best), best, is_proven=True)
 
 
-def loop(name, C=None, max_iter=200, **options):
+def loop(name, C=None, max_trees=200, **options):
     source = stump_columns(n_rows=80, n_columns=60)
     pool = source.signed * source.labels
     columns = Columns(source.labels, source.counts)
@@ -50,7 +50,7 @@ def loop(name, C=None, max_iter=200, **options):
         pool=Pool([BestOfPool(pool, source.labels)], source.labels),
         master=Ladder([InteriorPointMaster], 1e-6),
         columns=columns,
-        max_iter=max_iter,
+        max_trees=max_trees,
         tol=1e-6,
         **options,
     )
@@ -72,7 +72,7 @@ def test_an_exact_pricer_reaches_the_optimum_over_the_whole_pool(name):
 
 @pytest.mark.parametrize("name", ["lp", "cg", "md", "qrlp", "erlp"])
 def test_bounds_hold_at_every_iteration(name):
-    source, formulation, generation = loop(name, C=0.3 if name == "lp" else None, max_iter=30)
+    source, formulation, generation = loop(name, C=0.3 if name == "lp" else None, max_trees=30)
     trace = generation.run()
     programme = formulation.programme(source.counts, source.n_columns)
     optimum = Ladder([InteriorPointMaster], 1e-6).solve(source, programme).primal
@@ -82,7 +82,7 @@ def test_bounds_hold_at_every_iteration(name):
 
 
 def test_several_columns_enter_at_once():
-    source, _, generation = loop("lp", C=0.3, max_iter=10)
+    source, _, generation = loop("lp", C=0.3, max_trees=10)
     halves = np.array_split(source.signed * source.labels, 3)
     generation.pool = Pool([BestOfPool(half, source.labels) for half in halves], source.labels)
     generation.columns_per_iteration = None
@@ -107,7 +107,7 @@ def test_a_rotating_pool_asks_everyone_before_it_stops(name):
 @pytest.mark.parametrize("name", ["lp", "cg", "md", "qrlp", "erlp"])
 def test_objectives_improve_monotonically(name):
     """Not for nm, whose offset 1/T changes the programme with every column."""
-    _, formulation, generation = loop(name, max_iter=25)
+    _, formulation, generation = loop(name, max_trees=25)
     objectives = [row.objective * formulation.objective_sign for row in generation.run().iterations]
     assert (np.diff(objectives) <= 1e-6 * np.abs(objectives[:-1]) + 1e-9).all()
 
@@ -145,10 +145,10 @@ def test_rules_are_asked_where_no_column_is_new():
     assert len(generation.run().iterations) < rule.times
 
 
-def test_max_iter():
-    _, _, generation = loop("cg", max_iter=4)
+def test_max_trees():
+    _, _, generation = loop("cg", max_trees=4)
     trace = generation.run()
-    assert trace.stop_reason == "max_iter"
+    assert trace.stop_reason == "max_trees"
     assert len(trace.learners) == 4
 
 
@@ -166,7 +166,7 @@ def test_an_interrupt_before_the_first_ensemble_is_passed_on():
 
 
 def test_keep_best_keeps_the_first_best_iteration():
-    source, _, generation = loop("cg", max_iter=10, keep_best=True)
+    source, _, generation = loop("cg", max_trees=10, keep_best=True)
     generation.held_out = HeldOut(np.arange(40), source.labels[:40], source.counts[:40])
     trace = generation.run()
     accuracies = [row.validation_accuracy for row in trace.iterations]
@@ -188,7 +188,7 @@ def test_a_degenerate_dual_offers_other_prices():
 
 
 def test_a_regular_dual_offers_none():
-    _, _, generation = loop("cg", max_iter=6)
+    _, _, generation = loop("cg", max_trees=6)
     generation.run()
     solution = generation.master.solve(generation.columns, generation._programme())
     assert list(generation._other_prices(solution)) == []

@@ -11,31 +11,31 @@ from dualboost.loop.path import EXTRA_SHARE, follow_path
 from dualboost.pricing import LearnerOptions, TrainingData, make_pool
 
 
-def path_of(name, Cs, max_iter=40):
+def path_of(name, Cs, max_trees=40):
     X, y = make_twonorm(400, random_state=0)
     y = y.astype(float)
     columns = Columns(y[:300], np.ones(300), sides=FORMULATIONS[name]().side_rows(np.ones(300), X.shape[1]))
     pool = make_pool("cart", TrainingData(X[:300], y[:300], []), LearnerOptions())
     held_out = HeldOut(X[300:], y[300:], np.ones(100))
-    return follow_path(FORMULATIONS[name](), Cs, pool, columns, held_out, max_iter), columns
+    return follow_path(FORMULATIONS[name](), Cs, pool, columns, held_out, max_trees), columns
 
 
 def test_one_point_for_each_value_in_order(formulation_name):
     Cs = FORMULATIONS[formulation_name]().C_grid(300, 6)
     points, columns = path_of(formulation_name, Cs)
     assert [point.C for point in points] == list(Cs)
-    assert all(0 <= point.score <= 1 and 0 <= point.n_columns <= columns.n_columns for point in points)
+    assert all(0 <= point.score <= 1 and 0 <= point.n_trees <= columns.n_trees for point in points)
     assert max(point.score for point in points) > 0.8
 
 
 def test_columns_are_shared(formulation_name):
     _, columns = path_of(formulation_name, FORMULATIONS[formulation_name]().C_grid(300, 6))
-    assert columns.n_columns <= 40 + 5 * max(40 // EXTRA_SHARE, 1)
+    assert columns.n_trees <= 40 + 5 * max(40 // EXTRA_SHARE, 1)
 
 
 def test_stronger_regularisation_of_nm_uses_fewer_trees():
     points, _ = path_of("nm", np.array([1e-3, 1e-2, 0.1, 0.4]))
-    assert points[-1].n_columns < points[0].n_columns
+    assert points[-1].n_trees < points[0].n_trees
 
 
 def test_a_single_value_is_a_path():

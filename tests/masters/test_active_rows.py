@@ -40,11 +40,11 @@ def same_model(one, other, X):
 @pytest.mark.parametrize("dataset", SMALL_DATASETS)
 def test_the_result_is_the_optimum_of_all_rows(dataset, C, sample):
     X, y = small_dataset(dataset)
-    clf = DualBoostClassifier(DDABoost(sample=sample), C=C, max_depth=2, max_iter=30).fit(X, y)
+    clf = DualBoostClassifier(DDABoost(sample=sample), C=C, max_depth=2, max_trees=30).fit(X, y)
     assert clf.objective_ == pytest.approx(lp(signed_votes(clf, X, y), C), rel=1e-6)
     assert clf.gap_ <= 1e-6
     assert clf.stop_reason_ != "solver_failed"
-    u = clf.sample_weights_
+    u = clf.duals_
     assert (u >= 0).all()
     assert (u <= C * (1 + 1e-9)).all()
     assert (signed_votes(clf, X, y).T @ u <= 1 + 1e-9).all()
@@ -55,7 +55,7 @@ def test_the_result_is_the_optimum_of_all_rows(dataset, C, sample):
 @pytest.mark.parametrize("dataset", SMALL_DATASETS)
 def test_every_iteration_is_the_optimum_of_all_rows_where_that_is_asked_for(dataset, master):
     X, y = small_dataset(dataset)
-    clf = DualBoostClassifier(DDABoost(0.2, sample=20), max_iter=12, reoptimize="every", master=master).fit(X, y)
+    clf = DualBoostClassifier(DDABoost(0.2, sample=20), max_trees=12, reoptimize="every", master=master).fit(X, y)
     A = signed_votes(clf, X, y)
     for t in range(1, clf.n_generated_ + 1):
         assert clf.history_["objective"][t - 1] == pytest.approx(lp(A[:, :t], 0.2), rel=1e-6), t
@@ -65,7 +65,7 @@ def test_every_iteration_is_the_optimum_of_all_rows_where_that_is_asked_for(data
 @pytest.mark.usefixtures("small_bundles")
 def test_objective_and_gap_on_the_way_are_those_of_all_rows():
     X, y = small_dataset("ringnorm")
-    clf = DualBoostClassifier(DDABoost(0.2, sample=20), max_iter=30).fit(X, y)
+    clf = DualBoostClassifier(DDABoost(0.2, sample=20), max_trees=30).fit(X, y)
     A = signed_votes(clf, X, y)
     for t, (objective, gap) in enumerate(zip(clf.history_["objective"], clf.history_["gap"], strict=True), start=1):
         w = clf._stages[t - 1]
@@ -78,7 +78,7 @@ def test_objective_and_gap_on_the_way_are_those_of_all_rows():
 def test_with_an_exact_learner_it_reaches_the_optimum_of_lp():
     X, y = small_dataset("twonorm")
     plain, reduced = (
-        DualBoostClassifier(f, C=0.3, learner="optimal", max_iter=500).fit(X, y) for f in ("lp", DDABoost(sample=20))
+        DualBoostClassifier(f, C=0.3, learner="optimal", max_trees=500).fit(X, y) for f in ("lp", DDABoost(sample=20))
     )
     assert plain.certified_
     assert reduced.certified_
@@ -93,7 +93,7 @@ def test_weights_equal_repeated_rows_in_any_order(depth):
     X, y = small_dataset("twonorm")
     weights = np.random.default_rng(0).integers(0, 4, len(y))
     order = np.random.default_rng(1).permutation(weights.sum())
-    options = {"C": 0.1, "max_depth": depth, "max_iter": 20}
+    options = {"C": 0.1, "max_depth": depth, "max_trees": 20}
     weighted = DualBoostClassifier(DDABoost(sample=20), **options).fit(X, y, sample_weight=weights)
     repeated = DualBoostClassifier(DDABoost(sample=20), **options).fit(
         np.repeat(X, weights, axis=0)[order], np.repeat(y, weights)[order]
@@ -107,7 +107,7 @@ def test_weights_equal_repeated_rows_in_any_order(depth):
 )
 def test_other_learners(options):
     X, y = small_dataset("waveform")
-    clf = DualBoostClassifier(DDABoost(0.2, sample=20), max_iter=20, **options).fit(X, y)
+    clf = DualBoostClassifier(DDABoost(0.2, sample=20), max_trees=20, **options).fit(X, y)
     assert clf.objective_ == pytest.approx(lp(signed_votes(clf, X, y), 0.2), rel=1e-6)
 
 
@@ -115,7 +115,7 @@ def test_other_learners(options):
 def test_the_best_iteration_on_held_out_rows_is_kept():
     X, y = small_dataset("ringnorm")
     clf = DualBoostClassifier(
-        DDABoost(0.2, sample=20), max_iter=40, validation_fraction=0.3, n_iter_no_change=5, random_state=0
+        DDABoost(0.2, sample=20), max_trees=40, validation_fraction=0.3, n_iter_no_change=5, random_state=0
     ).fit(X, y)
     assert clf.gap_ <= 1e-6
     assert clf.stop_reason_ == "no_improvement"
@@ -130,13 +130,13 @@ def test_a_rare_class_is_in_the_sample():
     X = rng.normal(size=(400, 3))
     y = np.arange(400) < 8
     X[y, 0] += 10.0
-    clf = DualBoostClassifier(DDABoost(0.5, sample=20), max_iter=10).fit(X, y)
+    clf = DualBoostClassifier(DDABoost(0.5, sample=20), max_trees=10).fit(X, y)
     assert clf.score(X, y) == 1.0
 
 
 def test_no_more_rows_than_the_sample_is_lp():
     X, y = small_dataset("twonorm")
-    plain, reduced = (DualBoostClassifier(f, max_iter=20).fit(X, y) for f in ("lp", DDABoost(sample=150)))
+    plain, reduced = (DualBoostClassifier(f, max_trees=20).fit(X, y) for f in ("lp", DDABoost(sample=150)))
     same_model(plain, reduced, X)
 
 
@@ -151,7 +151,7 @@ def test_few_rows_take_part_on_many_rows(monkeypatch):
 
     monkeypatch.setattr(ActiveRows, "_hold", noted)
     X, y = small_dataset("twonorm", n=20_000)
-    clf = DualBoostClassifier(DDABoost(sample=1000), max_iter=20).fit(X, y)
+    clf = DualBoostClassifier(DDABoost(sample=1000), max_trees=20).fit(X, y)
     assert clf.gap_ <= 1e-6
     assert max(seen) < 0.5 * len(y)
 
@@ -161,10 +161,10 @@ def test_a_failing_solver_leaves_a_feasible_ensemble_over_all_rows(monkeypatch):
     X, y = small_dataset("twonorm")
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        clf = DualBoostClassifier(DDABoost(0.2, sample=20), max_iter=5, reoptimize="every").fit(X, y)
+        clf = DualBoostClassifier(DDABoost(0.2, sample=20), max_trees=5, reoptimize="every").fit(X, y)
     assert any(issubclass(warning.category, SolverWarning) for warning in caught)
     assert clf.stop_reason_ == "solver_failed"
-    assert len(clf.sample_weights_) == len(y)
+    assert len(clf.duals_) == len(y)
 
 
 def test_calls_without_a_new_column_end_at_the_optimum():

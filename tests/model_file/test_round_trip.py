@@ -40,13 +40,13 @@ def assert_same_answers(one, other, X):
 def many():
     """Many trees of which some have no weight, so that the order of summation matters."""
     X, y = numbers(n=600, missing=True)
-    return DualBoostClassifier("lp", max_depth=3, max_iter=60, voting="confidence").fit(X, y)
+    return DualBoostClassifier("lp", max_depth=3, max_trees=60, voting="confidence").fit(X, y)
 
 
 @pytest.fixture(scope="module")
 def of_a_table():
     X, y = table()
-    return DualBoostClassifier("qrlp", C=50, max_depth=3, max_iter=25).fit(X, np.where(y == 1, "yes", "no"))
+    return DualBoostClassifier("qrlp", C=50, max_depth=3, max_trees=25).fit(X, np.where(y == 1, "yes", "no"))
 
 
 def test_the_same_answers_in_a_fresh_process(many, of_a_table, tmp_path):
@@ -73,7 +73,7 @@ pickle.dump(answers, open(f"{folder}/answers", "wb"))
 
 def test_every_formulation(formulation_name, tmp_path):
     X, y = small_dataset("waveform")
-    clf = DualBoostClassifier(formulation_name, max_depth=2, max_iter=30).fit(X, y)
+    clf = DualBoostClassifier(formulation_name, max_depth=2, max_trees=30).fit(X, y)
     loaded = saved_and_loaded(clf, tmp_path)
     assert_same_answers(loaded, clf, X)
     assert_same_answers(loaded, clf, sparse.csr_matrix(X))
@@ -91,13 +91,13 @@ def test_only_trees_with_a_weight_are_kept(many, tmp_path):
 
 def test_what_is_known_of_the_fit(many, tmp_path):
     loaded = saved_and_loaded(many, tmp_path)
-    for name in ("objective_", "gap_", "bound_", "certified_", "stop_reason_", "n_columns_", "n_iter_"):
+    for name in ("objective_", "gap_", "bound_", "certified_", "stop_reason_", "n_trees_", "n_iter_"):
         assert getattr(loaded, name) == getattr(many, name), name
     np.testing.assert_array_equal(loaded.feature_importances_, many.feature_importances_)
     assert list(loaded.history_) == list(many.history_)
     for name, column in many.history_.items():
         np.testing.assert_array_equal(loaded.history_[name], column, strict=True)
-    assert not hasattr(loaded, "sample_weights_")
+    assert not hasattr(loaded, "duals_")
 
 
 def test_stages_are_refused_in_words(many, tmp_path):
@@ -110,11 +110,11 @@ def test_stages_are_refused_in_words(many, tmp_path):
 @pytest.mark.parametrize(
     "clf",
     [
-        DualBoostClassifier(LPBoost(C=0.3), max_iter=np.int64(5), C=1, verbose=False, n_jobs=2, time_limit=60),
-        DualBoostClassifier(MDBoost(negative_weights="clip"), learner=[("cart", 1), "optimal"], max_iter=5),
-        DualBoostClassifier(learner=("cart", 2), max_iter=5, columns_per_iteration="all", tol=np.float64(1e-5)),
-        DualBoostClassifierCV("lp", Cs=[0.1, 1], cv=2, select="sparsest", max_iter=5),
-        DualBoostClassifierCV("lp", Cs=np.array([0.2, 1.0]), max_iter=5, random_state=3),
+        DualBoostClassifier(LPBoost(C=0.3), max_trees=np.int64(5), C=1, verbose=False, n_jobs=2, time_limit=60),
+        DualBoostClassifier(MDBoost(negative_weights="clip"), learner=[("cart", 1), "optimal"], max_trees=5),
+        DualBoostClassifier(learner=("cart", 2), max_trees=5, columns_per_iteration="all", tol=np.float64(1e-5)),
+        DualBoostClassifierCV("lp", Cs=[0.1, 1], cv=2, select="sparsest", max_trees=5),
+        DualBoostClassifierCV("lp", Cs=np.array([0.2, 1.0]), max_trees=5, random_state=3),
     ],
     ids=["object", "pool", "pair", "list of C", "array of C"],
 )
@@ -131,7 +131,7 @@ def test_arguments_survive(clf, tmp_path):
 
 def test_what_tuning_found(tmp_path):
     X, y = table()
-    clf = DualBoostClassifierCV("nm", Cs=3, cv=2, max_iter=10).fit(X, y)
+    clf = DualBoostClassifierCV("nm", Cs=3, cv=2, max_trees=10).fit(X, y)
     loaded = saved_and_loaded(clf, tmp_path)
     assert loaded.C_ == clf.C_ == loaded.formulation_.C
     np.testing.assert_array_equal(loaded.Cs_, clf.Cs_)
@@ -156,7 +156,7 @@ def test_what_tuning_found(tmp_path):
 )
 def test_classes_keep_their_type(classes, tmp_path):
     X, y = numbers()
-    clf = DualBoostClassifier(max_iter=3).fit(X, np.asarray(classes)[y])
+    clf = DualBoostClassifier(max_trees=3).fit(X, np.asarray(classes)[y])
     loaded = saved_and_loaded(clf, tmp_path)
     assert loaded.classes_.dtype == clf.classes_.dtype
     assert_same_answers(loaded, clf, NEW_NUMBERS)
@@ -180,7 +180,7 @@ def test_categories_keep_their_type(categories, tmp_path):
     X, y = numbers()
     codes = (np.arange(len(X)) + (y == 1)) % len(categories)
     frame = pd.DataFrame(X).assign(kind=pd.Categorical.from_codes(codes, categories)).rename(columns=str)
-    clf = DualBoostClassifier(max_depth=2, max_iter=10).fit(frame, y)
+    clf = DualBoostClassifier(max_depth=2, max_trees=10).fit(frame, y)
     loaded = saved_and_loaded(clf, tmp_path)
     unknown = frame.assign(kind=pd.Categorical.from_codes(codes % 2 - 1, ["never seen"]))
     for rows in (frame, unknown):
@@ -223,7 +223,7 @@ def test_a_loaded_model_is_fitted_anew(of_a_table, tmp_path):
     again = saved_and_loaded(of_a_table, tmp_path).fit(X, y)
     assert_same_answers(again, clone(of_a_table).fit(X, y), NEW_NUMBERS)
     assert len(list(again.staged_predict(X))) == again.n_iter_
-    assert again.sample_weights_.shape == y.shape
+    assert again.duals_.shape == y.shape
 
 
 def test_without_pandas_only_categories_are_missed():

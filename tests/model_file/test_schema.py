@@ -67,7 +67,7 @@ OBJECTS = (
 @pytest.mark.parametrize("formulation", [*FORMULATIONS, *OBJECTS], ids=str)
 def test_every_formulation_is_valid_as_it_is_written(formulation, tmp_path):
     X, y = np.arange(12.0)[:, None], np.arange(12) % 4 > 1
-    clf = DualBoostClassifier(formulation, max_depth=2, max_iter=5).fit(X, y)
+    clf = DualBoostClassifier(formulation, max_depth=2, max_trees=5).fit(X, y)
     clf.save(tmp_path / "model.json")
     written = json.loads((tmp_path / "model.json").read_text())
     assert Schema(SCHEMA).accepts(written)

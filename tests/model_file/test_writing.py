@@ -28,7 +28,7 @@ from ..thinning.models import numbers, table
 @pytest.fixture(scope="module")
 def fitted():
     X, y = numbers()
-    return DualBoostClassifier(max_iter=5).fit(X, y)
+    return DualBoostClassifier(max_trees=5).fit(X, y)
 
 
 @pytest.fixture
@@ -54,11 +54,11 @@ def test_a_model_that_is_not_fitted(model, taken):
 @pytest.mark.parametrize("learner", [LogisticRegression(), ["cart", LogisticRegression()]])
 def test_learners_that_are_not_trees(learner, taken):
     X, y = numbers()
-    clf = DualBoostClassifier(learner=learner, max_iter=3).fit(X, y)
+    clf = DualBoostClassifier(learner=learner, max_trees=3).fit(X, y)
     with pytest.raises(UnsupportedModelError, match=r"learner=LogisticRegression.*learner='cart'"):
         clf.save(taken)
     with pytest.raises(UnsupportedModelError, match="learner: the ensemble has learners that are not trees"):
-        DualBoostClassifier(learner=LogisticRegression(), max_iter=3).fit(X, y).set_params(learner="cart").save(taken)
+        DualBoostClassifier(learner=LogisticRegression(), max_trees=3).fit(X, y).set_params(learner="cart").save(taken)
     assert taken.read_text() == "as it was"
     assert os.listdir(taken.parent) == ["model.json"]
 
@@ -66,7 +66,7 @@ def test_learners_that_are_not_trees(learner, taken):
 def test_categories_that_json_has_no_words_for(tmp_path):
     X, y = numbers()
     days = pd.Categorical(pd.to_datetime(np.where(y == 1, "2020-01-01", "2021-01-01")))
-    clf = DualBoostClassifier(max_iter=3).fit(pd.DataFrame(X).rename(columns=str).assign(day=days), y)
+    clf = DualBoostClassifier(max_trees=3).fit(pd.DataFrame(X).rename(columns=str).assign(day=days), y)
     with pytest.raises(UnsupportedModelError, match=r"categories of feature 5 .*numbers or strings"):
         clf.save(tmp_path / "model.json")
 
@@ -85,12 +85,12 @@ def test_a_subclass_is_not_saved_as_its_parent(tmp_path):
 
     X, y = numbers()
     with pytest.raises(UnsupportedModelError, match="Derived"):
-        Derived(max_iter=2).fit(X, y).save(tmp_path / "model.json")
+        Derived(max_trees=2).fit(X, y).save(tmp_path / "model.json")
 
 
 def test_arguments_that_became_wrong_after_the_fit(taken):
     X, y = numbers()
-    clf = DualBoostClassifier(max_iter=3).fit(X, y)
+    clf = DualBoostClassifier(max_trees=3).fit(X, y)
     with pytest.raises(InvalidParameterError, match="max_depth=0"):
         clf.set_params(max_depth=0).save(taken)
     with pytest.raises(ModelFormatError, match=r"cannot be saved.*parameters\.C is 'large'"):
@@ -101,8 +101,8 @@ def test_arguments_that_became_wrong_after_the_fit(taken):
 @pytest.mark.parametrize(
     ("clf", "named"),
     [
-        (DualBoostClassifier(max_iter=3, random_state=np.random.RandomState(0)), "random_state"),
-        (DualBoostClassifierCV(max_iter=3, Cs=2, cv=KFold(2)), "cv"),
+        (DualBoostClassifier(max_trees=3, random_state=np.random.RandomState(0)), "random_state"),
+        (DualBoostClassifierCV(max_trees=3, Cs=2, cv=KFold(2)), "cv"),
     ],
 )
 def test_arguments_that_are_objects_are_left_out_aloud(clf, named, tmp_path):
@@ -128,7 +128,7 @@ def test_a_failed_write_leaves_what_was_there(fitted, taken):
 
 def test_a_file_is_replaced_and_nothing_is_left_beside_it(fitted, taken):
     fitted.save(str(taken))
-    assert load_model(str(taken)).n_columns_ == fitted.n_columns_
+    assert load_model(str(taken)).n_trees_ == fitted.n_trees_
     assert os.listdir(taken.parent) == ["model.json"]
 
 
@@ -144,7 +144,7 @@ def test_a_link_is_followed(fitted, taken):
     link.symlink_to(taken)
     fitted.save(link)
     assert link.is_symlink()
-    assert load_model(taken).n_columns_ == fitted.n_columns_
+    assert load_model(taken).n_trees_ == fitted.n_trees_
 
 
 def test_compression_by_name_and_by_content(fitted, tmp_path):
@@ -153,4 +153,4 @@ def test_compression_by_name_and_by_content(fitted, tmp_path):
     text = (tmp_path / "model.json").read_text(encoding="utf-8")
     assert gzip.decompress((tmp_path / "model.json.gz").read_bytes()).decode() == text
     (tmp_path / "model.json.gz").rename(tmp_path / "renamed")
-    assert load_model(tmp_path / "renamed").n_columns_ == fitted.n_columns_
+    assert load_model(tmp_path / "renamed").n_trees_ == fitted.n_trees_

@@ -19,10 +19,10 @@ def _close_figures():
 
 @pytest.fixture(scope="session")
 def fitted():
-    return DualBoostClassifier("lp", max_depth=2, max_iter=15, validation_fraction=0.2, random_state=0).fit(X, Y)
+    return DualBoostClassifier("lp", max_depth=2, max_trees=15, validation_fraction=0.2, random_state=0).fit(X, Y)
 
 
 @pytest.fixture(scope="session")
 def with_categories():
     frame, y = table(n=1000)
-    return DualBoostClassifier("cg", max_depth=4, max_iter=8).fit(frame, y)
+    return DualBoostClassifier("cg", max_depth=4, max_trees=8).fit(frame, y)

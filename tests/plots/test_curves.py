@@ -37,7 +37,7 @@ def test_history_has_three_panels(fitted):
 
 
 def test_history_without_rows_and_with_a_bound():
-    clf = DualBoostClassifier("lp", learner="optimal", max_iter=10).fit(X, Y)
+    clf = DualBoostClassifier("lp", learner="optimal", max_trees=10).fit(X, Y)
     objective, _, accuracy = plot_history(clf)
     np.testing.assert_array_equal(drawn(objective, "bound over all trees"), clf.history_["bound"])
     assert [text.get_text() for text in accuracy.get_legend().get_texts()] == ["training"]
@@ -88,7 +88,7 @@ def test_weights_of_an_empty_ensemble():
 
 @pytest.mark.parametrize("form", ["dict", "list", "one"])
 def test_margins_are_a_distribution(fitted, form):
-    other = DualBoostClassifier("cg", max_iter=10).fit(X, Y)
+    other = DualBoostClassifier("cg", max_trees=10).fit(X, Y)
     models = {"dict": {"LP": fitted, "CG": other}, "list": [("LP", fitted), ("CG", other)], "one": fitted}[form]
     ax = plot_margins(models, X, Y)
     curve = ax.lines[1]
@@ -109,13 +109,13 @@ def test_margins_of_what_has_none(fitted):
 
 @pytest.mark.parametrize("Cs", [5, [0.1]])
 def test_path_rings_the_value_chosen(Cs):
-    cv = DualBoostClassifierCV("nm", Cs=Cs, max_iter=15, random_state=0).fit(X, Y)
+    cv = DualBoostClassifierCV("nm", Cs=Cs, max_trees=15, random_state=0).fit(X, Y)
     ax = plot_path(cv)
     points = ax.collections[-1].get_offsets()
-    np.testing.assert_allclose(points, np.column_stack([cv.path_["n_columns"], cv.path_["score"]]))
+    np.testing.assert_allclose(points, np.column_stack([cv.path_["n_trees"], cv.path_["score"]]))
     ring = next(line for line in ax.lines if str(line.get_label()).startswith("chosen"))
     chosen = int(np.flatnonzero(cv.Cs_ == cv.C_)[0])
-    assert ring.get_xdata()[0] == cv.path_["n_columns"][chosen]
+    assert ring.get_xdata()[0] == cv.path_["n_trees"][chosen]
 
 
 def test_path_needs_the_tuned_estimator(fitted):

@@ -40,7 +40,7 @@ def test_nothing_overlaps_with_long_names():
     frame = pd.DataFrame(rng.normal(size=(600, 4)), columns=names)
     frame["an even longer category"] = pd.Categorical([f"category number {k}" for k in rng.integers(0, 12, 600)])
     y = np.where(frame.iloc[:, :4].prod(axis=1) + rng.normal(size=600) > 0, "malignant and dangerous", "benign")
-    clf = DualBoostClassifier("cg", max_depth=4, max_iter=6).fit(frame, y)
+    clf = DualBoostClassifier("cg", max_depth=4, max_trees=6).fit(frame, y)
     for tree in range(6):
         assert_nothing_overlaps(plot_tree(clf, tree))
 
@@ -75,7 +75,7 @@ def test_the_heaviest_tree_unless_another_is_named(fitted):
 
 
 def test_a_single_leaf():
-    constant = DualBoostClassifier("md", max_iter=2).fit(np.zeros((10, 1)), [0] * 6 + [1] * 4)
+    constant = DualBoostClassifier("md", max_trees=2).fit(np.zeros((10, 1)), [0] * 6 + [1] * 4)
     ax = plot_tree(constant, 0)
     assert len(ax.texts) == 1
     assert_nothing_overlaps(ax)
@@ -86,4 +86,4 @@ def test_trees_that_are_not_there(fitted):
         with pytest.raises(InvalidParameterError, match=rf"tree={tree!r} must be"):
             plot_tree(fitted, tree)
     with pytest.raises(UnsupportedModelError, match="plot_tree needs an ensemble of trees"):
-        plot_tree(DualBoostClassifier(learner=LogisticRegression(), max_iter=3).fit(X, Y))
+        plot_tree(DualBoostClassifier(learner=LogisticRegression(), max_trees=3).fit(X, Y))

@@ -205,5 +205,5 @@ CASES = {
         LOAD_CAT,
     ),
     "classifiers": Case(names, _classifiers, VotingClassifier, _pickled, UNPICKLE),
-    "dualboost": _sklearn(table, DualBoostClassifier("qrlp", max_depth=2, max_iter=N_TREES)),
+    "dualboost": _sklearn(table, DualBoostClassifier("qrlp", max_depth=2, max_trees=N_TREES)),
 }

@@ -46,8 +46,8 @@ def rows_of(seed=0, counts=None):
     return MemberRows(outputs, labels, np.ones(N_ROWS) if counts is None else counts, outputs.sum(axis=0))
 
 
-def search_on(rows, name="lp", method="thin", max_columns=None):
-    return Search(Synthetic(), METHODS[method], rows, None, FORMULATIONS[name](), max_columns)
+def search_on(rows, name="lp", method="thin", max_trees=None):
+    return Search(Synthetic(), METHODS[method], rows, None, FORMULATIONS[name](), max_trees)
 
 
 def middle_C(name, n=N_ROWS):
@@ -90,7 +90,7 @@ def test_grown_ensembles_grow_and_end_in_the_optimum():
 
 @pytest.mark.parametrize("name", THINNING_FORMULATIONS)
 def test_no_more_members_than_asked_for(name):
-    search = search_on(rows_of(), name, max_columns=4)
+    search = search_on(rows_of(), name, max_trees=4)
     grid = FORMULATIONS[name]().C_grid(N_ROWS)
     sizes = [len(point.members) for point in (*search.grown(float(grid[-1])), *search.along(grid))]
     assert 0 < max(sizes) <= 4

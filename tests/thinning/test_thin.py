@@ -49,7 +49,7 @@ def test_accuracy_is_kept_on_new_rows(model):
 
 @pytest.mark.parametrize("tolerance", [0.005, 0.01, 0.03])
 def test_the_accuracy_told_is_that_of_the_model_returned(tolerance):
-    fitted = DualBoostClassifier("lp", max_depth=3, max_iter=40).fit(X, Y)
+    fitted = DualBoostClassifier("lp", max_depth=3, max_trees=40).fit(X, Y)
     result = thin(fitted, X, Y, tolerance=tolerance, validation_data=(X_NEW, Y_NEW))
     told = result.summary()["accuracy, validation"][1]
     assert told == pytest.approx(result.model.score(X_NEW, Y_NEW))
@@ -104,9 +104,9 @@ def test_validation_fraction_none_compares_on_the_training_rows(model):
 
 
 def test_max_columns_caps_the_trees(model):
-    result = thin(model, X, Y, tolerance=0.2, max_columns=5, random_state=0)
+    result = thin(model, X, Y, tolerance=0.2, max_trees=5, random_state=0)
     assert 0 < len(result.kept) <= 5
-    assert len(thin(model, X, Y, C=0.1, max_columns=5).kept) <= 5
+    assert len(thin(model, X, Y, C=0.1, max_trees=5).kept) <= 5
 
 
 def test_same_seed_same_model(model):
@@ -139,7 +139,7 @@ def test_the_model_is_returned_as_it_was_if_nothing_smaller_is_good_enough(model
 
 def test_the_best_of_so_many_trees_is_taken_if_none_is_within_the_tolerance(model):
     with pytest.warns(ThinningWarning, match="No ensemble of 2 trees"):
-        result = thin(model, X, Y, max_columns=2, random_state=0)
+        result = thin(model, X, Y, max_trees=2, random_state=0)
     assert len(result.kept) <= 2
     assert result.path["validation_score"][result.chosen] == result.path["validation_score"].max()
 
@@ -207,7 +207,7 @@ def test_a_forest_that_fits_its_rows_perfectly():
         ({"tolerance": -0.1}, "tolerance=-0.1"),
         ({"tolerance": "small"}, "tolerance='small'"),
         ({"validation_fraction": 1.5}, "validation_fraction=1.5"),
-        ({"max_columns": 0}, "max_columns=0"),
+        ({"max_trees": 0}, "max_trees=0"),
         ({"formulation": "xx"}, "formulation='xx'"),
         ({"method": "prune"}, "method='prune'"),
         ({"C": -1.0}, "C=-1.0"),

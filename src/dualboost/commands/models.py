@@ -29,7 +29,7 @@ TARGET = click.option("--target", required=True, help="The column with the label
 @click.option("--formulation", type=click.Choice(list(FORMULATIONS)), default="nm", show_default=True)
 @click.option("--C", "C", default=None, help="A number, or auto to tune it on held-out rows [default: by formulation].")
 @click.option("--max-depth", default=1, show_default=True, help="The greatest depth of a tree.")
-@click.option("--max-iter", default=100, show_default=True, help="The greatest number of trees generated.")
+@click.option("--max-trees", default=100, show_default=True, help="The greatest number of trees generated.")
 @click.option("--voting", type=click.Choice(["hard", "confidence"]), default="hard", show_default=True)
 @click.option("--learner", type=click.Choice(["cart", "optimal"]), default="cart", show_default=True)
 @click.option(
@@ -69,7 +69,7 @@ def description(model: Any) -> dict[str, Any]:
     return {
         "formulation": model.formulation_.name,
         "C": model.formulation_.C,
-        "trees": model.n_columns_,
+        "trees": model.n_trees_,
         "trees_generated": model.n_generated_,
         "objective": model.objective_,
         "gap": model.gap_,
@@ -142,7 +142,7 @@ def evaluate(model: Path, data: Path, target: str, as_json: bool) -> None:
         "balanced_accuracy": balanced_accuracy_score(labels, predicted) if has_both else float("nan"),
         "auc": roc_auc_score(labels == fitted.classes_[1], probabilities[:, 1]) if has_both else float("nan"),
         "log_loss": log_loss(labels == fitted.classes_[1], probabilities[:, 1], labels=[False, True]),
-        "trees": fitted.n_columns_,
+        "trees": fitted.n_trees_,
     }
     table = confusion_matrix(labels, predicted, labels=fitted.classes_)
     for k, name in enumerate(fitted.classes_):

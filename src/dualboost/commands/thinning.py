@@ -53,7 +53,7 @@ def thin(
     fitted, X, y = _read(model, data, target)
     held = None if validation is None else _read(model, validation, target)[1:]
     result = thin_model(
-        fitted, X, y, formulation=formulation, tolerance=tolerance, max_columns=max_trees, random_state=random_state,
+        fitted, X, y, formulation=formulation, tolerance=tolerance, max_trees=max_trees, random_state=random_state,
         validation_data=held, verbose=1,
     )  # fmt: skip
     result.model.save(out) if _is_ours(model) else result.model.save_model(str(out))

@@ -67,7 +67,7 @@ class DualBoostClassifier(InspectionMixin, PredictionMixin, ClassifierMixin, Bas
         The greatest depth of a tree.
     voting : {"hard", "confidence"}, default="hard"
         A leaf votes -1 or +1, or its weighted class balance in [-1, 1].
-    max_iter : int, default=100
+    max_trees : int, default=100
         The greatest number of trees generated.
     tol : float, default=1e-6
         The largest relative duality gap accepted of a master, and the smallest improvement of the (normalised) edge
@@ -119,7 +119,7 @@ class DualBoostClassifier(InspectionMixin, PredictionMixin, ClassifierMixin, Bas
         One weight for each learner generated, zeros included.
     n_generated_, n_iter_ : int
         The number of learners generated, and of iterations: the same if one column enters at a time.
-    n_columns_ : int
+    n_trees_ : int
         The number of weights above 1e-6 of the largest one.
     objective_ : float
         In the paper's own direction: "nm", "md", "md-full", "lp-nu", "hard", "soft", "total", "mlp" maximise, the
@@ -131,16 +131,16 @@ class DualBoostClassifier(InspectionMixin, PredictionMixin, ClassifierMixin, Bas
         or not, has a better objective; for "nm", with the offset of as many trees. None where nothing is proven.
     certified_ : bool or None
         Whether ``objective_`` meets ``bound_`` within ``tol``: then it is optimal over all trees of the class.
-    sample_weights_ : ndarray of shape (n_rows,)
+    duals_ : ndarray of shape (n_rows,)
         The final u, one for each row passed to ``fit``, as the learner would see it; zero for rows that were held out.
     stop_reason_ : str
-        One of "certified", "converged", "max_iter", "time_limit", "no_improvement", "callback", "interrupted",
+        One of "certified", "converged", "max_trees", "time_limit", "no_improvement", "callback", "interrupted",
         "solver_failed".
         "certified" is a proof that no tree of the class improves the ensemble. "converged" means that none was found;
         with CART, a heuristic, that is not a proof that none exists; for "soft", "total" and "mlp", that epsilon is
         reached.
     history_ : dict of equal-length arrays
-        iteration, objective, gap, edge, threshold, train_accuracy, validation_accuracy, n_columns, n_generated,
+        iteration, objective, gap, edge, threshold, train_accuracy, validation_accuracy, n_trees, n_generated,
         pricing_seconds, master_seconds, bound (nan where nothing is proven).
     feature_importances_ : ndarray
         For each feature the weighted sum, over the learners, of its share in a learner's gain (for other classifiers:
@@ -153,8 +153,8 @@ class DualBoostClassifier(InspectionMixin, PredictionMixin, ClassifierMixin, Bas
     >>> from sklearn.datasets import load_breast_cancer
     >>> from dualboost import DualBoostClassifier
     >>> X, y = load_breast_cancer(return_X_y=True)
-    >>> clf = DualBoostClassifier("nm", max_depth=2, max_iter=30).fit(X, y)
-    >>> bool(clf.gap_ <= 1e-6), clf.n_columns_ < clf.n_generated_
+    >>> clf = DualBoostClassifier("nm", max_depth=2, max_trees=30).fit(X, y)
+    >>> bool(clf.gap_ <= 1e-6), clf.n_trees_ < clf.n_generated_
     (True, True)
     """
 
@@ -166,7 +166,7 @@ class DualBoostClassifier(InspectionMixin, PredictionMixin, ClassifierMixin, Bas
         learner: Any = "cart",
         max_depth: int = 1,
         voting: str = "hard",
-        max_iter: int = 100,
+        max_trees: int = 100,
         tol: float = 1e-6,
         master: str = "auto",
         validation_fraction: float | None = None,
@@ -189,7 +189,7 @@ class DualBoostClassifier(InspectionMixin, PredictionMixin, ClassifierMixin, Bas
         self.learner = learner
         self.max_depth = max_depth
         self.voting = voting
-        self.max_iter = max_iter
+        self.max_trees = max_trees
         self.tol = tol
         self.master = master
         self.validation_fraction = validation_fraction
@@ -256,14 +256,14 @@ class DualBoostClassifier(InspectionMixin, PredictionMixin, ClassifierMixin, Bas
             stopping.append(TimeLimit(self.time_limit))
         if self.n_iter_no_change is not None:
             stopping.append(NoImprovement(self.n_iter_no_change))
-        log_start(formulation, columns, self.max_iter)
-        with one_blas_thread(), ProgressBar(self.max_iter, enabled=self.verbose > 0) as progress:
+        log_start(formulation, columns, self.max_trees)
+        with one_blas_thread(), ProgressBar(self.max_trees, enabled=self.verbose > 0) as progress:
             trace = ColumnGeneration(
                 formulation=formulation,
                 pool=pool,
                 master=master,
                 columns=columns,
-                max_iter=self.max_iter,
+                max_trees=self.max_trees,
                 tol=self.tol,
                 columns_per_iteration=None if self.columns_per_iteration == "all" else int(self.columns_per_iteration),
                 held_out=held_out,
@@ -285,12 +285,12 @@ class DualBoostClassifier(InspectionMixin, PredictionMixin, ClassifierMixin, Bas
         self._stages = trace.weights
         self._has_missing = has_missing(rows.X)
         self.n_generated_, self.n_iter_ = len(trace.learners), len(trace.iterations)
-        self.n_columns_ = result.n_columns
+        self.n_trees_ = result.n_trees
         self.objective_ = result.objective + 0.0  # not the negative zero
         self.gap_ = result.gap
         self.certified_ = trace.certified
         self.bound_ = float(result.bound) if np.isfinite(result.bound) else None
-        self.sample_weights_ = rows.spread(columns.seen(trace.sample_weights))
+        self.duals_ = rows.spread(columns.seen(trace.sample_weights))
         self.stop_reason_ = trace.stop_reason
         self.history_ = trace.history()
         balance = class_balance(rows.labels, rows.counts)
@@ -335,7 +335,7 @@ class DualBoostClassifier(InspectionMixin, PredictionMixin, ClassifierMixin, Bas
 
     def _make_columns(self, formulation: Formulation, rows: TrainingRows) -> Columns:
         sides = formulation.side_rows(rows.counts, rows.X.shape[1])
-        return Columns(rows.labels, rows.counts, capacity=min(self.max_iter, 128), sides=sides)
+        return Columns(rows.labels, rows.counts, capacity=min(self.max_trees, 128), sides=sides)
 
     def _make_pool(self, rows: TrainingRows, categorical: list[int], leave_out_zeros: bool = False) -> Pool:
         options = LearnerOptions(

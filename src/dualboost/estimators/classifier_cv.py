@@ -35,7 +35,7 @@ class DualBoostClassifierCV(DualBoostClassifier):
 
     Parameters
     ----------
-    formulation, epsilon, learner, max_depth, voting, max_iter, tol, master : as for ``DualBoostClassifier``
+    formulation, epsilon, learner, max_depth, voting, max_trees, tol, master : as for ``DualBoostClassifier``
     criterion, pool, columns_per_iteration, n_thresholds, tree_time_limit : as for ``DualBoostClassifier``
     n_jobs, random_state, verbose, reoptimize : as for ``DualBoostClassifier``
     time_limit, callbacks : as for ``DualBoostClassifier``; those of the final fit
@@ -56,7 +56,7 @@ class DualBoostClassifierCV(DualBoostClassifier):
     C_ : float, the value chosen
     Cs_ : ndarray of the values compared
     scores_ : ndarray of shape (n_folds, n_values), accuracies on held-out rows
-    path_ : dict of arrays "C", "score", "standard_error" and "n_columns"
+    path_ : dict of arrays "C", "score", "standard_error" and "n_trees"
         Accuracy against trees; the error is that of the mean over folds, or the binomial one of a single split.
     """
 
@@ -68,7 +68,7 @@ class DualBoostClassifierCV(DualBoostClassifier):
         learner: Any = "cart",
         max_depth: int = 1,
         voting: str = "hard",
-        max_iter: int = 100,
+        max_trees: int = 100,
         tol: float = 1e-6,
         master: str = "auto",
         cv: Any = None,
@@ -92,7 +92,7 @@ class DualBoostClassifierCV(DualBoostClassifier):
             learner=learner,
             max_depth=max_depth,
             voting=voting,
-            max_iter=max_iter,
+            max_trees=max_trees,
             tol=tol,
             master=master,
             time_limit=time_limit,
@@ -128,14 +128,14 @@ class DualBoostClassifierCV(DualBoostClassifier):
             columns = self._make_columns(self._untuned(), rows)
             tested = HeldOut(features[held], labels[held], weights[held])
             with one_blas_thread():
-                folds.append(follow_path(self._untuned(), values, pool, columns, tested, self.max_iter))
+                folds.append(follow_path(self._untuned(), values, pool, columns, tested, self.max_trees))
         self._choose(values, folds, float(weights.sum()))
         super().fit(X, y, sample_weight)
         return self
 
     def _choose(self, values: Vector, folds: list[list[PathPoint]], n_rows: float) -> None:
         scores = np.array([[point.score for point in fold] for fold in folds])
-        trees = np.array([[point.n_columns for point in fold] for fold in folds]).mean(axis=0)
+        trees = np.array([[point.n_trees for point in fold] for fold in folds]).mean(axis=0)
         mean = scores.mean(axis=0)
         if len(folds) > 1:
             error = scores.std(axis=0, ddof=1) / np.sqrt(len(folds))
@@ -146,7 +146,7 @@ class DualBoostClassifierCV(DualBoostClassifier):
         chosen = min(np.flatnonzero(allowed), key=lambda k: (trees[k], -mean[k], k))
         self.C_, self.Cs_, self.scores_ = float(values[chosen]), values, scores
         log_choice(self.C_, len(values), float(mean[chosen]))
-        self.path_ = {"C": values, "score": mean, "standard_error": error, "n_columns": trees}
+        self.path_ = {"C": values, "score": mean, "standard_error": error, "n_trees": trees}
 
     def _values(self, n_samples: float) -> Vector:
         if isinstance(self.Cs, Integral):

@@ -79,7 +79,7 @@ def check_common(estimator: Any) -> None:
     require_positive("tree_time_limit", estimator.tree_time_limit)
     require_choice("reoptimize", estimator.reoptimize, ["as_needed", "every"])
     require_integer("max_depth", estimator.max_depth, least=1)
-    require_integer("max_iter", estimator.max_iter, least=1)
+    require_integer("max_trees", estimator.max_trees, least=1)
     verbose = estimator.verbose
     require_integer("verbose", int(verbose) if isinstance(verbose, bool) else verbose, least=0)
     require_jobs(estimator.n_jobs)

@@ -54,7 +54,7 @@ class ColumnGeneration:
     pool: Pool
     master: Reoptimiser
     columns: Columns
-    max_iter: int
+    max_trees: int
     tol: float
     columns_per_iteration: int | None = 1
     """How many columns may enter at one iteration; None for all that improve."""
@@ -106,7 +106,7 @@ class ColumnGeneration:
             u, threshold, is_settled = OwnPrices.of(solution, self.tol)
         others: Iterator[MasterSolution] = iter(())
         n_fruitless, is_new = 0, False
-        while self.columns.n_columns < self.max_iter:
+        while self.columns.n_columns < self.max_trees:
             started = time.perf_counter()
             offers = self._priced(u)
             priced_at = time.perf_counter()
@@ -139,7 +139,7 @@ class ColumnGeneration:
             if prices is None:
                 return "converged"
             u, threshold, is_settled = prices
-        return "max_iter"
+        return "max_trees"
 
     def _reason_to_stop(self) -> str | None:
         """What the stopping rules say of the last ensemble; they are asked where no column is new as well."""
@@ -161,7 +161,7 @@ class ColumnGeneration:
     def _entering(self, offers: Sequence[Offer], u: Vector, threshold: float) -> list[Offer]:
         """Append the offers that improve the master, the best first; what entered."""
         least = min(self.tol, EXACT_IMPROVEMENT) if self.pool.is_exact else self.tol
-        most = min(self.columns_per_iteration or len(offers), self.max_iter - self.columns.n_columns)
+        most = min(self.columns_per_iteration or len(offers), self.max_trees - self.columns.n_columns)
         entered: list[Offer] = []
         for offer in offers:
             improves = offer.edge - threshold > least * np.abs(u).sum()
@@ -247,7 +247,7 @@ class ColumnGeneration:
             "threshold": solution.threshold,
             "train_accuracy": self._accuracy(self.columns, self._scores(solution)),
             "validation_accuracy": np.nan if held is None else self.score(held, solution.w),
-            "n_columns": n_used(solution.w),
+            "n_trees": n_used(solution.w),
             "n_generated": len(solution.w),
         }
 

@@ -23,7 +23,7 @@ class Iteration:
     threshold: float
     train_accuracy: float
     validation_accuracy: float
-    n_columns: int
+    n_trees: int
     pricing_seconds: float
     master_seconds: float
     n_generated: int = 0
@@ -42,7 +42,7 @@ class Trace:
     """The final sample weights of the iteration that is kept."""
     kept: int = -1
     """The iteration whose ensemble is the result."""
-    stop_reason: str = "max_iter"
+    stop_reason: str = "max_trees"
     certified: bool | None = None
     """Whether the result is proven optimal over all learners of the class; None where the pricers prove nothing."""
 

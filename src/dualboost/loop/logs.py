@@ -12,13 +12,13 @@ logger = logging.getLogger("dualboost")
 logger.addHandler(logging.NullHandler())
 
 
-def log_start(formulation: Formulation, columns: Columns, max_iter: int) -> None:
+def log_start(formulation: Formulation, columns: Columns, max_trees: int) -> None:
     logger.info(
         "fit of %s with C=%.6g: %d distinct rows, at most %d trees",
         formulation.name,
         formulation.C,
         len(columns.labels),
-        max_iter,
+        max_trees,
     )
 
 
@@ -31,7 +31,7 @@ def log_iteration(iteration: Iteration) -> None:
         iteration.gap,
         iteration.edge,
         iteration.train_accuracy,
-        iteration.n_columns,
+        iteration.n_trees,
     )
 
 
@@ -41,7 +41,7 @@ def log_end(trace: Trace) -> None:
         trace.stop_reason,
         trace.result.objective,
         trace.result.gap,
-        trace.result.n_columns,
+        trace.result.n_trees,
         len(trace.learners),
     )
 

@@ -24,7 +24,7 @@ from .held_out import HeldOut
 PATH_TOLERANCE = 3e-3
 """The relative gap of a master on the path: small beside the differences between values of C."""
 EXTRA_SHARE = 33
-"""Beyond ``max_iter`` columns in all, a value of C may add one for this many of ``max_iter``."""
+"""Beyond ``max_trees`` columns in all, a value of C may add one for this many of ``max_trees``."""
 
 
 @dataclass(frozen=True)
@@ -33,11 +33,11 @@ class PathPoint:
 
     C: float
     score: float
-    n_columns: int
+    n_trees: int
 
 
 def follow_path(
-    formulation: Formulation, Cs: Vector, pool: Pool, columns: Columns, held_out: HeldOut, max_iter: int
+    formulation: Formulation, Cs: Vector, pool: Pool, columns: Columns, held_out: HeldOut, max_trees: int
 ) -> list[PathPoint]:
     """One point for each value of C, in the order of ``Cs``."""
     n_samples = float(columns.counts.sum())
@@ -56,7 +56,7 @@ def follow_path(
             pool=pool,
             master=master,
             columns=columns,
-            max_iter=max(max_iter, columns.n_columns + max(max_iter // EXTRA_SHARE, 1)),
+            max_trees=max(max_trees, columns.n_columns + max(max_trees // EXTRA_SHARE, 1)),
             tol=PATH_TOLERANCE,
             held_out=held_out,
             start=start,

@@ -26,8 +26,8 @@ BODY = {
 """The keys of each kind of model, in the order in which they are written."""
 
 STOP_REASONS = (
-    *("certified", "converged", "max_iter", "time_limit", "no_improvement"),
+    *("certified", "converged", "max_trees", "time_limit", "no_improvement"),
     *("callback", "interrupted", "solver_failed"),
 )
-COUNTS = ("iteration", "n_columns", "n_generated")
+COUNTS = ("iteration", "n_trees", "n_generated")
 """The whole numbers of the history."""

@@ -157,7 +157,7 @@ PARAMETERS: dict[str, Check] = {
     "learner": _learner,
     "max_depth": integer,
     "voting": text,
-    "max_iter": integer,
+    "max_trees": integer,
     "tol": _number,
     "master": lambda value, where: choice(value, where, ("auto", *MASTERS)),
     "validation_fraction": _optional(_number),

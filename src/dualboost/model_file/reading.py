@@ -17,12 +17,12 @@ def load_model(path: str | os.PathLike[str]) -> Any:
     """The estimator that ``save`` wrote, with the same predictions; no code in the file is run.
 
     It predicts, scores, is thinned, exported, cloned and saved again. Not stored are learners of weight zero, so that
-    ``weights_`` and ``estimators_`` hold the others only and there are no stages, and the ``sample_weights_``.
+    ``weights_`` and ``estimators_`` hold the others only and there are no stages, and the ``duals_``.
 
     >>> import dualboost, tempfile, os
     >>> from sklearn.datasets import load_breast_cancer
     >>> X, y = load_breast_cancer(return_X_y=True)
-    >>> clf = dualboost.DualBoostClassifier(max_iter=10).fit(X, y)
+    >>> clf = dualboost.DualBoostClassifier(max_trees=10).fit(X, y)
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     clf.save(os.path.join(folder, "model.json"))
     ...     loaded = dualboost.load_model(os.path.join(folder, "model.json"))

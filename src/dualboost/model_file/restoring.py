@@ -36,7 +36,7 @@ from .parameters import read_formulation, read_parameters
 from .trees import LARGEST_FIGURE, TreeReader
 from .values import read_categories, read_classes
 
-FIT = ("objective", "gap", "bound", "certified", "stop_reason", "n_columns", "n_generated", "n_iterations")
+FIT = ("objective", "gap", "bound", "certified", "stop_reason", "n_trees", "n_generated", "n_iterations")
 
 
 def restore_classifier(document: dict[str, Any]) -> DualBoostClassifier:
@@ -140,7 +140,7 @@ def _restore_fit(clf: Any, value: Any) -> None:
     clf.certified_ = None if entry["certified"] is None else flag(entry["certified"], "fit.certified")
     clf.stop_reason_ = choice(entry["stop_reason"], "fit.stop_reason", STOP_REASONS)
     clf.n_generated_ = integer(entry["n_generated"], "fit.n_generated", len(clf.weights_))
-    clf.n_columns_ = integer(entry["n_columns"], "fit.n_columns", 0, len(clf.weights_))
+    clf.n_trees_ = integer(entry["n_trees"], "fit.n_trees", 0, len(clf.weights_))
     clf.n_iter_ = integer(entry["n_iterations"], "fit.n_iterations", 1)
 
 
@@ -163,7 +163,7 @@ def _restore_tuning(clf: DualBoostClassifierCV, value: Any) -> None:
     folds = items(entry["scores"], "tuning.scores")
     scores = [numbers(fold, inside("tuning.scores", k), n, 0.0, 1.0) for k, fold in enumerate(folds)]
     clf.scores_ = np.array(scores, dtype=float).reshape(len(folds), n)
-    names = ("score", "standard_error", "n_columns")
+    names = ("score", "standard_error", "n_trees")
     path = fields(entry["path"], "tuning.path", names)
     clf.path_ = {"C": clf.Cs_} | {name: numbers(path[name], f"tuning.path.{name}", n, 0.0) for name in names}
 

@@ -72,7 +72,7 @@ def _describe_fit(clf: Any) -> dict[str, Any]:
         "bound": clf.bound_,
         "certified": None if clf.certified_ is None else bool(clf.certified_),
         "stop_reason": clf.stop_reason_,
-        "n_columns": int(clf.n_columns_),
+        "n_trees": int(clf.n_trees_),
         "n_generated": int(clf.n_generated_),
         "n_iterations": int(clf.n_iter_),
     }

@@ -22,7 +22,7 @@ def plot_path(cv: Any, *, ax: Any = None) -> Any:
     from matplotlib.colors import LogNorm, Normalize
 
     path = cv.path_
-    C, trees, scores = path["C"], path["n_columns"], path["score"]
+    C, trees, scores = path["C"], path["n_trees"], path["score"]
     spread = LogNorm if C.min() > 0 and C.max() >= LOGARITHMIC_FROM * C.min() else Normalize
     ax.plot(trees, scores, color="0.8", lw=1, zorder=1)
     ax.errorbar(trees, scores, path["standard_error"], fmt="none", ecolor="0.6", elinewidth=1, capsize=2, zorder=2)

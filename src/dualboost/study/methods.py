@@ -102,7 +102,7 @@ class TotallyCorrective(StudyMethod):
             self.name,
             C=value,
             max_depth=settings.depth,
-            max_iter=settings.iterations,
+            max_trees=settings.iterations,
             voting="confidence" if settings.experiment == "confidence" else "hard",
             learner="optimal" if settings.experiment == "optimal" else "cart",
             time_limit=settings.time_limit,
@@ -127,7 +127,7 @@ class TotallyCorrective(StudyMethod):
 
     def staged(self, model: Any, X: Matrix) -> Iterator[tuple[Vector, int]]:
         if isinstance(model, DualBoostClassifier):
-            yield from zip(model.staged_decision_function(X), model.history_["n_columns"].tolist(), strict=True)
+            yield from zip(model.staged_decision_function(X), model.history_["n_trees"].tolist(), strict=True)
 
 
 class LearningRate(StudyMethod):

@@ -48,12 +48,12 @@ class Search:
         rows: MemberRows,
         validation: MemberRows | None,
         formulation: Formulation,
-        max_columns: int | None,
+        max_trees: int | None,
         members: Integers | None = None,
     ) -> None:
         self._link = adapter.link
         self._rows, self._validation = rows, validation
-        self._max_columns = max_columns
+        self._max_columns = max_trees
         self._scales = method.scales(adapter, rows)
         if members is not None:
             self._scales[np.setdiff1d(np.arange(adapter.n_members), members)] = 0.0

@@ -47,7 +47,7 @@ def thin(
     C: float | None = None,
     tolerance: float = 0.0,
     validation_fraction: float | None = 0.2,
-    max_columns: int | None = None,
+    max_trees: int | None = None,
     random_state: Any = None,
     *,
     method: str = "thin",
@@ -83,7 +83,7 @@ def thin(
     validation_fraction : float, default=0.2
         The share of rows held out to compare ensembles on; None compares them on the rows that they are fitted to. Not
         used if ``C`` or ``validation_data`` is given.
-    max_columns : int, default=None
+    max_trees : int, default=None
         The largest number of trees; if none of so many is within ``tolerance``, the best one is taken, with a warning.
     random_state : int, RandomState instance or None, default=None
         Decides which rows are held out.
@@ -114,7 +114,7 @@ def thin(
     >>> type(result.model).__name__, len(result.kept) < 50
     ('AdaBoostClassifier', True)
     """
-    _check(tolerance, validation_fraction, max_columns, random_state, verbose)
+    _check(tolerance, validation_fraction, max_trees, random_state, verbose)
     way = METHODS[require_choice("method", method, sorted(METHODS))]
     programme = make_formulation(formulation, C, require_positive("epsilon", epsilon))
     if programme.has_sides:
@@ -127,7 +127,7 @@ def thin(
     validation = read_validation(adapter, validation_data)
 
     def search(on: MemberRows, compared_on: MemberRows | None, members: Integers | None = None) -> Search:
-        return Search(adapter, way, on, compared_on, programme, max_columns, members)
+        return Search(adapter, way, on, compared_on, programme, max_trees, members)
 
     taken: Point | None
     final: Point | None
@@ -144,11 +144,9 @@ def thin(
             values = _sparsest_first(programme, float(training.counts.sum()))
             points = _path(search(training, compared), values, enough, way.grows, verbose > 0)
             taken = take(points, enough)
-            if taken is None and max_columns is not None and points:
+            if taken is None and max_trees is not None and points:
                 taken = take(points, np.inf)
-                _warn(
-                    f"No ensemble of {max_columns} trees reaches the accuracy asked for, {enough:.4f}: the best it is."
-                )
+                _warn(f"No ensemble of {max_trees} trees reaches the accuracy asked for, {enough:.4f}: the best it is.")
             final = None if taken is None else _refitted(search(rows, validation, taken.members), taken, enough)
             if taken is None:
                 _warn_unchanged(points, enough, tolerance, rows, adapter.n_members)
@@ -158,7 +156,7 @@ def thin(
     return make_result(adapter, model, (X, y), points, taken, final, rows, compared or training)
 
 
-def _check(tolerance: Any, validation_fraction: Any, max_columns: Any, random_state: Any, verbose: Any) -> None:
+def _check(tolerance: Any, validation_fraction: Any, max_trees: Any, random_state: Any, verbose: Any) -> None:
     is_number = isinstance(tolerance, Real) and not isinstance(tolerance, (bool, np.bool_))
     if not is_number or not 0 <= float(tolerance) < 1:
         raise InvalidParameterError(
@@ -166,8 +164,8 @@ def _check(tolerance: Any, validation_fraction: Any, max_columns: Any, random_st
         )
     if validation_fraction is not None:
         require_fraction("validation_fraction", validation_fraction)
-    if max_columns is not None:
-        require_integer("max_columns", max_columns, least=1)
+    if max_trees is not None:
+        require_integer("max_trees", max_trees, least=1)
     require_seed(random_state)
     require_integer("verbose", int(verbose) if isinstance(verbose, bool) else verbose, least=0)
 

@@ -38,7 +38,7 @@ def generate(formulation, dataset, interleaved=False):
         pool=CountingPool([pricer], labels),
         master=Interleaved(ladder) if interleaved else ladder,
         columns=Columns(labels, np.ones(N_ROWS)),
-        max_iter=1000,
+        max_trees=1000,
         tol=1e-6,
     )
     generation.run()
@@ -48,7 +48,7 @@ def generate(formulation, dataset, interleaved=False):
 @cache
 def best_margin(name, C, dataset):
     X, y = small_dataset(dataset, N_ROWS)
-    clf = DualBoostClassifier(name, C=C, learner="optimal", max_iter=1000).fit(X, y)
+    clf = DualBoostClassifier(name, C=C, learner="optimal", max_trees=1000).fit(X, y)
     assert clf.certified_
     return clf.objective_
 

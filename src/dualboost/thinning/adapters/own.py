@@ -20,7 +20,7 @@ from .scikit_learn import ScikitLearnAdapter
 class OwnAdapter(ScikitLearnAdapter):
     """The weights go into ``weights_``; an intercept is one more learner, of constant vote.
 
-    ``history_``, ``sample_weights_`` and ``stop_reason_`` still tell of the fit that the learners come from; the new
+    ``history_``, ``duals_`` and ``stop_reason_`` still tell of the fit that the learners come from; the new
     weights are no optimum of its programme, so ``objective_`` and ``gap_`` are nan: their gap is that of the result.
     """
 
@@ -49,7 +49,7 @@ class OwnAdapter(ScikitLearnAdapter):
             weights = np.append(weights, abs(intercept))
         thinned = copy.copy(self._model)
         thinned.estimators_, thinned.weights_ = learners, weights
-        thinned.n_generated_ = thinned.n_columns_ = len(learners)
+        thinned.n_generated_ = thinned.n_trees_ = len(learners)
         thinned.bound_ = thinned.certified_ = None
         thinned.objective_ = thinned.gap_ = np.nan
         thinned._stages = [weights]
