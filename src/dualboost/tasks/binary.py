@@ -1,0 +1,118 @@
+"""Two classes: targets are -1 and +1, a row of A is the target times the learner's vote.
+
+Operator: (T h)_i = y_i h(x_i), so that T'u = u_i y_i. A score decides by its sign; a tie is the first class.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.multiclass import check_classification_targets, type_of_target
+
+from .._typing import Integers, Matrix, Vector
+from ..errors import InvalidDataError
+from .base import Task
+from .calibration import MarginCalibration, calibrate
+
+TIE = 1e-12
+"""A score below this fraction of the largest one is a tie, whatever the order of summation made of it."""
+
+
+@dataclass(frozen=True, eq=False)
+class Signs:
+    """T for two classes: multiplication by the targets."""
+
+    targets: Vector
+
+    def apply(self, outputs: Vector) -> Vector:
+        return self.targets * outputs
+
+    def adjoint(self, u: Vector) -> Vector:
+        return self.targets * u
+
+    def intercepts(self) -> Matrix:
+        return self.targets[None, :]
+
+    def scores(self, margins: Vector) -> Vector:
+        return self.targets * margins
+
+
+@dataclass(frozen=True, eq=False)
+class TwoClasses(Task):
+    """Which of two classes: they are of any type, the second one in order is the positive one."""
+
+    classes: NDArray[Any]
+
+    name: ClassVar[str] = "two classes"
+
+    @classmethod
+    def read(cls, y: NDArray[Any]) -> tuple[TwoClasses, Vector]:
+        check_classification_targets(y)
+        kind = type_of_target(y, input_name="y", raise_unknown=True)
+        if kind != "binary":
+            raise InvalidDataError(
+                f"Only binary classification is supported. The type of the target is {kind}. "
+                "Wrap the classifier in sklearn.multiclass.OneVsRestClassifier for more than two classes."
+            )
+        classes, codes = np.unique(y, return_inverse=True)
+        if len(classes) < 2:
+            raise InvalidDataError(
+                f"y holds one class only ({classes.tolist()[0]!r}); training needs rows of two classes."
+            )
+        return cls(classes), np.where(codes == 1, 1.0, -1.0)
+
+    def encode(self, y: Any, n_rows: int) -> Vector:
+        y = np.asarray(y)
+        y = y[:, 0] if y.ndim == 2 and y.shape[1] == 1 else y
+        if y.shape != (n_rows,):
+            raise InvalidDataError(f"y has shape {y.shape}; it must hold one class for each of the {n_rows} rows of X.")
+        unknown = ~np.isin(y, self.classes)
+        if unknown.any():
+            raise InvalidDataError(
+                f"y holds {y[unknown].tolist()[0]!r}, but the model knows the classes {self.classes.tolist()} only; "
+                "pass the labels that it was trained with."
+            )
+        return np.where(y == self.classes[1], 1.0, -1.0)
+
+    def require_trainable(self, targets: Vector) -> None:
+        if targets.min() == targets.max():
+            only = self.classes.tolist()[int(targets[0] > 0)]
+            raise InvalidDataError(
+                f"Only class {only!r} has rows with a positive sample_weight to train on; training needs two classes."
+            )
+
+    def groups(self, targets: Vector) -> Integers:
+        return (targets > 0).astype(np.intp)
+
+    def operator(self, targets: Vector) -> Signs:
+        return Signs(targets)
+
+    def baseline(self, targets: Vector, counts: Vector) -> float:
+        """The weighted class balance in [-1, 1]."""
+        return float(targets @ counts / counts.sum())
+
+    def quality(self, scores: Vector, targets: Vector, counts: Vector) -> float:
+        return accuracy(scores, targets, counts)
+
+    def calibrate(self, scores: Vector, targets: Vector, counts: Vector) -> MarginCalibration:
+        return calibrate(scores, targets, counts)
+
+    def decode(self, scores: Vector) -> NDArray[Any]:
+        predicted: NDArray[Any] = self.classes[(scores > 0).astype(np.intp)]
+        return predicted
+
+    def probabilities(self, scores: Vector, calibration: MarginCalibration) -> Matrix:
+        positive = calibration.probability(scores)
+        return np.column_stack([1.0 - positive, positive])
+
+    def margins(self, scores: Vector, targets: Vector) -> Vector:
+        return targets * scores
+
+
+def accuracy(scores: Vector, targets: Vector, counts: Vector) -> float:
+    """The weighted share of rows whose score has their target's sign; a tie is the first class."""
+    correct = (scores > TIE * np.abs(scores).max(initial=0.0)) == (targets > 0)
+    return float(counts[correct].sum() / counts.sum())
