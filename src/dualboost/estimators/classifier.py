@@ -14,21 +14,24 @@ from sklearn.utils.validation import validate_data
 
 from .._typing import Features, Vector
 from ..algebra.columns import Columns
+from ..algebra.rows import Rows
 from ..algebra.threads import one_blas_thread
 from ..data.features import FeatureEncoder, as_features, has_missing
 from ..data.merging import TrainingRows, merge_rows
 from ..errors import DegenerateEnsembleWarning, InvalidParameterError, TiedEnsembleWarning
 from ..formulations import Formulation, make_formulation
 from ..inspection import InspectionMixin
-from ..loop.column_generation import ColumnGeneration, Reoptimiser
-from ..loop.held_out import TIE, HeldOut, class_balance
+from ..loop.column_generation import ColumnGeneration
+from ..loop.held_out import HeldOut
 from ..loop.history import Trace
 from ..loop.logs import log_end, log_iteration, log_start
 from ..loop.progress import ProgressBar
 from ..loop.stopping import Callbacks, NoImprovement, StoppingRule, TimeLimit
-from ..masters import make_reoptimiser
+from ..loop.wiring import Wiring, wire
+from ..masters import Precision, SolverOptions
 from ..models.ensemble import Ensemble
 from ..pricing import LearnerOptions, Pool, TrainingData, make_pool
+from ..tasks.binary import TIE, TwoClasses
 from ..tasks.calibration import calibrate
 from ..tasks.targets import hold_out, require_both_classes, two_classes
 from ..trees.tree import Tree
@@ -217,12 +220,9 @@ class DualBoostClassifier(InspectionMixin, PredictionMixin, ClassifierMixin, Bas
         require_both_classes(rows.labels, classes)
         formulation = formulation.resolve(float(rows.counts.sum()))
         columns = self._make_columns(formulation, rows)
-        programme = formulation.programme_over(columns, 1)
-        master = make_reoptimiser(
-            self.master, self.reoptimize, programme, formulation.name, self.tol, formulation.n_sampled
-        )
-        pool = self._make_pool(rows, sorted(encoder.categories), formulation.n_sampled is not None)
-        trace = self._generate(formulation, pool, master, columns, held_out)
+        pool = self._make_pool(rows, sorted(encoder.categories), False)
+        wiring = wire(TwoClasses(classes), rows.labels, formulation, columns, self._solver(), Precision(self.tol), pool)
+        trace = self._generate(wiring, held_out)
         self._encoder, self.classes_, self.formulation_ = encoder, classes, formulation
         self._keep(trace, rows, columns, held_out)
         return self
@@ -247,25 +247,22 @@ class DualBoostClassifier(InspectionMixin, PredictionMixin, ClassifierMixin, Bas
         training_weights[held] = 0.0
         return HeldOut(features[held], labels[held], weights[held]), training_weights
 
-    def _generate(
-        self, formulation: Formulation, pool: Pool, master: Reoptimiser, columns: Columns, held_out: HeldOut | None
-    ) -> Trace:
+    def _solver(self) -> SolverOptions:
+        return SolverOptions(self.master, self.reoptimize, self.columns_per_iteration, self.pool)
+
+    def _generate(self, wiring: Wiring, held_out: HeldOut | None) -> Trace:
         callbacks = Callbacks(as_callbacks(self.callbacks))
         stopping: list[StoppingRule] = [callbacks]
         if self.time_limit is not None:
             stopping.append(TimeLimit(self.time_limit))
         if self.n_iter_no_change is not None:
             stopping.append(NoImprovement(self.n_iter_no_change))
-        log_start(formulation, columns, self.max_trees)
+        log_start(wiring.formulation, wiring.columns, self.max_trees)
         with one_blas_thread(), ProgressBar(self.max_trees, enabled=self.verbose > 0) as progress:
             trace = ColumnGeneration(
-                formulation=formulation,
-                pool=pool,
-                master=master,
-                columns=columns,
+                wiring,
                 max_trees=self.max_trees,
-                tol=self.tol,
-                columns_per_iteration=None if self.columns_per_iteration == "all" else int(self.columns_per_iteration),
+                most_entering=wiring.solver.most_entering,
                 held_out=held_out,
                 keep_best=self.n_iter_no_change is not None,
                 stopping=stopping,
@@ -290,18 +287,18 @@ class DualBoostClassifier(InspectionMixin, PredictionMixin, ClassifierMixin, Bas
         self.gap_ = result.gap
         self.certified_ = trace.certified
         self.bound_ = float(result.bound) if np.isfinite(result.bound) else None
-        self.duals_ = rows.spread(columns.seen(trace.sample_weights))
+        self.duals_ = rows.spread(columns.seen(trace.duals))
         self.stop_reason_ = trace.stop_reason
         self.history_ = trace.history()
-        balance = class_balance(rows.labels, rows.counts)
+        balance = TwoClasses(self.classes_).baseline(rows.labels, columns.rows)
         n_jobs = effective_n_jobs(self.n_jobs)
         self._ensemble = Ensemble(self.estimators_, self.weights_, balance, self.n_features_in_, n_jobs)
         self.feature_importances_ = self._ensemble.feature_importances()
         margins = columns.margins(self.weights_[: columns.n_columns])
         if held_out is not None:
-            calibrating = (self._ensemble.decide(held_out.X), held_out.labels, held_out.counts)
+            calibrating = (self._ensemble.decide(held_out.X), held_out.targets, held_out.counts)
         else:
-            scores = self._ensemble.from_scores(margins[: columns.n_data] * columns.labels)
+            scores = self._ensemble.from_scores(margins[: columns.n_data] * rows.labels)
             calibrating = (scores, rows.labels, rows.counts)
         self._calibration = calibrate(*calibrating)
         if not self.weights_.any():
@@ -313,7 +310,9 @@ class DualBoostClassifier(InspectionMixin, PredictionMixin, ClassifierMixin, Bas
             warnings.warn(missed, DegenerateEnsembleWarning, stacklevel=3)
 
     def _warn_degenerate(self, columns: Columns) -> None:
-        smallest = self.formulation_.smallest_useful_C(float(columns.edges(columns.with_sides(columns.counts)).max()))
+        smallest = self.formulation_.smallest_useful_C(
+            float(columns.edges(columns.with_sides(columns.rows.counts)).max())
+        )
         hint = "" if smallest is None else f" The smallest C that uses a learner is about {smallest:.3g}."
         warnings.warn(
             f"The optimal ensemble of {self.formulation_.name!r} with C={self.formulation_.C:.3g} is empty, so the "
@@ -334,8 +333,10 @@ class DualBoostClassifier(InspectionMixin, PredictionMixin, ClassifierMixin, Bas
             )
 
     def _make_columns(self, formulation: Formulation, rows: TrainingRows) -> Columns:
-        sides = formulation.side_rows(rows.counts, rows.X.shape[1])
-        return Columns(rows.labels, rows.counts, capacity=min(self.max_trees, 128), sides=sides)
+        groups = (rows.labels > 0).astype(np.intp)
+        algebra = Rows(rows.counts, groups, effective_n_jobs(self.n_jobs))
+        sides = formulation.side_rows(algebra, rows.X.shape[1])
+        return Columns(algebra, capacity=min(self.max_trees, 128), sides=sides)
 
     def _make_pool(self, rows: TrainingRows, categorical: list[int], leave_out_zeros: bool = False) -> Pool:
         options = LearnerOptions(
@@ -347,7 +348,7 @@ class DualBoostClassifier(InspectionMixin, PredictionMixin, ClassifierMixin, Bas
             n_jobs=effective_n_jobs(self.n_jobs),
             leave_out_zeros=leave_out_zeros,
         )
-        data = TrainingData(rows.X, rows.labels, categorical)
+        data = TrainingData(rows.X, categorical)
         return make_pool(self.learner, data, options, rotate=self.pool == "rotate")
 
     def _check_parameters(self) -> None:

@@ -17,7 +17,9 @@ from ..errors import InvalidParameterError
 from ..formulations import Formulation, make_formulation
 from ..loop.held_out import HeldOut
 from ..loop.logs import log_choice
-from ..loop.path import PathPoint, follow_path
+from ..loop.path import ON_PATH, PathPoint, follow_path
+from ..loop.wiring import wire
+from ..tasks.binary import TwoClasses
 from ..tasks.targets import hold_out, require_both_classes
 from .classifier import DualBoostClassifier
 from .parameters import check_common, require_choice, require_fraction, require_integer
@@ -127,8 +129,10 @@ class DualBoostClassifierCV(DualBoostClassifier):
             pool = self._make_pool(rows, sorted(encoder.categories))
             columns = self._make_columns(self._untuned(), rows)
             tested = HeldOut(features[held], labels[held], weights[held])
+            task = TwoClasses(classes)
             with one_blas_thread():
-                folds.append(follow_path(self._untuned(), values, pool, columns, tested, self.max_trees))
+                wiring = wire(task, rows.labels, self._untuned(), columns, self._solver(), ON_PATH, pool)
+                folds.append(follow_path(wiring, values, tested, self.max_trees))
         self._choose(values, folds, float(weights.sum()))
         super().fit(X, y, sample_weight)
         return self

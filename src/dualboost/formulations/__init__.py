@@ -9,7 +9,6 @@ from .base import Formulation
 from .cg import CGBoost
 from .convex import ConvexBoost
 from .cq import CqBoost
-from .dda import DDABoost
 from .erlp import ERLPBoost
 from .hard import HardMarginBoost
 from .lexi import LexiBoost
@@ -45,7 +44,6 @@ FORMULATIONS: dict[str, type[Formulation]] = {
         MLPBoost,
         CqBoost,
         SpatialLPBoost,
-        DDABoost,
     )
 }
 
@@ -70,7 +68,6 @@ __all__ = [
     "CGBoost",
     "ConvexBoost",
     "CqBoost",
-    "DDABoost",
     "ERLPBoost",
     "Formulation",
     "HardMarginBoost",

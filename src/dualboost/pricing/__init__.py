@@ -8,7 +8,8 @@ from numbers import Integral
 from typing import Any
 
 from ..errors import InvalidParameterError
-from .base import Learner, LearnerOptions, PricedColumn, Pricer, TrainingData
+from ..trees.learner import Learner
+from .base import LearnerOptions, PricedColumn, Pricer, TrainingData
 from .cart import CartPricer
 from .estimator import EstimatorPricer, require_classifier
 from .optimal import OptimalPricer
@@ -24,7 +25,7 @@ PRICERS: dict[str, Callable[[TrainingData, LearnerOptions], Pricer]] = {
 def make_pool(learner: Any, data: TrainingData, options: LearnerOptions, rotate: bool = False) -> Pool:
     """The pricers that the estimator's ``learner`` names."""
     members = learner if isinstance(learner, list) else [learner]
-    return Pool([_make_pricer(member, data, options) for member in members], data.labels, rotate)
+    return Pool([_make_pricer(member, data, options) for member in members], rotate)
 
 
 def _make_pricer(member: Any, data: TrainingData, options: LearnerOptions) -> Pricer:

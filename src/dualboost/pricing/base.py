@@ -5,17 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
+import numpy as np
+
 from .._typing import Features, Vector
-
-
-class Learner(Protocol):
-    """A fitted base classifier: it must be picklable and need nothing of the pricer that made it."""
-
-    def vote(self, X: Features) -> Vector:
-        """Votes in [-1, 1], one a row; positive for the second class."""
-
-    def feature_gains(self, n_features: int) -> Vector:
-        """Each feature's share in the learner, summing to one (or all zero)."""
+from ..trees.growing import leaf_votes
+from ..trees.learner import Learner
+from ..trees.tree import Tree
 
 
 @dataclass(frozen=True)
@@ -37,7 +32,6 @@ class TrainingData(NamedTuple):
     """The rows that a pricer grows its learners on."""
 
     X: Features
-    labels: Vector
     categorical: list[int]
     """The features that hold codes of categories."""
 
@@ -52,16 +46,29 @@ class PricedColumn(NamedTuple):
 
 
 class Pricer(Protocol):
-    """Looks for a column with a large edge under given sample weights."""
+    """Looks for a learner with a large edge: the residual times its votes.
+
+    The residual is T'u of the task (``dualboost.tasks``): for two classes the duals times the labels, so that its sign
+    is the class that a row asks for and its size how much the row asks for it.
+    """
 
     is_exact: bool
     """Whether its columns can be proven to have the largest edge of its class."""
     n_learners: float
     """At most so many learners of its class vote differently; infinity where that is not known."""
 
-    def price(self, u: Vector, favour: Vector | None = None) -> PricedColumn:
-        """A column for the sample weights u; a negative u_i counts for the opposite label.
+    def price(self, residual: Vector, favour: Vector | None) -> PricedColumn:
+        """A learner for the residual of each row.
 
-        ``favour``, if given, is a factor for the edges of splits on each feature, which a pricer may heed; then nothing
-        is proven.
+        ``favour``, unless None, is a factor for the edges of splits on each feature, which a pricer may heed; then
+        nothing is proven.
         """
+
+
+def priced(tree: Tree, data: TrainingData, residual: Vector, voting: str, is_proven: bool = False) -> PricedColumn:
+    """The tree with the votes that its leaves cast for the residual."""
+    leaves = tree.leaves(data.X)
+    balance = np.bincount(leaves, weights=residual, minlength=tree.n_leaves).astype(float)
+    weight = np.bincount(leaves, weights=np.abs(residual), minlength=tree.n_leaves).astype(float)
+    learner = tree.with_votes(leaf_votes(balance, weight, voting))
+    return PricedColumn(learner, learner.votes[leaves], is_proven)

@@ -1,6 +1,6 @@
-"""CART by LightGBM: the weighted Gini tree is the tree of gradients -u*y and Hessians |u|.
+"""CART by LightGBM: the weighted Gini tree is the tree of gradients -r and Hessians |r|, r being the residual.
 
-For a leaf with G = sum(u*y) and H = sum(|u|), LightGBM maximises the sum of G^2/H, and the weighted Gini impurity is
+For a leaf with G = sum(r) and H = sum(|r|), LightGBM maximises the sum of G^2/H, and the weighted Gini impurity is
 half of H - G^2/H. The sum of H being fixed, both choose the same split.
 """
 
@@ -14,10 +14,9 @@ import numpy as np
 from scipy import sparse
 
 from .._typing import Features, Integers, Vector
-from ..trees.growing import priced
 from ..trees.lightgbm_text import parse_trees
 from ..trees.tree import Tree, constant_tree
-from .base import LearnerOptions, PricedColumn, TrainingData
+from .base import LearnerOptions, PricedColumn, TrainingData, priced
 
 SMALLEST_LEAVES = (1e-6, 1e-3, 1e-1)
 """Smallest total weight of a leaf, for weights of mean one; LightGBM refuses some splits below it, so it is retried."""
@@ -30,10 +29,11 @@ class CartPricer:
     n_learners = float("inf")
 
     def __init__(self, data: TrainingData, options: LearnerOptions) -> None:
-        X, labels, categorical = data
+        X, categorical = data
+        n_rows = X.shape[0]
         self._data = data
         self._voting = options.voting
-        self._parameters = _parameters(len(labels), options)
+        self._parameters = _parameters(n_rows, options)
         self._dataset = lightgbm.Dataset(
             X,
             feature_name=[f"f{i}" for i in range(X.shape[1])],
@@ -42,27 +42,28 @@ class CartPricer:
         )
         self._leaves_out_zeros = options.leave_out_zeros
         self._is_favouring = False
-        self._grow_on(np.arange(len(labels)), self._dataset)
+        self._grow_on(np.arange(n_rows), self._dataset)
         self._can_split = _varies(X)
 
-    def price(self, u: Vector, favour: Vector | None = None) -> PricedColumn:
+    def price(self, residual: Vector, favour: Vector | None) -> PricedColumn:
         if not self._can_split or (favour is None and not self._is_favouring):
-            return priced(self._grow(u), self._data, u, self._voting)
+            return priced(self._grow(residual), self._data, residual, self._voting)
         factors = np.ones(self._data.X.shape[1]) if favour is None else favour**2  # gains grow with squares of edges
         self._booster.reset_parameter({"feature_contri": factors.tolist()})
         self._is_favouring = favour is not None
-        tree = self._grow(u)
-        return priced(replace(tree, gain=tree.gain / factors[tree.feature]), self._data, u, self._voting)
+        tree = self._grow(residual)
+        tree = replace(tree, gain=tree.gain / factors[tree.feature])
+        return priced(tree, self._data, residual, self._voting)
 
-    def _grow(self, u: Vector) -> Tree:
-        size = np.abs(u)
+    def _grow(self, residual: Vector) -> Tree:
+        size = np.abs(residual)
         if not self._can_split or not size.any():
             return constant_tree(-1.0)
         if self._leaves_out_zeros:
             self._leave_out(size)
-            u, size = u[self._rows], size[self._rows]
+            residual, size = residual[self._rows], size[self._rows]
         scale = np.count_nonzero(size) / size.sum()
-        np.multiply(u, -scale * self._signs, out=self._gradients, casting="same_kind")
+        np.multiply(residual, -scale, out=self._gradients, casting="same_kind")
         np.multiply(size, scale, out=self._hessians, casting="same_kind")
         for smallest in SMALLEST_LEAVES:
             try:
@@ -72,7 +73,7 @@ class CartPricer:
         return constant_tree(-1.0)  # features that LightGBM takes for zeros, such as 1e-300, leave nothing to split
 
     def _grow_on(self, rows: Integers, dataset: lightgbm.Dataset) -> None:
-        self._rows, self._signs = rows, self._data.labels[rows]
+        self._rows = rows
         self._gradients = np.empty(len(rows), dtype=np.float32)
         self._hessians = np.empty(len(rows), dtype=np.float32)
         self._booster = lightgbm.Booster(self._parameters, dataset)

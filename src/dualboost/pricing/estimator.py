@@ -44,7 +44,7 @@ class FittedClassifier:
 
 
 class EstimatorPricer:
-    """Fits a clone of the classifier to the sample weights; a negative weight is a positive one of the other label."""
+    """Fits a clone of the classifier to the signs of the residual, weighted by its sizes."""
 
     is_exact = False
     n_learners = float("inf")
@@ -57,13 +57,13 @@ class EstimatorPricer:
         self._data, self._voting = data, options.voting
         self._X = data.X.tocsr() if sparse.issparse(data.X) else data.X
 
-    def price(self, u: Vector, favour: Vector | None = None) -> PricedColumn:
-        rows = np.flatnonzero(u)
-        targets = np.where(u > 0, self._data.labels, -self._data.labels)[rows]
+    def price(self, residual: Vector, favour: Vector | None) -> PricedColumn:
+        rows = np.flatnonzero(residual)
+        targets = np.where(residual[rows] > 0, 1.0, -1.0)
         if not len(rows) or (targets == targets[0]).all():
             learner = FittedClassifier(None, float(targets[0]) if len(rows) else -1.0, self._voting)
         else:
-            weights = np.abs(u[rows])
+            weights = np.abs(residual[rows])
             fitted = clone(self._classifier)
             fitted.fit(self._X[rows], targets, **{self._weights_name: weights * (len(rows) / weights.sum())})
             learner = FittedClassifier(fitted, 0.0, self._voting)

@@ -7,8 +7,8 @@ import numpy as np
 from .._typing import Vector
 from ..data.features import has_missing
 from ..trees.bins import MOST_CUTS, Bins
-from ..trees.growing import Branch, build_tree, priced
-from .base import LearnerOptions, PricedColumn, TrainingData
+from ..trees.growing import Branch, build_tree
+from .base import LearnerOptions, PricedColumn, TrainingData, priced
 from .cart import CartPricer
 from .enumeration import BinarySplits, best_of_depth_two
 from .streed import best_within, require_streed
@@ -41,26 +41,25 @@ class OptimalPricer:
             require_streed()
         self._stumps = None
         n_cuts = options.n_thresholds or _default_cuts(options.max_depth, data)
-        self._binary = BinarySplits(Bins(data, n_cuts))
+        self._binary = BinarySplits(Bins(data.X, data.categorical, n_cuts))
         self.n_learners = _count(len(self._binary.splits), options.max_depth)
 
-    def price(self, u: Vector, favour: Vector | None = None) -> PricedColumn:
+    def price(self, residual: Vector, favour: Vector | None) -> PricedColumn:
         """The tree with the largest edge; a favour is heeded at depth 1 only."""
+        best = self._optimal(residual, favour)
         if favour is not None:
-            found = self._optimal(u) if self._stumps is None else self._stumps.price(u, favour)
-            return found._replace(is_proven=False)
-        best, other = self._optimal(u), self._cart.price(u)
-        s = u * self._data.labels
-        if s @ other.votes > s @ best.votes + 1e-12 * np.abs(u).sum():
+            return best._replace(is_proven=False)
+        other = self._cart.price(residual, None)
+        if residual @ other.votes > residual @ best.votes + 1e-12 * np.abs(residual).sum():
             return other._replace(is_proven=best.is_proven)
         return best
 
-    def _optimal(self, u: Vector) -> PricedColumn:
+    def _optimal(self, residual: Vector, favour: Vector | None) -> PricedColumn:
         if self._stumps is not None:
-            return self._stumps.price(u)
-        root, is_proven = self._search(u * self._data.labels)
+            return self._stumps.price(residual, favour)
+        root, is_proven = self._search(residual)
         is_proven = is_proven and self.is_exact
-        return priced(build_tree(root), self._data, u, self._options.voting, is_proven)
+        return priced(build_tree(root), self._data, residual, self._options.voting, is_proven)
 
     def _search(self, s: Vector) -> tuple[Branch | None, bool]:
         options = self._options

@@ -247,7 +247,7 @@ def _refitted(search: Search, chosen: Point, enough: float) -> Point:
         return refitted if len(refitted.members) and not is_worse else chosen
     except MasterFailed as failure:
         warnings.warn(
-            f"No solver reached a gap of {EXACT.tolerance:g} on all rows; the weights have one of "
+            f"No solver reached a gap of {EXACT.precision.tolerance:g} on all rows; the weights have one of "
             f"{chosen.solution.gap:.1e} on the rows of the path ({failure}).",
             SolverWarning,
             stacklevel=3,

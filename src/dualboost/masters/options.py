@@ -1,0 +1,39 @@
+"""How the programme is solved: what a user may choose beside what is optimised."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass
+class SolverOptions:
+    """The plumbing of a fit; the defaults suit nearly everyone.
+
+    Parameters
+    ----------
+    master : {"auto", "ipm", "highs", "clarabel"}, default="auto"
+        The solver. "ipm" is our own for every formulation; "highs" (linear programmes) and "clarabel" (an extra) are
+        independent references. Whichever is chosen, the others stand by in case it fails.
+    reoptimize : {"as_needed", "every"}, default="as_needed"
+        "as_needed" solves the master only as far as the next pricing needs, and to the end for the result: fast.
+        "every" solves it to the end after every tree, so that each row of ``history_`` and each stage of
+        ``staged_predict`` is an optimum: for anytime curves. Both return a solution with the same certificate.
+    columns_per_iteration : int or "all", default=1
+        How many of the columns found may enter at one iteration, the largest edge first.
+    schedule : {"all", "rotate"}, default="all"
+        With several learners: ask all of them at every iteration, or one after the other.
+    active_rows : int, default=None
+        How many rows the master begins with, to go on with those that matter; the result is certified over all rows.
+        For "lp" and "cg" on hundreds of thousands of rows. None takes all rows from the start.
+    """
+
+    master: str = "auto"
+    reoptimize: str = "as_needed"
+    columns_per_iteration: int | str = 1
+    schedule: str = "all"
+    active_rows: int | None = None
+
+    @property
+    def most_entering(self) -> int | None:
+        """``columns_per_iteration`` as a number; None for all that improve."""
+        return None if self.columns_per_iteration == "all" else int(self.columns_per_iteration)
