@@ -15,7 +15,8 @@ from sklearn.preprocessing import StandardScaler
 
 from dualboost import DualBoostClassifier, LPBoost
 
-from .conftest import small_dataset
+from .conftest import ALL_FORMULATIONS, small_dataset
+from .thoroughness import together
 
 
 def fingerprint(clf, X):
@@ -55,17 +56,22 @@ def test_threads_do_not_change_the_model():
     np.testing.assert_array_equal(*(fingerprint(clf, X) for clf in models))
 
 
-def test_pickle_in_a_fresh_process(formulation_name, tmp_path):
+@pytest.mark.parametrize("formulations", together(ALL_FORMULATIONS))
+def test_pickle_in_a_fresh_process(formulations, tmp_path):
     X, y = small_dataset("breast_cancer")
-    clf = DualBoostClassifier(formulation_name, max_depth=2, max_trees=10).fit(X, y)
-    (tmp_path / "model.pickle").write_bytes(pickle.dumps(clf))
     np.save(tmp_path / "X.npy", X)
+    models = [DualBoostClassifier(name, max_depth=2, max_trees=10).fit(X, y) for name in formulations]
+    for name, clf in zip(formulations, models, strict=True):
+        (tmp_path / f"{name}.pickle").write_bytes(pickle.dumps(clf))
     code = (
-        "import pickle, numpy as np; clf = pickle.load(open('model.pickle', 'rb')); "
-        "np.save('out.npy', clf.predict_proba(np.load('X.npy')))"
+        "import pickle, sys, numpy as np\n"
+        "for name in sys.argv[1:]:\n"
+        "    clf = pickle.load(open(f'{name}.pickle', 'rb'))\n"
+        "    np.save(f'{name}.npy', clf.predict_proba(np.load('X.npy')))\n"
     )
-    subprocess.run([sys.executable, "-c", code], cwd=tmp_path, check=True)
-    np.testing.assert_array_equal(np.load(tmp_path / "out.npy"), clf.predict_proba(X))
+    subprocess.run([sys.executable, "-c", code, *formulations], cwd=tmp_path, check=True)
+    for name, clf in zip(formulations, models, strict=True):
+        np.testing.assert_array_equal(np.load(tmp_path / f"{name}.npy"), clf.predict_proba(X), err_msg=name)
 
 
 def test_grid_search_in_a_pipeline():

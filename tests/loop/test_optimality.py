@@ -8,6 +8,7 @@ from dualboost.formulations import FORMULATIONS
 
 from ..conftest import ALL_FORMULATIONS, SMALL_DATASETS, small_dataset, three_values_of_C
 from ..paper_programmes import PAPER, paper_optimum
+from ..thoroughness import iterations
 
 
 def shares_of(clf):
@@ -24,7 +25,7 @@ def test_every_iteration_solves_the_papers_programme(formulation, dataset, which
     clf = DualBoostClassifier(formulation, C=C, max_depth=2, max_trees=30, reoptimize="every").fit(X, y)
     signs = np.where(y == clf.classes_[1], 1.0, -1.0)
     A, shares = signs[:, None] * clf.votes(X), shares_of(clf)
-    for t in range(1, clf.n_generated_ + 1):
+    for t in iterations(clf.n_generated_):
         expected = paper_optimum(formulation, A[:, :t], C, signs, shares=shares[:, :t])
         assert clf.history_["objective"][t - 1] == pytest.approx(expected, rel=1e-6, abs=1e-9), t
     assert clf.history_["gap"].max() <= 1e-6
