@@ -16,13 +16,14 @@ from sklearn.preprocessing import StandardScaler
 from dualboost import DualBoostClassifier, LPBoost
 
 from .conftest import ALL_FORMULATIONS, small_dataset
-from .thoroughness import together
+from .thoroughness import ANY, SHAPES, every, together
 
 
 def fingerprint(clf, X):
     return np.r_[clf.weights_, clf.decision_function(X), clf.objective_, clf.predict_proba(X)[:, 1]]
 
 
+@pytest.mark.parametrize("formulation_name", every(ALL_FORMULATIONS, SHAPES))
 def test_refit_gives_the_same_model(formulation_name):
     X, y = small_dataset("twonorm")
     clf = DualBoostClassifier(formulation_name, max_trees=15, validation_fraction=0.2, random_state=3)
@@ -31,6 +32,7 @@ def test_refit_gives_the_same_model(formulation_name):
     np.testing.assert_array_equal(fingerprint(clf.fit(X, y), X), first)
 
 
+@pytest.mark.parametrize("formulation_name", every(ALL_FORMULATIONS, SHAPES))
 def test_clone_fits_the_same_model(formulation_name):
     X, y = small_dataset("ringnorm")
     clf = DualBoostClassifier(formulation_name, max_trees=15, random_state=0).fit(X, y)
@@ -42,6 +44,7 @@ def test_clone_of_a_formulation_object():
     assert clone(clf).formulation == clf.formulation
 
 
+@pytest.mark.parametrize("formulation_name", every(ALL_FORMULATIONS, SHAPES))
 def test_order_of_rows_does_not_change_the_model(formulation_name):
     X, y = small_dataset("integers")
     order = np.random.default_rng(0).permutation(len(y))
@@ -83,6 +86,7 @@ def test_grid_search_in_a_pipeline():
     assert np.isfinite(search.cv_results_["mean_test_score"]).all()
 
 
+@pytest.mark.parametrize("formulation_name", every(ALL_FORMULATIONS, ANY))
 def test_parallel_cross_validation_equals_serial(formulation_name):
     X, y = small_dataset("twonorm")
     clf = DualBoostClassifier(formulation_name, max_trees=10)

@@ -34,9 +34,9 @@ def how_many(few, all):
     return all if THOROUGH else few
 
 
-def together(items):
+def together(items, name=str):
     """Groups of items: each on its own, or all at once where what they share is costly, such as a process."""
-    return [pytest.param([item], id=item) for item in items] if THOROUGH else [pytest.param(list(items), id="all")]
+    return [pytest.param([item], id=name(item)) for item in items] if THOROUGH else [pytest.param([*items], id="all")]
 
 
 def iterations(n):
