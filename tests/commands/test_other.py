@@ -47,7 +47,7 @@ def test_thin_a_model_of_xgboost(name, run, rings, tmp_path):
 
 def test_thin_a_model_of_lightgbm(run, rings, tmp_path):
     X, y = rings.drop(columns="label"), rings["label"]
-    lightgbm.LGBMClassifier(n_estimators=40, max_depth=2, verbose=-1).fit(X, y).booster_.save_model(
+    lightgbm.LGBMClassifier(n_estimators=40, max_depth=2, verbose=-1, n_jobs=1).fit(X, y).booster_.save_model(
         tmp_path / "model.txt"
     )
     done = run("thin", "model.txt", *THIN, "-o", "small.txt")
