@@ -1,6 +1,7 @@
 # make demo    train and compare on embedded data: one table, one picture (out/demo.png)
 # make thin    thin an XGBoost model: one table, one picture (out/thinning.png)
-# make test    lint, types and tests
+# make test    lint, types and tests: one formulation for each mechanism, few data sets (three minutes)
+# make test-all  the whole of the tests: every formulation, CVXPY at every iteration, 40,000 damaged files
 # make test-browser  the study's report in Chromium (Debian's chromium and chromium-driver)
 # make docs    the documentation as pages that need no network: out/docs/index.html
 # make bench   fit and prediction times as ratios to LightGBM's (BENCH="--quick" for two minutes; DUALBOOST_DATA=FOLDER)
@@ -9,9 +10,10 @@
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
+PYTEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist worksteal
 
 .DEFAULT_GOAL := help
-.PHONY: help demo thin test test-browser lint types pytest docs bench clean
+.PHONY: help demo thin test test-all test-browser lint types pytest docs bench clean
 
 help:
 	@sed -n 's/^# //p' Makefile
@@ -21,9 +23,10 @@ $(VENV)/.base: pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[demo]'
 	@touch $@
 
-$(VENV)/.test: pyproject.toml $(VENV)/.base
+$(VENV)/.test: pyproject.toml
+	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[test]'
-	@touch $@
+	@touch $(VENV)/.base $@
 
 $(VENV)/.docs: pyproject.toml $(VENV)/.base
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[docs]'
@@ -35,7 +38,10 @@ demo: $(VENV)/.base
 thin: $(VENV)/.base
 	$(BIN)/python examples/thin_xgboost.py
 
-test: lint types pytest
+test: lint types pytest  # what else is checked in a few seconds joins here, before pytest
+
+test-all: $(VENV)/.test
+	DUALBOOST_THOROUGH=1 $(PYTEST)
 
 lint: $(VENV)/.test
 	$(BIN)/ruff check .
@@ -45,7 +51,7 @@ types: $(VENV)/.test
 	$(BIN)/mypy
 
 pytest: $(VENV)/.test
-	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n auto
+	$(PYTEST)
 
 test-browser: $(VENV)/.test
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest browser_tests

@@ -9,11 +9,20 @@ from dualboost.algebra.columns import Columns
 from dualboost.datasets import make_ringnorm, make_twonorm, make_waveform
 from dualboost.formulations import FORMULATIONS
 
-settings.register_profile("dualboost", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
+from .thoroughness import MECHANISMS, every, how_many
+
+settings.register_profile(
+    "dualboost",
+    deadline=None,
+    derandomize=True,
+    max_examples=how_many(30, 100),
+    suppress_health_check=[HealthCheck.too_slow],
+)
 settings.load_profile("dualboost")
 
 ALL_FORMULATIONS = sorted(FORMULATIONS)
-THINNING_FORMULATIONS = [name for name in ALL_FORMULATIONS if not FORMULATIONS[name].has_sides]
+TRIED_FORMULATIONS = every(ALL_FORMULATIONS, MECHANISMS)
+THINNING_FORMULATIONS = [name for name in TRIED_FORMULATIONS if not FORMULATIONS[name].has_sides]
 """Those that need to know no more of a column than its votes."""
 
 
@@ -90,6 +99,6 @@ def three_values_of_C(formulation, n_samples):
     return [float(grid[0]), float(grid[len(grid) // 2]), float(grid[-1])]
 
 
-@pytest.fixture(params=ALL_FORMULATIONS)
+@pytest.fixture(params=TRIED_FORMULATIONS)
 def formulation_name(request):
     return request.param

@@ -15,13 +15,15 @@ from sklearn.preprocessing import StandardScaler
 
 from dualboost import DualBoostClassifier, LPBoost
 
-from .conftest import small_dataset
+from .conftest import ALL_FORMULATIONS, small_dataset
+from .thoroughness import ANY, SHAPES, every, together
 
 
 def fingerprint(clf, X):
     return np.r_[clf.weights_, clf.decision_function(X), clf.objective_, clf.predict_proba(X)[:, 1]]
 
 
+@pytest.mark.parametrize("formulation_name", every(ALL_FORMULATIONS, SHAPES))
 def test_refit_gives_the_same_model(formulation_name):
     X, y = small_dataset("twonorm")
     clf = DualBoostClassifier(formulation_name, max_trees=15, validation_fraction=0.2, random_state=3)
@@ -30,6 +32,7 @@ def test_refit_gives_the_same_model(formulation_name):
     np.testing.assert_array_equal(fingerprint(clf.fit(X, y), X), first)
 
 
+@pytest.mark.parametrize("formulation_name", every(ALL_FORMULATIONS, SHAPES))
 def test_clone_fits_the_same_model(formulation_name):
     X, y = small_dataset("ringnorm")
     clf = DualBoostClassifier(formulation_name, max_trees=15, random_state=0).fit(X, y)
@@ -41,6 +44,7 @@ def test_clone_of_a_formulation_object():
     assert clone(clf).formulation == clf.formulation
 
 
+@pytest.mark.parametrize("formulation_name", every(ALL_FORMULATIONS, SHAPES))
 def test_order_of_rows_does_not_change_the_model(formulation_name):
     X, y = small_dataset("integers")
     order = np.random.default_rng(0).permutation(len(y))
@@ -55,17 +59,22 @@ def test_threads_do_not_change_the_model():
     np.testing.assert_array_equal(*(fingerprint(clf, X) for clf in models))
 
 
-def test_pickle_in_a_fresh_process(formulation_name, tmp_path):
+@pytest.mark.parametrize("formulations", together(ALL_FORMULATIONS))
+def test_pickle_in_a_fresh_process(formulations, tmp_path):
     X, y = small_dataset("breast_cancer")
-    clf = DualBoostClassifier(formulation_name, max_depth=2, max_trees=10).fit(X, y)
-    (tmp_path / "model.pickle").write_bytes(pickle.dumps(clf))
     np.save(tmp_path / "X.npy", X)
+    models = [DualBoostClassifier(name, max_depth=2, max_trees=10).fit(X, y) for name in formulations]
+    for name, clf in zip(formulations, models, strict=True):
+        (tmp_path / f"{name}.pickle").write_bytes(pickle.dumps(clf))
     code = (
-        "import pickle, numpy as np; clf = pickle.load(open('model.pickle', 'rb')); "
-        "np.save('out.npy', clf.predict_proba(np.load('X.npy')))"
+        "import pickle, sys, numpy as np\n"
+        "for name in sys.argv[1:]:\n"
+        "    clf = pickle.load(open(f'{name}.pickle', 'rb'))\n"
+        "    np.save(f'{name}.npy', clf.predict_proba(np.load('X.npy')))\n"
     )
-    subprocess.run([sys.executable, "-c", code], cwd=tmp_path, check=True)
-    np.testing.assert_array_equal(np.load(tmp_path / "out.npy"), clf.predict_proba(X))
+    subprocess.run([sys.executable, "-c", code, *formulations], cwd=tmp_path, check=True)
+    for name, clf in zip(formulations, models, strict=True):
+        np.testing.assert_array_equal(np.load(tmp_path / f"{name}.npy"), clf.predict_proba(X), err_msg=name)
 
 
 def test_grid_search_in_a_pipeline():
@@ -77,6 +86,7 @@ def test_grid_search_in_a_pipeline():
     assert np.isfinite(search.cv_results_["mean_test_score"]).all()
 
 
+@pytest.mark.parametrize("formulation_name", every(ALL_FORMULATIONS, ANY))
 def test_parallel_cross_validation_equals_serial(formulation_name):
     X, y = small_dataset("twonorm")
     clf = DualBoostClassifier(formulation_name, max_trees=10)

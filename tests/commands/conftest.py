@@ -1,6 +1,4 @@
-import os
-import subprocess
-import sys
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -8,22 +6,19 @@ import pytest
 
 from dualboost.datasets import make_twonorm
 
+from ..command_line import dualboost, started
+
 
 @pytest.fixture
 def run(tmp_path):
     """Runs a command in a folder of its own."""
+    return partial(dualboost, cwd=tmp_path)
 
-    def dualboost(*arguments):
-        return subprocess.run(
-            [sys.executable, "-m", "dualboost.cli", *map(str, arguments)],
-            cwd=tmp_path,
-            env=os.environ | {"OMP_NUM_THREADS": "1"},
-            capture_output=True,
-            text=True,
-            timeout=300,
-        )
 
-    return dualboost
+@pytest.fixture
+def start(tmp_path):
+    """Starts a process that runs a command in a folder of its own."""
+    return partial(started, cwd=tmp_path)
 
 
 @pytest.fixture

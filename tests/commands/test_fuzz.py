@@ -9,7 +9,10 @@ from dualboost.commands.reading import features_for, read_training
 from dualboost.data.table_files import read_table
 from dualboost.errors import DualBoostError
 
-N_READ, N_FITTED, PARTS = 20_000, 1_000, 10
+from ..thoroughness import how_many
+
+N_READ, N_FITTED = how_many(2_000, 20_000), how_many(100, 1_000)
+PARTS = how_many(2, 10)
 WORDS = [b"nan", b"inf", b"-inf", b"1e999", b"9" * 400, b"", b'"', b"\x00", b"\xff", b"\n", b",", b";", b"\r", b"True"]
 WORDS += [b"2020-01-01", b"0x1F", b"1_000", "日本".encode(), b"-", b"'", b"1,2", b"\t", b" ", b"NA", b"y", b"x"]
 

@@ -10,6 +10,8 @@ import pytest
 
 from dualboost import load_model
 
+from ..thoroughness import how_many
+
 FIT = ("fit", "train.csv", "--target", "label", "--max-depth", "2")
 
 
@@ -19,8 +21,8 @@ def model(run, tables):
     return tables / "model.json"
 
 
-def test_fit_tells_what_it_did(run, tables):
-    done = run(*FIT, "--json")
+def test_fit_tells_what_it_did(start, tables):
+    done = start(*FIT, "--json")
     figures = json.loads(done.stdout)
     assert done.stderr == ""
     assert figures["rows"] == 300
@@ -114,12 +116,12 @@ def test_booleans_mean_the_same_in_python(run, tmp_path):
 
 
 @pytest.mark.filterwarnings("default::dualboost.errors.DataWarning")
-def test_likely_mistakes_are_told(run, tables):
+def test_likely_mistakes_are_told(start, tables):
     frame = pd.read_csv(tables / "train.csv").assign(id=[f"u{k}" for k in range(300)])
     frame["b"] = frame["b"].astype(object)
     frame.loc[17, "b"] = "oops"
     frame.to_csv(tables / "train.csv", index=False)
-    done = run(*FIT)
+    done = start(*FIT)
     assert done.returncode == 0
     assert "column 'b' is text, as row 18 has 'oops'; its numbers become categories" in done.stderr
     assert "column 'id' has 300 different values in 300 rows; leave it out with --drop?" in done.stderr
@@ -164,7 +166,7 @@ def test_an_interrupted_fit_keeps_its_trees_and_says_so(tables):
         text=True,
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # jobs in the background ignore it
     )
-    time.sleep(8.0)  # the end is the same while modules are imported, and while trees are grown
+    time.sleep(how_many(3.0, 8.0))  # the end is the same while modules are imported, and while trees are grown
     process.send_signal(signal.SIGINT)
     try:
         _, message = process.communicate(timeout=120)

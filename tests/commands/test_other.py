@@ -47,7 +47,7 @@ def test_thin_a_model_of_xgboost(name, run, rings, tmp_path):
 
 def test_thin_a_model_of_lightgbm(run, rings, tmp_path):
     X, y = rings.drop(columns="label"), rings["label"]
-    lightgbm.LGBMClassifier(n_estimators=40, max_depth=2, verbose=-1).fit(X, y).booster_.save_model(
+    lightgbm.LGBMClassifier(n_estimators=40, max_depth=2, verbose=-1, n_jobs=1).fit(X, y).booster_.save_model(
         tmp_path / "model.txt"
     )
     done = run("thin", "model.txt", *THIN, "-o", "small.txt")
@@ -124,11 +124,11 @@ def test_completion_scripts(shell, run):
     assert "_DUALBOOST_COMPLETE" in run("completion", shell).stdout
 
 
-def test_errors_are_one_line_and_exit_codes_tell(run, tmp_path):
-    missing = run("predict", "model.json", "new.csv")
+def test_errors_are_one_line_and_exit_codes_tell(start, tmp_path):
+    missing = start("predict", "model.json", "new.csv")
     assert (missing.returncode, missing.stderr.count("\n")) == (1, 1)
-    assert run("fit").returncode == 2
+    assert start("fit").returncode == 2
     assert "Traceback" not in missing.stderr
-    debugged = run("--debug", "predict", "model.json", "new.csv")
+    debugged = start("--debug", "predict", "model.json", "new.csv")
     assert debugged.returncode == 1
     assert "Traceback" in debugged.stderr

@@ -14,6 +14,8 @@ from dualboost import DualBoostClassifier
 from dualboost.datasets import make_twonorm
 from dualboost.formulations import FORMULATIONS
 
+from ..thoroughness import together
+
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 CONTRIBUTING = ROOT / "CONTRIBUTING.md"
@@ -26,6 +28,15 @@ HEADING = re.compile(r"^#+ (?P<text>.+)$", re.MULTILINE)
 NOT_RUN = {"from_colboost.md": 1}
 """How many blocks of which page are marked as not to be run: a new one is a decision, not an accident."""
 
+ONE_AFTER_ANOTHER = """
+import os, runpy, sys
+for script in sys.argv[1:]:
+    os.mkdir(folder := script + ".folder")
+    os.chdir(folder)
+    runpy.run_path(script, run_name="__main__")
+"""
+"""Each script in a namespace and a folder of its own."""
+
 
 def blocks(page):
     return list(BLOCK.finditer(page.read_text(encoding="utf-8")))
@@ -35,12 +46,14 @@ def name(page):
     return page.relative_to(ROOT).as_posix()
 
 
-@pytest.mark.parametrize("page", [page for page in PAGES if blocks(page)], ids=name)
-def test_the_blocks_of_a_page_run_in_order(page, tmp_path):
-    script = tmp_path / "page.py"
-    script.write_text("\n".join(block["code"] for block in blocks(page) if not block["mark"]), encoding="utf-8")
+@pytest.mark.parametrize("pages", together([page for page in PAGES if blocks(page)], name))
+def test_the_blocks_of_a_page_run_in_order(pages, tmp_path):
+    scripts = [tmp_path / f"{page.stem}.py" for page in pages]
+    for page, script in zip(pages, scripts, strict=True):
+        code = "\n".join(block["code"] for block in blocks(page) if not block["mark"])
+        script.write_text(code, encoding="utf-8")
     run = subprocess.run(
-        [sys.executable, "-W", "error::UserWarning:dualboost", str(script)],
+        [sys.executable, "-W", "error::UserWarning:dualboost", "-c", ONE_AFTER_ANOTHER, *map(str, scripts)],
         cwd=tmp_path,
         env=os.environ | {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MPLBACKEND": "Agg"},
         capture_output=True,

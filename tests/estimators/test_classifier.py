@@ -4,6 +4,7 @@ import _thread
 import signal
 import threading
 import warnings
+from functools import cache
 
 import numpy as np
 import pandas as pd
@@ -28,9 +29,14 @@ def twonorm():
     return make_twonorm(600, random_state=0)
 
 
+@cache
+def fit_of(name):
+    return DualBoostClassifier(name, max_depth=2, max_trees=25).fit(*make_twonorm(600, random_state=0))
+
+
 @pytest.fixture
-def fitted(formulation_name, twonorm):
-    return DualBoostClassifier(formulation_name, max_depth=2, max_trees=25).fit(*twonorm)
+def fitted(formulation_name):
+    return fit_of(formulation_name)
 
 
 def test_attributes_agree(fitted, twonorm):

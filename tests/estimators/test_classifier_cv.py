@@ -11,7 +11,8 @@ from dualboost.datasets import make_twonorm
 from dualboost.errors import InvalidParameterError
 from dualboost.formulations import FORMULATIONS
 
-from ..conftest import has_no_C
+from ..conftest import ALL_FORMULATIONS, has_no_C
+from ..thoroughness import SHAPES, every
 
 
 @pytest.fixture(scope="module")
@@ -25,6 +26,7 @@ def test_scikit_learn_compatible(estimator, check):
     check(estimator)
 
 
+@pytest.mark.parametrize("formulation_name", every(ALL_FORMULATIONS, SHAPES))
 def test_the_result_is_a_plain_fit_with_the_chosen_C(formulation_name, twonorm):
     X, y = twonorm
     tuned = DualBoostClassifierCV(formulation_name, Cs=4, max_trees=20, random_state=0).fit(X, y)

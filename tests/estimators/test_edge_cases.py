@@ -9,6 +9,9 @@ from dualboost import DualBoostClassifier
 from dualboost.datasets import make_twonorm
 from dualboost.errors import DegenerateEnsembleWarning, InvalidDataError, InvalidParameterError, TiedEnsembleWarning
 
+from ..conftest import ALL_FORMULATIONS
+from ..thoroughness import SHAPES, every
+
 TIED = ("hard", "lexi", "lp-nu", "soft", "total", "mlp")
 """Those that look at the worst rows or the worse class: where nothing can be learnt, a tie is their optimum."""
 
@@ -66,6 +69,7 @@ def test_single_feature(formulation_name):
     assert clf.feature_importances_ == pytest.approx([1.0])
 
 
+@pytest.mark.parametrize("formulation_name", every(ALL_FORMULATIONS, SHAPES))
 def test_many_more_features_than_rows(formulation_name):
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(50, 10_000)), np.repeat([0, 1], 25)

@@ -14,8 +14,9 @@ from dualboost import DualBoostClassifier
 from dualboost.errors import InvalidParameterError
 from dualboost.pricing import CartPricer, LearnerOptions, TrainingData
 
-from ..conftest import SMALL_DATASETS, is_priced_by_votes, small_dataset
+from ..conftest import ALL_FORMULATIONS, SMALL_DATASETS, is_priced_by_votes, small_dataset
 from ..pricing.test_cart import binary_data
+from ..thoroughness import every
 
 
 def all_stumps(X):
@@ -49,7 +50,7 @@ def lp_over(A, C):
     return solver.getInfo().objective_function_value
 
 
-@pytest.mark.parametrize("name", SMALL_DATASETS)
+@pytest.mark.parametrize("name", every(SMALL_DATASETS, few=("breast_cancer", "integers")))
 def test_certified_is_optimal_over_all_stumps(name):
     X, y = small_dataset(name, n=120)
     clf = DualBoostClassifier("lp", C=0.3, learner="optimal", max_trees=500).fit(X, y)
@@ -61,6 +62,7 @@ def test_certified_is_optimal_over_all_stumps(name):
     assert np.isfinite(clf.history_["bound"]).all()
 
 
+@pytest.mark.parametrize("formulation_name", every(ALL_FORMULATIONS, few=("lp", "md", "nm", "spatial")))
 def test_bounds_are_valid_and_absent_without_a_proof(formulation_name):
     X, y = binary_data(300)
     early = DualBoostClassifier(formulation_name, learner="optimal", max_trees=5).fit(X, y)

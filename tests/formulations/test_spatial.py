@@ -10,6 +10,7 @@ from dualboost.formulations.neighbours import most_neighbours, neighbouring_pair
 
 from ..conftest import small_dataset
 from ..paper_programmes import spatial
+from ..thoroughness import every
 
 SHAPE = (10, 10)
 BLOCK = np.zeros(SHAPE, dtype=bool)
@@ -22,6 +23,7 @@ def images(n, seed):
     return rng.normal(size=(n, BLOCK.size)) + 0.5 * y[:, None] * BLOCK.ravel(), y
 
 
+STUMPS_AND_TREES = every([{}, {"criterion": "edge"}, {"max_depth": 2}], few=[{"max_depth": 2}])
 X, Y = images(200, 0)
 X_NEW, Y_NEW = images(2000, 1)
 
@@ -41,7 +43,7 @@ def variation(clf):
     return (np.abs(np.diff(v, axis=0)).sum() + np.abs(np.diff(v, axis=1)).sum()) / clf.weights_.sum()
 
 
-@pytest.mark.parametrize("options", [{}, {"criterion": "edge"}, {"max_depth": 2}], ids=str)
+@pytest.mark.parametrize("options", STUMPS_AND_TREES, ids=str)
 def test_without_smoothness_it_is_lp(options):
     plain = DualBoostClassifier("lp", C=0.05, max_trees=150, **options).fit(X, Y)
     clf = fitted(0.0, **options)
@@ -49,7 +51,7 @@ def test_without_smoothness_it_is_lp(options):
     assert (clf.objective_, clf.bound_, clf.stop_reason_) == (plain.objective_, plain.bound_, plain.stop_reason_)
 
 
-@pytest.mark.parametrize("options", [{}, {"criterion": "edge"}, {"max_depth": 2}], ids=str)
+@pytest.mark.parametrize("options", STUMPS_AND_TREES, ids=str)
 def test_more_smoothness_makes_weights_smoother(options):
     found = [variation(fitted(smoothness, **options)) for smoothness in (0.0, 0.1, 0.3, 2.0)]
     assert (np.diff(found) < 0).all()
@@ -64,7 +66,7 @@ def test_it_finds_the_block():
     assert smooth.score(X_NEW, Y_NEW) > plain.score(X_NEW, Y_NEW) + 0.02
 
 
-@pytest.mark.parametrize("smoothness", [0.03, 0.3, 1.0])
+@pytest.mark.parametrize("smoothness", every([0.03, 0.3, 1.0], few=[0.3]))
 @pytest.mark.parametrize("options", [{}, {"max_depth": 3}, {"master": "highs", "max_trees": 30}], ids=str)
 def test_the_optimum_over_the_columns_held(smoothness, options):
     clf = fitted(smoothness, **options)

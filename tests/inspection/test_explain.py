@@ -20,6 +20,7 @@ from dualboost.trees.tree import Tree, constant_tree
 
 from ..conftest import ALL_FORMULATIONS
 from ..thinning.models import numbers, table
+from ..thoroughness import how_many
 
 
 def expectation(tree, x, known, node):
@@ -98,7 +99,7 @@ def test_leaves_without_rows_and_with_very_many(covers):
         np.testing.assert_allclose(found[row, :2], shapley_values([filled], [1.0], x)[0], atol=1e-6)
 
 
-@settings(max_examples=40)
+@settings(max_examples=how_many(15, 40))
 @given(
     formulation=st.sampled_from(ALL_FORMULATIONS),
     depth=st.integers(1, 5),

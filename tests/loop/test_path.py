@@ -1,5 +1,7 @@
 """Columns shared along a path of C."""
 
+from functools import cache
+
 import numpy as np
 import pytest
 
@@ -20,16 +22,21 @@ def path_of(name, Cs, max_trees=40):
     return follow_path(FORMULATIONS[name](), Cs, pool, columns, held_out, max_trees), columns
 
 
+@cache
+def path_on_the_grid(name):
+    Cs = FORMULATIONS[name]().C_grid(300, 6)
+    return Cs, *path_of(name, Cs)
+
+
 def test_one_point_for_each_value_in_order(formulation_name):
-    Cs = FORMULATIONS[formulation_name]().C_grid(300, 6)
-    points, columns = path_of(formulation_name, Cs)
+    Cs, points, columns = path_on_the_grid(formulation_name)
     assert [point.C for point in points] == list(Cs)
     assert all(0 <= point.score <= 1 and 0 <= point.n_trees <= columns.n_trees for point in points)
     assert max(point.score for point in points) > 0.8
 
 
 def test_columns_are_shared(formulation_name):
-    _, columns = path_of(formulation_name, FORMULATIONS[formulation_name]().C_grid(300, 6))
+    _, _, columns = path_on_the_grid(formulation_name)
     assert columns.n_trees <= 40 + 5 * max(40 // EXTRA_SHARE, 1)
 
 

@@ -13,6 +13,7 @@ from dualboost.masters.interior_point import InteriorPointMaster
 
 from ..conftest import SMALL_DATASETS, small_dataset, stump_columns
 from ..paper_programmes import lp
+from ..thoroughness import every, iterations
 
 SAMPLES = (2, 10, 40)
 
@@ -37,7 +38,7 @@ def same_model(one, other, X):
 @pytest.mark.usefixtures("small_bundles")
 @pytest.mark.parametrize("sample", SAMPLES)
 @pytest.mark.parametrize("C", [0.05, 0.4])
-@pytest.mark.parametrize("dataset", SMALL_DATASETS)
+@pytest.mark.parametrize("dataset", every(SMALL_DATASETS, few=("integers", "ringnorm")))
 def test_the_result_is_the_optimum_of_all_rows(dataset, C, sample):
     X, y = small_dataset(dataset)
     clf = DualBoostClassifier(DDABoost(sample=sample), C=C, max_depth=2, max_trees=30).fit(X, y)
@@ -52,12 +53,12 @@ def test_the_result_is_the_optimum_of_all_rows(dataset, C, sample):
 
 @pytest.mark.usefixtures("small_bundles")
 @pytest.mark.parametrize("master", ["auto", "highs", "clarabel"])
-@pytest.mark.parametrize("dataset", SMALL_DATASETS)
+@pytest.mark.parametrize("dataset", every(SMALL_DATASETS, few=("integers", "ringnorm")))
 def test_every_iteration_is_the_optimum_of_all_rows_where_that_is_asked_for(dataset, master):
     X, y = small_dataset(dataset)
     clf = DualBoostClassifier(DDABoost(0.2, sample=20), max_trees=12, reoptimize="every", master=master).fit(X, y)
     A = signed_votes(clf, X, y)
-    for t in range(1, clf.n_generated_ + 1):
+    for t in iterations(clf.n_generated_):
         assert clf.history_["objective"][t - 1] == pytest.approx(lp(A[:, :t], 0.2), rel=1e-6), t
     assert clf.history_["gap"].max() <= 1e-6
 

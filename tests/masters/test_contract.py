@@ -7,7 +7,7 @@ from dualboost.errors import InvalidParameterError, UnsupportedFormulationError
 from dualboost.formulations import FORMULATIONS
 from dualboost.masters import MASTERS, Ladder, make_ladder, n_used
 
-from ..conftest import ALL_FORMULATIONS, expanded, stump_columns, stump_shares, three_values_of_C
+from ..conftest import TRIED_FORMULATIONS, expanded, stump_columns, stump_shares, three_values_of_C
 from ..paper_programmes import paper_optimum
 
 TOLERANCE = 1e-6
@@ -15,7 +15,7 @@ TOLERANCE = 1e-6
 
 def cases():
     """Every (master, formulation) that goes together."""
-    for name in ALL_FORMULATIONS:
+    for name in TRIED_FORMULATIONS:
         columns = stump_columns(n_rows=10, n_columns=2, formulation=name)
         programme = FORMULATIONS[name]().resolve(columns.counts.sum()).programme_over(columns, 2)
         yield from ((master, name) for master in MASTERS if MASTERS[master].supports(programme))

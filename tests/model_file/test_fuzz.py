@@ -17,10 +17,11 @@ from dualboost.model_file.writing import model_text
 from dualboost.thinning import ThinnedTreesClassifier
 
 from ..golden import model_paths
+from ..thoroughness import how_many
 from .mutations import Mutator
 
-N_FILES, N_SHARES = 20_000, 8
-N_ON_DISK = 400
+N_FILES, N_SHARES = how_many(2_000, 20_000), how_many(2, 8)
+N_ON_DISK = how_many(100, 400)
 MOST_SECONDS, MOST_BYTES = 1.0, 2**30
 UNIT = 1 if sys.platform == "darwin" else 1024
 """What ``getrusage`` counts memory in."""

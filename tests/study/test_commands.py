@@ -1,12 +1,6 @@
 import json
-import subprocess
-import sys
 
-
-def dualboost(*arguments, cwd):
-    return subprocess.run(
-        [sys.executable, "-m", "dualboost.cli", *arguments], cwd=cwd, capture_output=True, text=True, timeout=300
-    )
+from ..command_line import dualboost, started
 
 
 def test_run_export_and_list(tmp_path):
@@ -58,4 +52,4 @@ def test_errors_are_one_line(tmp_path):
 
 
 def test_version(tmp_path):
-    assert dualboost("--version", cwd=tmp_path).stdout.startswith("dualboost, version")
+    assert started("--version", cwd=tmp_path).stdout.startswith("dualboost, version")

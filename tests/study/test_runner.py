@@ -20,6 +20,8 @@ from dualboost.study import Preset, read_results, run_study
 from dualboost.study.folder import RECORDS
 from dualboost.study.methods import METHODS
 
+from ..thoroughness import how_many
+
 SMALL = Preset(
     experiments=("cart", "confidence", "optimal", "reweight"),
     datasets=("twonorm",),
@@ -88,18 +90,19 @@ def test_records_do_not_depend_on_the_number_of_workers(reference, tmp_path):
 
 
 def test_a_dask_cluster_gives_the_same_records(reference, tmp_path):
-    with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster, Client(cluster):
+    n_workers = how_many(1, 2)
+    with LocalCluster(n_workers=n_workers, threads_per_worker=1, dashboard_address=None) as cluster, Client(cluster):
         run_study(SMALL, tmp_path, n_jobs=2, backend="dask")
     assert_same(tmp_path, reference)
 
 
-def test_killed_five_times_and_resumed(reference, tmp_path):
+def test_killed_again_and_again_and_resumed(reference, tmp_path):
     script = (
         "import sys; from tests.study.test_runner import SMALL; from dualboost.study import run_study;"
         "run_study(SMALL, sys.argv[1])"
     )
     rng = random.Random(0)
-    for _ in range(5):
+    for _ in range(how_many(2, 5)):
         process = subprocess.Popen(
             [sys.executable, "-c", script, str(tmp_path)], env=os.environ, start_new_session=True
         )

@@ -13,15 +13,16 @@ from catboost import CatBoostClassifier
 from dualboost import thin
 from dualboost.thinning import ADAPTERS, adapter_for
 
+from ..thoroughness import together
 from .models import CASES
 
 FRESH = """
 import pickle, sys
-import numpy as np
-path, data, out = sys.argv[1:]
-X = pickle.load(open(data, "rb"))
-{load}
-np.save(out, np.asarray({answer}))
+folder = sys.argv[1]
+for k, (load, answer) in enumerate(pickle.load(open(f"{folder}/cases", "rb"))):
+    names = {"path": f"{folder}/model{k}", "X": pickle.load(open(f"{folder}/X{k}", "rb"))}
+    exec(load, names)
+    pickle.dump(eval(answer, names), open(f"{folder}/answers{k}", "wb"))
 """
 
 
@@ -103,14 +104,21 @@ def test_classes_and_probabilities_follow_the_raw_scores(case, fitted, thinned):
         assert np.mean(predicted == y) > 0.7
 
 
-def test_round_trip_in_a_fresh_process(case, thinned, tmp_path):
-    X, _ = case.data(n=100, seed=11)
-    path, data, out = str(tmp_path / "model"), tmp_path / "X.pkl", tmp_path / "answers.npy"
-    data.write_bytes(pickle.dumps(X))
-    case.save(thinned.model, path)
-    script = FRESH.format(load=case.load, answer=case.answer)
-    subprocess.run([sys.executable, "-c", script, path, str(data), str(out)], check=True, timeout=120)
-    np.testing.assert_array_equal(np.load(out), answers(case, thinned.model, X))
+@pytest.mark.parametrize("names", together(CASES))
+def test_round_trip_in_a_fresh_process(names, tmp_path):
+    expected, cases = [], [CASES[name] for name in names]
+    for k, case in enumerate(cases):
+        X, _ = case.data(n=100, seed=11)
+        data = case.data()
+        model = thin(case.fit(*data), *data, C=0.02, random_state=0).model
+        (tmp_path / f"X{k}").write_bytes(pickle.dumps(X))
+        case.save(model, str(tmp_path / f"model{k}"))
+        expected.append(answers(case, model, X))
+    (tmp_path / "cases").write_bytes(pickle.dumps([(case.load, case.answer) for case in cases]))
+    subprocess.run([sys.executable, "-c", FRESH, str(tmp_path)], check=True, timeout=120)
+    for k, name in enumerate(names):
+        found = pickle.loads((tmp_path / f"answers{k}").read_bytes())
+        np.testing.assert_array_equal(np.asarray(found), expected[k], err_msg=name)
 
 
 def test_the_model_that_came_in_is_not_changed(case):

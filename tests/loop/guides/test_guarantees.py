@@ -12,8 +12,9 @@ from dualboost.masters import MASTERS, Interleaved, Ladder
 from dualboost.pricing import PRICERS, LearnerOptions, Pool, TrainingData
 
 from ...conftest import small_dataset
+from ...thoroughness import every
 
-DATASETS = ("breast_cancer", "integers", "twonorm")
+DATASETS = every(("breast_cancer", "integers", "twonorm"), few=("integers",))
 N_ROWS = 150
 
 
