@@ -29,7 +29,7 @@ if TYPE_CHECKING:
         SpatialLPBoost,
         TotalBoost,
     )
-    from .model_file.reading import load_model
+    from .loading import load_model
     from .thinning.thin import thin
 
 __version__ = "0.1.0"
@@ -37,7 +37,7 @@ __version__ = "0.1.0"
 _HOMES = {
     "DualBoostClassifier": "estimators.classifier",
     "DualBoostClassifierCV": "estimators.classifier_cv",
-    "load_model": "model_file.reading",
+    "load_model": "loading",
     "thin": "thinning",
     "to_lightgbm": "export",
 }

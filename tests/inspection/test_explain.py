@@ -70,7 +70,7 @@ def test_shapley_values_by_their_definition(options, weights):
     clf = DualBoostClassifier("cg", max_trees=6, **options).fit(X, y, sample_weight=weights)
     used = np.flatnonzero(clf.weights_)
     trees, shares = [clf.estimators_[j] for j in used], clf.weights_[used] / clf.weights_.sum()
-    explained, codes = clf.explain(X[:12]), np.asarray(clf._encoder.transform(X[:12]), dtype=float)
+    explained, codes = clf.explain(X[:12]), np.asarray(clf.fitted_.encoder.transform(X[:12]), dtype=float)
     for row, x in enumerate(codes):
         phi, base = shapley_values(trees, shares, x)
         np.testing.assert_allclose(explained.values[row], phi, rtol=0, atol=1e-6)
@@ -169,6 +169,7 @@ def test_what_cannot_be_explained():
     with pytest.raises(UnsupportedModelError, match=r"explain needs an ensemble of trees.*FittedClassifier"):
         DualBoostClassifier(learner=LogisticRegression(), max_trees=3).fit(X, y).explain(X)
     clf = DualBoostClassifier(max_trees=3).fit(X, y)
-    clf.estimators_ = [replace(tree, covers=None) for tree in clf.estimators_]
+    uncounted = [replace(tree, covers=None) for tree in clf.estimators_]
+    clf = clf.with_fitted(clf.fitted_.with_learners(uncounted, clf.weights_))
     with pytest.raises(UnsupportedModelError, match="number of training rows"):
         clf.explain(X)

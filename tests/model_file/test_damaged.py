@@ -186,4 +186,4 @@ def test_a_thinned_model_has_trees_and_no_categories(tmp_path):
 def test_a_file_cannot_ask_for_any_number_of_threads(tmp_path):
     path = tmp_path / "model.json"
     path.write_text(json.dumps(put(document("stumps"), "parameters.n_jobs", 10**9)))
-    assert load_model(path)._ensemble.n_jobs <= (os.cpu_count() or 1)
+    assert load_model(path).fitted_.ensemble.n_jobs <= (os.cpu_count() or 1)

@@ -8,11 +8,11 @@ import pytest
 
 from dualboost import ConvexBoost, DualBoostClassifier, DualBoostClassifierCV, SpatialLPBoost, load_model
 from dualboost.formulations import FORMULATIONS
+from dualboost.loading import read_model
 from dualboost.masters import MASTERS
 from dualboost.model_file.files import read_file
 from dualboost.model_file.layout import MOST_FEATURES, STOP_REASONS
 from dualboost.model_file.parameters import PARAMETERS
-from dualboost.model_file.reading import read_model
 from dualboost.model_file.values import CATEGORY_TYPES, CLASS_TYPES
 from dualboost.pricing import PRICERS
 

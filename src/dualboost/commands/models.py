@@ -14,7 +14,7 @@ from ..errors import InvalidDataError, InvalidParameterError, MissingDependencyE
 from ..estimators.classifier import DualBoostClassifier
 from ..estimators.classifier_cv import DualBoostClassifierCV
 from ..formulations import FORMULATIONS
-from ..model_file.reading import load_model
+from ..loading import load_model
 from .output import JSON, report, require_place
 from .reading import features_for, read_training, split_target
 
@@ -83,7 +83,7 @@ def load_with_features(model_path: Path, data: Path) -> tuple[Any, pd.DataFrame,
     if not hasattr(model, "feature_names_in_"):
         raise InvalidDataError(f"{model_path}: the model was fitted without column names, so that no table fits it.")
     names = [str(name) for name in model.feature_names_in_]
-    categories = {names[position]: known for position, known in model._encoder.categories.items()}
+    categories = {names[position]: known for position, known in model.fitted_.encoder.categories.items()}
     frame = read_table(data, categories)
     return model, frame, features_for(names, categories, frame, data)
 

@@ -1,42 +1,37 @@
-"""The scikit-learn estimator: it validates, wires the parts together, and predicts."""
+"""The scikit-learn estimator: it checks its arguments and wires the parts of a fit together."""
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
-import numpy as np
 from joblib import effective_n_jobs
-from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import validate_data
 
-from .._typing import Features, Vector
+from .._typing import Vector
 from ..algebra.columns import Columns
 from ..algebra.threads import one_blas_thread
-from ..data.features import FeatureEncoder, as_features, has_missing
+from ..arguments import require_fraction, require_integer
 from ..data.merging import TrainingRows, merge_rows
-from ..errors import DegenerateEnsembleWarning, InvalidParameterError, TiedEnsembleWarning
+from ..data.splitting import hold_out
+from ..errors import InvalidParameterError
 from ..formulations import Formulation, make_formulation
 from ..inspection import InspectionMixin
-from ..loop.column_generation import ColumnGeneration, Reoptimiser
-from ..loop.held_out import TIE, HeldOut, class_balance
+from ..loop.column_generation import ColumnGeneration
+from ..loop.held_out import HeldOut
 from ..loop.history import Trace
 from ..loop.logs import log_end, log_iteration, log_start
 from ..loop.progress import ProgressBar
 from ..loop.stopping import Callbacks, NoImprovement, StoppingRule, TimeLimit
 from ..masters import make_reoptimiser
-from ..models.ensemble import Ensemble
+from ..models.fitted import Tuning
 from ..pricing import LearnerOptions, Pool, TrainingData, make_pool
-from ..tasks.calibration import calibrate
-from ..tasks.targets import hold_out, require_both_classes, two_classes
-from ..trees.tree import Tree
-from .parameters import as_callbacks, as_sample_weight, check_common, require_fraction, require_integer
-from .prediction import CHECKS, PredictionMixin
-
-MOST_TIED = 0.5
-"""A larger share of training rows with a score of zero is worth a warning."""
+from ..tasks.binary import TwoClasses
+from .conclusion import Problem, conclude
+from .degenerate import warn_if_degenerate
+from .parameters import as_callbacks, check_common
+from .prediction import PredictionMixin
+from .reading import TrainingSet, read_training_set
 
 
 class DualBoostClassifier(InspectionMixin, PredictionMixin, ClassifierMixin, BaseEstimator):
@@ -147,6 +142,8 @@ class DualBoostClassifier(InspectionMixin, PredictionMixin, ClassifierMixin, Bas
         in their own importances or absolute coefficients). Sums to one; all zero if no learner used splits.
     formulation_ : Formulation
         The formulation with the value of C that was used.
+    fitted_ : FittedModel
+        All of this as one value, which ``fit`` sets at its end: a fit that fails leaves the one before as it was.
 
     Examples
     --------
@@ -206,56 +203,50 @@ class DualBoostClassifier(InspectionMixin, PredictionMixin, ClassifierMixin, Bas
         self.tree_time_limit = tree_time_limit
         self.callbacks = callbacks
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> DualBoostClassifier:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
         """Train on X with labels y of two classes; ``sample_weight`` are multiplicities: 2 is the row twice."""
         self._check_parameters()
-        formulation = self._make_formulation()
-        encoder = FeatureEncoder().fit(X)
-        features, classes, labels, weights = self._read(encoder, X, y, sample_weight)
-        held_out, training_weights = self._hold_out(features, labels, weights)
-        rows = merge_rows(features, labels, training_weights)
-        require_both_classes(rows.labels, classes)
-        formulation = formulation.resolve(float(rows.counts.sum()))
-        columns = self._make_columns(formulation, rows)
-        programme = formulation.programme_over(columns, 1)
-        master = make_reoptimiser(
-            self.master, self.reoptimize, programme, formulation.name, self.tol, formulation.n_sampled
-        )
-        pool = self._make_pool(rows, sorted(encoder.categories), formulation.n_sampled is not None)
-        trace = self._generate(formulation, pool, master, columns, held_out)
-        self._encoder, self.classes_, self.formulation_ = encoder, classes, formulation
-        self._keep(trace, rows, columns, held_out)
+        training_set = read_training_set(self, TwoClasses, X, y, sample_weight)
+        formulation, tuning = self._choose_formulation(training_set)
+        problem = self._pose(training_set, formulation)
+        trace = self._generate(problem)
+        fitted = conclude(problem, trace, tuning, effective_n_jobs(self.n_jobs))
+        warn_if_degenerate(fitted, problem.columns)
+        self._fitted = fitted
         return self
 
-    def _make_formulation(self) -> Formulation:
-        return make_formulation(self.formulation, self.C, self.epsilon)
+    def _choose_formulation(self, data: TrainingSet) -> tuple[Formulation, Tuning | None]:
+        """What to optimise, and how its C was found, if it was."""
+        return make_formulation(self.formulation, self.C, self.epsilon), None
 
-    def _read(
-        self, encoder: FeatureEncoder, X: Any, y: Any, sample_weight: Any
-    ) -> tuple[Features, NDArray[Any], Vector, Vector]:
-        """Encoded features, the two classes, labels in {-1, +1} and multiplicities."""
-        features, y = validate_data(self, encoder.transform(X), y, **CHECKS)
-        classes, labels = two_classes(y)
-        return as_features(features), classes, labels, as_sample_weight(sample_weight, len(labels))
+    def _pose(self, data: TrainingSet, formulation: Formulation) -> Problem:
+        held_out, training_weights = self._hold_out(data)
+        rows = self._rows(data, training_weights)
+        formulation = formulation.resolve(float(rows.counts.sum()))
+        return Problem(data, formulation, rows, self._make_columns(formulation, rows), held_out)
 
-    def _hold_out(self, features: Features, labels: Vector, weights: Vector) -> tuple[HeldOut | None, Vector]:
+    def _rows(self, data: TrainingSet, weights: Vector) -> TrainingRows:
+        rows = merge_rows(data.features, data.targets, weights)
+        data.task.require_trainable(rows.labels)
+        return rows
+
+    def _hold_out(self, data: TrainingSet) -> tuple[HeldOut | None, Vector]:
         """The rows to validate on, if any, and the weights of the rows to train on."""
         if self.validation_fraction is None:
-            return None, weights
-        held = hold_out(labels, weights, self.validation_fraction, check_random_state(self.random_state))
-        training_weights = weights.copy()
+            return None, data.weights
+        strata, rng = data.task.groups(data.targets), check_random_state(self.random_state)
+        held = hold_out(strata, data.weights, self.validation_fraction, rng)
+        training_weights = data.weights.copy()
         training_weights[held] = 0.0
-        return HeldOut(features[held], labels[held], weights[held]), training_weights
+        return HeldOut(data.features[held], data.targets[held], data.weights[held]), training_weights
 
-    def _generate(
-        self, formulation: Formulation, pool: Pool, master: Reoptimiser, columns: Columns, held_out: HeldOut | None
-    ) -> Trace:
+    def _generate(self, problem: Problem) -> Trace:
+        formulation, columns = problem.formulation, problem.columns
+        n_sampled = formulation.n_sampled
+        pool = self._make_pool(problem.rows, problem.training_set, n_sampled is not None)
+        programme = formulation.programme_over(columns, 1)
+        master = make_reoptimiser(self.master, self.reoptimize, programme, formulation.name, self.tol, n_sampled)
         callbacks = Callbacks(as_callbacks(self.callbacks))
-        stopping: list[StoppingRule] = [callbacks]
-        if self.time_limit is not None:
-            stopping.append(TimeLimit(self.time_limit))
-        if self.n_iter_no_change is not None:
-            stopping.append(NoImprovement(self.n_iter_no_change))
         log_start(formulation, columns, self.max_trees)
         with one_blas_thread(), ProgressBar(self.max_trees, enabled=self.verbose > 0) as progress:
             trace = ColumnGeneration(
@@ -266,78 +257,27 @@ class DualBoostClassifier(InspectionMixin, PredictionMixin, ClassifierMixin, Bas
                 max_trees=self.max_trees,
                 tol=self.tol,
                 columns_per_iteration=None if self.columns_per_iteration == "all" else int(self.columns_per_iteration),
-                held_out=held_out,
+                held_out=problem.held_out,
                 keep_best=self.n_iter_no_change is not None,
-                stopping=stopping,
+                stopping=[callbacks, *self._stopping_rules()],
                 observers=[progress, log_iteration, callbacks],
             ).run()
         log_end(trace)
         return trace
 
-    def _keep(self, trace: Trace, rows: TrainingRows, columns: Columns, held_out: HeldOut | None) -> None:
-        """Set the fitted attributes, all at once."""
-        result = trace.result
-        self.weights_ = trace.final_weights()
-        self.estimators_ = [
-            learner.with_covers(rows.X, rows.counts) if weight and isinstance(learner, Tree) else learner
-            for learner, weight in zip(trace.learners, self.weights_, strict=True)
-        ]
-        self._stages = trace.weights
-        self._has_missing = has_missing(rows.X)
-        self.n_generated_, self.n_iter_ = len(trace.learners), len(trace.iterations)
-        self.n_trees_ = result.n_trees
-        self.objective_ = result.objective + 0.0  # not the negative zero
-        self.gap_ = result.gap
-        self.certified_ = trace.certified
-        self.bound_ = float(result.bound) if np.isfinite(result.bound) else None
-        self.duals_ = rows.spread(columns.seen(trace.sample_weights))
-        self.stop_reason_ = trace.stop_reason
-        self.history_ = trace.history()
-        balance = class_balance(rows.labels, rows.counts)
-        n_jobs = effective_n_jobs(self.n_jobs)
-        self._ensemble = Ensemble(self.estimators_, self.weights_, balance, self.n_features_in_, n_jobs)
-        self.feature_importances_ = self._ensemble.feature_importances()
-        margins = columns.margins(self.weights_[: columns.n_columns])
-        if held_out is not None:
-            calibrating = (self._ensemble.decide(held_out.X), held_out.labels, held_out.counts)
-        else:
-            scores = self._ensemble.from_scores(margins[: columns.n_data] * columns.labels)
-            calibrating = (scores, rows.labels, rows.counts)
-        self._calibration = calibrate(*calibrating)
-        if not self.weights_.any():
-            self._warn_degenerate(columns)
-        else:
-            self._warn_tied(margins[: columns.n_data], rows.counts)
-        missed = self.formulation_.shortcoming(margins[columns.n_data :])
-        if missed is not None:
-            warnings.warn(missed, DegenerateEnsembleWarning, stacklevel=3)
-
-    def _warn_degenerate(self, columns: Columns) -> None:
-        smallest = self.formulation_.smallest_useful_C(float(columns.edges(columns.with_sides(columns.counts)).max()))
-        hint = "" if smallest is None else f" The smallest C that uses a learner is about {smallest:.3g}."
-        warnings.warn(
-            f"The optimal ensemble of {self.formulation_.name!r} with C={self.formulation_.C:.3g} is empty, so the "
-            f"majority class is predicted.{hint}",
-            DegenerateEnsembleWarning,
-            stacklevel=4,
-        )
-
-    def _warn_tied(self, margins: Vector, counts: Vector) -> None:
-        is_tied = np.abs(margins) <= TIE * self.weights_.sum()
-        share = float(counts[is_tied].sum() / counts.sum())
-        if share > MOST_TIED:
-            warnings.warn(
-                f"The optimal ensemble of {self.formulation_.name!r} has a score of 0, a tie, for {share:.0%} of the "
-                "training rows. Deeper trees, more of them, another C or another formulation may do better.",
-                TiedEnsembleWarning,
-                stacklevel=4,
-            )
+    def _stopping_rules(self) -> list[StoppingRule]:
+        rules: list[StoppingRule] = []
+        if self.time_limit is not None:
+            rules.append(TimeLimit(self.time_limit))
+        if self.n_iter_no_change is not None:
+            rules.append(NoImprovement(self.n_iter_no_change))
+        return rules
 
     def _make_columns(self, formulation: Formulation, rows: TrainingRows) -> Columns:
         sides = formulation.side_rows(rows.counts, rows.X.shape[1])
         return Columns(rows.labels, rows.counts, capacity=min(self.max_trees, 128), sides=sides)
 
-    def _make_pool(self, rows: TrainingRows, categorical: list[int], leave_out_zeros: bool = False) -> Pool:
+    def _make_pool(self, rows: TrainingRows, training_set: TrainingSet, leave_out_zeros: bool = False) -> Pool:
         options = LearnerOptions(
             max_depth=self.max_depth,
             voting=self.voting,
@@ -347,11 +287,12 @@ class DualBoostClassifier(InspectionMixin, PredictionMixin, ClassifierMixin, Bas
             n_jobs=effective_n_jobs(self.n_jobs),
             leave_out_zeros=leave_out_zeros,
         )
-        data = TrainingData(rows.X, rows.labels, categorical)
+        data = TrainingData(rows.X, rows.labels, sorted(training_set.encoder.categories))
         return make_pool(self.learner, data, options, rotate=self.pool == "rotate")
 
     def _check_parameters(self) -> None:
         check_common(self)
+        make_formulation(self.formulation, self.C, self.epsilon)
         if self.validation_fraction is not None:
             require_fraction("validation_fraction", self.validation_fraction)
         if self.n_iter_no_change is not None:

@@ -21,8 +21,9 @@ from ..formulations.base import Formulation
 from ..formulations.programme import Programme
 from ..masters import Candidate, MasterFailed, MasterSolution, bound_over_class, certify, n_used, relative_gap
 from ..pricing.pool import Offer, Pool
+from ..tasks.binary import accuracy, class_balance
 from .guides import OwnPrices, Prices, make_guide
-from .held_out import HeldOut, accuracy, class_balance
+from .held_out import HeldOut
 from .history import Iteration, Trace
 from .stopping import StoppingRule
 

@@ -31,3 +31,5 @@ STOP_REASONS = (
 )
 COUNTS = ("iteration", "n_trees", "n_generated")
 """The whole numbers of the history."""
+DEFAULT_FORMULATION = "nm"
+"""What a file means that does not name the argument ``formulation``."""

@@ -76,9 +76,10 @@ def _describe_learner(learner: Any) -> Any:
     )
 
 
-def read_parameters(value: Any, where: str, known: list[str]) -> dict[str, Any]:
+def read_parameters(value: Any, where: str, kind: str) -> dict[str, Any]:
     """Arguments of the constructor; those that came after the file was written keep their defaults."""
-    found = fields(value, where, (), known)
+    of_others = {name for other, names in ARGUMENTS_OF_ONE.items() if other != kind for name in names}
+    found = fields(value, where, (), [name for name in PARAMETERS if name not in of_others])
     return {name: PARAMETERS[name](entry, inside(where, name)) for name, entry in found.items()}
 
 
@@ -178,3 +179,9 @@ PARAMETERS: dict[str, Check] = {
     "select": text,
 }
 """What each argument may be; its range is checked by the estimator itself."""
+
+ARGUMENTS_OF_ONE = {
+    "DualBoostClassifier": ("C", "n_iter_no_change"),
+    "DualBoostClassifierCV": ("Cs", "cv", "select"),
+}
+"""Arguments that the other kind of estimator does not have."""

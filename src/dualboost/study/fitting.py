@@ -15,7 +15,7 @@ from sklearn.model_selection import train_test_split
 
 from .._typing import Matrix, Vector
 from ..errors import DualBoostWarning
-from ..loop.held_out import accuracy
+from ..tasks.binary import accuracy
 from .datasets import load
 from .methods import METHODS, Fitted, Settings, StudyMethod
 from .preparation import Binariser

@@ -91,8 +91,7 @@ class TwoClasses(Task):
         return Signs(targets)
 
     def baseline(self, targets: Vector, counts: Vector) -> float:
-        """The weighted class balance in [-1, 1]."""
-        return float(targets @ counts / counts.sum())
+        return class_balance(targets, counts)
 
     def quality(self, scores: Vector, targets: Vector, counts: Vector) -> float:
         return accuracy(scores, targets, counts)
@@ -110,6 +109,11 @@ class TwoClasses(Task):
 
     def margins(self, scores: Vector, targets: Vector) -> Vector:
         return targets * scores
+
+
+def class_balance(targets: Vector, counts: Vector) -> float:
+    """The weighted mean of the targets, in [-1, 1]."""
+    return float(targets @ counts / counts.sum())
 
 
 def accuracy(scores: Vector, targets: Vector, counts: Vector) -> float:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from .._typing import Integers, Vector
 from ..algebra.columns import Columns
-from ..loop.held_out import accuracy
+from ..tasks.binary import accuracy
 from .base import Outputs
 
 

@@ -12,12 +12,12 @@ from sklearn.utils import check_random_state
 
 from .._typing import Integers, Vector
 from ..algebra.threads import one_blas_thread
+from ..arguments import require_choice, require_fraction, require_integer, require_positive, require_seed
+from ..data.splitting import hold_out
 from ..errors import DegenerateEnsembleWarning, InvalidParameterError, SolverWarning, ThinningWarning
-from ..estimators.parameters import require_choice, require_fraction, require_integer, require_positive, require_seed
 from ..formulations import Formulation, make_formulation
 from ..loop.progress import ProgressBar
 from ..masters import MasterFailed
-from ..tasks.targets import hold_out
 from .adapters import adapter_for
 from .member_master import EXACT
 from .methods import METHODS
