@@ -24,8 +24,9 @@ from ..loop.logs import log_end, log_iteration, log_start
 from ..loop.progress import ProgressBar
 from ..loop.stopping import Callbacks, NoImprovement, StoppingRule, TimeLimit
 from ..masters import make_reoptimiser
+from ..masters.options import SolverOptions
 from ..models.fitted import Tuning
-from ..pricing import LearnerOptions, Pool, TrainingData, make_pool
+from ..pricing import Pool, PricingContext, TrainingData, make_pool
 from ..tasks.binary import TwoClasses
 from .conclusion import Problem, conclude
 from .degenerate import warn_if_degenerate
@@ -45,32 +46,30 @@ class DualBoostClassifier(InspectionMixin, PredictionMixin, ClassifierMixin, Bas
     ----------
     formulation : str or Formulation, default="nm"
         What is optimised: "nm", "qrlp", "lp", "cg", "erlp", "md", "lp-nu", "hard", "md-full", "convex", "lexi", "soft",
-        "total", "mlp", "cq", "spatial" or "dda"; see ``dualboost.formulations``. An object brings its own parameters.
+        "total", "mlp", "cq", "spatial" or "dda"; see ``dualboost.formulations``. An object brings its own parameters,
+        which can be searched over: ``formulation__loss``.
     C : float, default=None
         The formulation's one hyperparameter, with the paper's meaning. None picks the formulation's documented default
-        for the size of the data.
-    epsilon : float, default=0.01
+        for the size of the data. Not beside an object that has its own.
+    epsilon : float, default=None
         The paper's stopping constant of "erlp" and "qrlp"; the larger, the stronger the pull to uniform sample weights.
         The guarantee of "soft", "total" and "mlp": they end within epsilon of the best margin that the learner allows.
-        Not used by the others, nor by a formulation given as an object.
-    learner : {"cart", "optimal"}, scikit-learn classifier, or list of these, default="cart"
-        The base learner. "cart" grows greedily, with at most 255 thresholds for each feature. "optimal" finds the tree
-        with the largest edge: exactly at depth 1 and 2, with STreeD (an extra) and a time budget at more. A classifier
-        is cloned and must take ``sample_weight``. A list is a pool; a pair such as ("cart", 3) is a learner with a
-        depth of its own.
+        None means 0.01, the papers' value. The others have none, and an object has its own.
+    learner : {"cart", "optimal"}, learner object, scikit-learn classifier, or list of these, default="cart"
+        The base learner. "cart" is ``CartLearner()``: it grows greedily, with at most 255 thresholds for each feature.
+        "optimal" is ``OptimalLearner()``, which finds the tree with the largest edge: exactly at depth 1 and 2, with
+        STreeD (an extra) and a time budget at more. A classifier, ``ClassifierLearner(classifier)``, is cloned and must
+        take ``sample_weight``. The objects have options: a depth of their own, confidence-rated votes, and more. A list
+        is a pool.
     max_depth : int, default=1
-        The greatest depth of a tree.
-    voting : {"hard", "confidence"}, default="hard"
-        A leaf votes -1 or +1, or its weighted class balance in [-1, 1].
+        The greatest depth of a tree, unless its learner has its own.
     max_trees : int, default=100
         The greatest number of trees generated.
     tol : float, default=1e-6
         The largest relative duality gap accepted of a master, and the smallest improvement of the (normalised) edge
         that lets a tree enter.
-    master : {"auto", "ipm", "highs", "clarabel"}, default="auto"
-        The solver. "ipm" is our own for every formulation; "highs" (linear programmes: "lp", "dda", "nm", "lp-nu",
-        "hard", "lexi", "soft", "total", "mlp", "spatial") and "clarabel" (an extra) are independent references.
-        Whichever is chosen, the others stand by in case it fails.
+    solver : SolverOptions, default=None
+        How it is solved, which does not change what is optimal; None means ``SolverOptions()``.
     validation_fraction : float, default=None
         The share of rows held out to record the validation accuracy, and to calibrate probabilities.
     n_iter_no_change : int, default=None
@@ -84,22 +83,6 @@ class DualBoostClassifier(InspectionMixin, PredictionMixin, ClassifierMixin, Bas
         Decides which rows are held out.
     verbose : int, default=0
         1 shows a progress bar on a terminal.
-    reoptimize : {"as_needed", "every"}, default="as_needed"
-        "as_needed" solves the master only as far as the next pricing needs, and to the end for the result: fast.
-        "every" solves it to the end after every tree, so that each row of ``history_`` and each stage of
-        ``staged_predict`` is an optimum: for anytime curves. Both return a solution with the same certificate.
-    criterion : {"gini", "edge"}, default="gini"
-        How "cart" chooses its splits: by weighted Gini impurity, or by weighted error (ties by Gini).
-    pool : {"all", "rotate"}, default="all"
-        With several learners: ask all of them at every iteration, or one after the other.
-    columns_per_iteration : int or "all", default=1
-        How many of the columns found may enter at one iteration, the largest edge first.
-    n_thresholds : int, default=None
-        Cuts of each numeric feature, at quantiles, for "optimal" and for criterion "edge". None takes all (at most 255)
-        for "edge" and at depth 1; 512 in all at depth 2 and 128 beyond, shared among the features.
-    tree_time_limit : float, default=10.0
-        Seconds for one "optimal" tree of depth 3 or more; then the best one so far is used, without a proof. Only trees
-        found within their time are the same in every run.
     callbacks : callable or list of callables, default=None
         Called after every iteration with its record (``dualboost.history.Iteration``: one row of ``history_``, with
         the master as far as it is solved by then). One that returns True stops the fit; what it raises is raised.
@@ -159,25 +142,19 @@ class DualBoostClassifier(InspectionMixin, PredictionMixin, ClassifierMixin, Bas
         self,
         formulation: str | Formulation = "nm",
         C: float | None = None,
-        epsilon: float = 0.01,
+        *,
+        epsilon: float | None = None,
         learner: Any = "cart",
         max_depth: int = 1,
-        voting: str = "hard",
         max_trees: int = 100,
         tol: float = 1e-6,
-        master: str = "auto",
+        solver: SolverOptions | None = None,
         validation_fraction: float | None = None,
         n_iter_no_change: int | None = None,
         time_limit: float | None = None,
         n_jobs: int | None = None,
         random_state: Any = None,
         verbose: int = 0,
-        reoptimize: str = "as_needed",
-        criterion: str = "gini",
-        pool: str = "all",
-        columns_per_iteration: int | str = 1,
-        n_thresholds: int | None = None,
-        tree_time_limit: float = 10.0,
         callbacks: Any = None,
     ) -> None:
         self.formulation = formulation
@@ -185,22 +162,15 @@ class DualBoostClassifier(InspectionMixin, PredictionMixin, ClassifierMixin, Bas
         self.epsilon = epsilon
         self.learner = learner
         self.max_depth = max_depth
-        self.voting = voting
         self.max_trees = max_trees
         self.tol = tol
-        self.master = master
+        self.solver = solver
         self.validation_fraction = validation_fraction
         self.n_iter_no_change = n_iter_no_change
         self.time_limit = time_limit
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
-        self.reoptimize = reoptimize
-        self.criterion = criterion
-        self.pool = pool
-        self.columns_per_iteration = columns_per_iteration
-        self.n_thresholds = n_thresholds
-        self.tree_time_limit = tree_time_limit
         self.callbacks = callbacks
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
@@ -241,11 +211,11 @@ class DualBoostClassifier(InspectionMixin, PredictionMixin, ClassifierMixin, Bas
         return HeldOut(data.features[held], data.targets[held], data.weights[held]), training_weights
 
     def _generate(self, problem: Problem) -> Trace:
-        formulation, columns = problem.formulation, problem.columns
-        n_sampled = formulation.n_sampled
+        formulation, columns, solver = problem.formulation, problem.columns, self.solver or SolverOptions()
+        n_sampled = formulation.n_sampled if solver.active_rows is None else solver.active_rows
         pool = self._make_pool(problem.rows, problem.training_set, n_sampled is not None)
         programme = formulation.programme_over(columns, 1)
-        master = make_reoptimiser(self.master, self.reoptimize, programme, formulation.name, self.tol, n_sampled)
+        master = make_reoptimiser(solver.master, solver.reoptimize, programme, formulation.name, self.tol, n_sampled)
         callbacks = Callbacks(as_callbacks(self.callbacks))
         log_start(formulation, columns, self.max_trees)
         with one_blas_thread(), ProgressBar(self.max_trees, enabled=self.verbose > 0) as progress:
@@ -256,7 +226,7 @@ class DualBoostClassifier(InspectionMixin, PredictionMixin, ClassifierMixin, Bas
                 columns=columns,
                 max_trees=self.max_trees,
                 tol=self.tol,
-                columns_per_iteration=None if self.columns_per_iteration == "all" else int(self.columns_per_iteration),
+                columns_per_iteration=solver.most_columns,
                 held_out=problem.held_out,
                 keep_best=self.n_iter_no_change is not None,
                 stopping=[callbacks, *self._stopping_rules()],
@@ -278,17 +248,9 @@ class DualBoostClassifier(InspectionMixin, PredictionMixin, ClassifierMixin, Bas
         return Columns(rows.labels, rows.counts, capacity=min(self.max_trees, 128), sides=sides)
 
     def _make_pool(self, rows: TrainingRows, training_set: TrainingSet, leave_out_zeros: bool = False) -> Pool:
-        options = LearnerOptions(
-            max_depth=self.max_depth,
-            voting=self.voting,
-            criterion=self.criterion,
-            n_thresholds=self.n_thresholds,
-            tree_time_limit=self.tree_time_limit,
-            n_jobs=effective_n_jobs(self.n_jobs),
-            leave_out_zeros=leave_out_zeros,
-        )
-        data = TrainingData(rows.X, rows.labels, sorted(training_set.encoder.categories))
-        return make_pool(self.learner, data, options, rotate=self.pool == "rotate")
+        context = PricingContext(self.max_depth, effective_n_jobs(self.n_jobs), leave_out_zeros=leave_out_zeros)
+        data = TrainingData(rows.X, sorted(training_set.encoder.categories))
+        return make_pool(self.learner, data, context, rotate=(self.solver or SolverOptions()).schedule == "rotate")
 
     def _check_parameters(self) -> None:
         check_common(self)

@@ -18,6 +18,7 @@ from ..formulations import Formulation, make_formulation
 from ..loop.held_out import HeldOut
 from ..loop.logs import log_choice
 from ..loop.path import PathPoint, follow_path
+from ..masters.options import SolverOptions
 from ..models.fitted import Tuning
 from .attributes import TunedAttributes
 from .classifier import DualBoostClassifier
@@ -37,9 +38,8 @@ class DualBoostClassifierCV(TunedAttributes, DualBoostClassifier):
 
     Parameters
     ----------
-    formulation, epsilon, learner, max_depth, voting, max_trees, tol, master : as for ``DualBoostClassifier``
-    criterion, pool, columns_per_iteration, n_thresholds, tree_time_limit : as for ``DualBoostClassifier``
-    n_jobs, random_state, verbose, reoptimize : as for ``DualBoostClassifier``
+    formulation, epsilon, learner, max_depth, max_trees, tol, solver : as for ``DualBoostClassifier``
+    n_jobs, random_state, verbose : as for ``DualBoostClassifier``
     time_limit, callbacks : as for ``DualBoostClassifier``; those of the final fit
     Cs : int or array of floats, default=10
         The number of values from the formulation's own grid (``formulation.C_grid``), or the values. The grid counts
@@ -66,13 +66,13 @@ class DualBoostClassifierCV(TunedAttributes, DualBoostClassifier):
         self,
         formulation: str | Formulation = "nm",
         Cs: Any = 10,
-        epsilon: float = 0.01,
+        *,
+        epsilon: float | None = None,
         learner: Any = "cart",
         max_depth: int = 1,
-        voting: str = "hard",
         max_trees: int = 100,
         tol: float = 1e-6,
-        master: str = "auto",
+        solver: SolverOptions | None = None,
         cv: Any = None,
         validation_fraction: float = 0.2,
         select: str = "best",
@@ -80,12 +80,6 @@ class DualBoostClassifierCV(TunedAttributes, DualBoostClassifier):
         n_jobs: int | None = None,
         random_state: Any = None,
         verbose: int = 0,
-        reoptimize: str = "as_needed",
-        criterion: str = "gini",
-        pool: str = "all",
-        columns_per_iteration: int | str = 1,
-        n_thresholds: int | None = None,
-        tree_time_limit: float = 10.0,
         callbacks: Any = None,
     ) -> None:
         super().__init__(
@@ -93,20 +87,13 @@ class DualBoostClassifierCV(TunedAttributes, DualBoostClassifier):
             epsilon=epsilon,
             learner=learner,
             max_depth=max_depth,
-            voting=voting,
             max_trees=max_trees,
             tol=tol,
-            master=master,
+            solver=solver,
             time_limit=time_limit,
             n_jobs=n_jobs,
             random_state=random_state,
             verbose=verbose,
-            reoptimize=reoptimize,
-            criterion=criterion,
-            pool=pool,
-            columns_per_iteration=columns_per_iteration,
-            n_thresholds=n_thresholds,
-            tree_time_limit=tree_time_limit,
             callbacks=callbacks,
         )
         self.Cs = Cs
@@ -173,7 +160,13 @@ class DualBoostClassifierCV(TunedAttributes, DualBoostClassifier):
         return [held for held in (fold[weights[fold] > 0] for fold in folds) if len(held)]
 
     def _untuned(self) -> Formulation:
-        return make_formulation(self.formulation, None, self.epsilon)
+        formulation = make_formulation(self.formulation, None, self.epsilon)
+        if formulation.C is not None:
+            raise InvalidParameterError(
+                f"formulation={formulation!r} has a C, which is to be chosen from Cs: leave it at None, or use "
+                "DualBoostClassifier."
+            )
+        return formulation
 
     def _hold_out(self, data: TrainingSet) -> tuple[None, Vector]:
         return None, data.weights

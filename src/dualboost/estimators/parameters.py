@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 
 from .._typing import Vector
-from ..arguments import require_choice, require_integer, require_jobs, require_positive, require_seed
+from ..arguments import require_integer, require_jobs, require_positive, require_seed
 from ..errors import InvalidDataError, InvalidParameterError
 from ..loop.history import Iteration
+from ..masters.options import SolverOptions
 from ..pricing import require_learner
 
 
@@ -26,18 +27,8 @@ def as_callbacks(value: Any) -> list[Callable[[Iteration], Any]]:
 
 def check_common(estimator: Any) -> None:
     """The arguments that every estimator of ours has; C is checked against its formulation."""
-    require_choice("voting", estimator.voting, ["hard", "confidence"])
-    require_choice("criterion", estimator.criterion, ["gini", "edge"])
-    require_choice("pool", estimator.pool, ["all", "rotate"])
-    require_learner(estimator.learner, estimator.voting)
-    if isinstance(estimator.columns_per_iteration, str):
-        require_choice("columns_per_iteration", estimator.columns_per_iteration, ["all"])
-    else:
-        require_integer("columns_per_iteration", estimator.columns_per_iteration, least=1)
-    if estimator.n_thresholds is not None:
-        require_integer("n_thresholds", estimator.n_thresholds, least=1)
-    require_positive("tree_time_limit", estimator.tree_time_limit)
-    require_choice("reoptimize", estimator.reoptimize, ["as_needed", "every"])
+    require_learner(estimator.learner)
+    _require_solver(estimator.solver)
     require_integer("max_depth", estimator.max_depth, least=1)
     require_integer("max_trees", estimator.max_trees, least=1)
     verbose = estimator.verbose
@@ -45,10 +36,19 @@ def check_common(estimator: Any) -> None:
     require_jobs(estimator.n_jobs)
     require_seed(estimator.random_state)
     require_positive("tol", estimator.tol)
-    require_positive("epsilon", estimator.epsilon)
+    if estimator.epsilon is not None:
+        require_positive("epsilon", estimator.epsilon)
     as_callbacks(estimator.callbacks)
     if estimator.time_limit is not None:
         require_positive("time_limit", estimator.time_limit)
+
+
+def _require_solver(solver: Any) -> None:
+    if solver is None:
+        return
+    if not isinstance(solver, SolverOptions):
+        raise InvalidParameterError(f"solver={solver!r} must be a SolverOptions(...), or None.")
+    solver.check()
 
 
 def as_sample_weight(sample_weight: Any, n_rows: int) -> Vector:

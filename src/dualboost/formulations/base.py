@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, fields, replace
-from typing import TYPE_CHECKING, Any, ClassVar
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
 from .._typing import Vector
 from ..algebra.side_rows import NoSideRows, SideRows
+from ..arguments import ParameterObject
 from ..errors import InvalidParameterError
 from .programme import Programme
 
@@ -17,8 +18,8 @@ if TYPE_CHECKING:
     from ..algebra.columns import Columns
 
 
-@dataclass(frozen=True)
-class Formulation(ABC):
+@dataclass
+class Formulation(ParameterObject, ABC):
     """A totally corrective boosting programme.
 
     A subclass sets the class attributes and implements ``programme``, ``default_C`` and ``C_grid``; its docstring
@@ -126,12 +127,6 @@ class Formulation(ABC):
         if self.C is None:
             raise InvalidParameterError(f"Formulation {self.name!r} has no C yet; call resolve(n_samples) first.")
         return self.C
-
-    @classmethod
-    def from_parameters(cls, **parameters: Any) -> Formulation:
-        """Build from an estimator's parameters, taking the ones this formulation has."""
-        known = {field.name for field in fields(cls)}
-        return cls(**{name: value for name, value in parameters.items() if name in known})
 
 
 def require_epsilon(epsilon: object) -> None:

@@ -11,7 +11,7 @@ from ..errors import InvalidParameterError
 from .lp import LPBoost
 
 
-@dataclass(frozen=True)
+@dataclass
 class DDABoost(LPBoost):
     """DDA: LP-Boost whose masters and pricings look at active rows only, and whose result is certified over all rows.
 

@@ -14,7 +14,7 @@ from .terms import QuadraticTerm
 from .weight_sets import Simplex
 
 
-@dataclass(frozen=True)
+@dataclass
 class MDFullBoost(MDBoost):
     """MD-Boost as its paper derives it: a large mean and a small variance of the margins.
 

@@ -52,7 +52,7 @@ def thin(
     *,
     method: str = "thin",
     validation_data: tuple[Any, ...] | None = None,
-    epsilon: float = 0.01,
+    epsilon: float | None = None,
     verbose: int = 0,
 ) -> ThinResult:
     """Drop most of a model's trees, keep its accuracy, and get the same kind of model back.
@@ -93,8 +93,8 @@ def thin(
         with the best validation accuracy is taken; ``tolerance`` is not used.
     validation_data : tuple (X, y) or (X, y, sample_weight), default=None
         Rows to compare ensembles on; then all rows of X are fitted to.
-    epsilon : float, default=0.01
-        The constant of "erlp" and "qrlp".
+    epsilon : float, default=None
+        The constant of "erlp" and "qrlp"; None means 0.01. The others have none, and an object has its own.
     verbose : int, default=0
         1 shows a progress bar on a terminal.
 
@@ -116,7 +116,7 @@ def thin(
     """
     _check(tolerance, validation_fraction, max_trees, random_state, verbose)
     way = METHODS[require_choice("method", method, sorted(METHODS))]
-    programme = make_formulation(formulation, C, require_positive("epsilon", epsilon))
+    programme = make_formulation(formulation, C, epsilon)
     if programme.has_sides:
         raise InvalidParameterError(
             f"formulation={programme.name!r} asks for more than the outputs of a model's members: choose another one, "
