@@ -13,7 +13,6 @@ if TYPE_CHECKING:
         CGBoost,
         ConvexBoost,
         CqBoost,
-        DDABoost,
         ERLPBoost,
         Formulation,
         HardMarginBoost,
@@ -30,13 +29,19 @@ if TYPE_CHECKING:
         TotalBoost,
     )
     from .loading import load_model
+    from .masters.options import SolverOptions
+    from .pricing import CartLearner, ClassifierLearner, OptimalLearner
     from .thinning.thin import thin
 
 __version__ = "0.1.0"
 
 _HOMES = {
+    "CartLearner": "pricing",
+    "ClassifierLearner": "pricing",
     "DualBoostClassifier": "estimators.classifier",
     "DualBoostClassifierCV": "estimators.classifier_cv",
+    "OptimalLearner": "pricing",
+    "SolverOptions": "masters.options",
     "load_model": "loading",
     "thin": "thinning",
     "to_lightgbm": "export",
@@ -45,9 +50,10 @@ _HOMES = {
 
 __all__ = [
     "CGBoost",
+    "CartLearner",
+    "ClassifierLearner",
     "ConvexBoost",
     "CqBoost",
-    "DDABoost",
     "DualBoostClassifier",
     "DualBoostClassifierCV",
     "ERLPBoost",
@@ -60,8 +66,10 @@ __all__ = [
     "MLPBoost",
     "NMBoost",
     "NuLPBoost",
+    "OptimalLearner",
     "QRLPBoost",
     "SoftBoost",
+    "SolverOptions",
     "SpatialLPBoost",
     "TotalBoost",
     "__version__",

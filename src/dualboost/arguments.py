@@ -11,7 +11,6 @@ from sklearn.utils import check_random_state
 
 from .errors import InvalidParameterError
 
-
 Parameters = TypeVar("Parameters", bound="ParameterObject")
 
 

@@ -1,29 +1,29 @@
-"""The growing vote matrix A[i, j] = y_i h_j(x_i): the only place that touches rows times columns.
+"""The growing matrix A: the only place that touches rows times columns.
 
-Every product a master needs is one of three: ``margins(w) = A w``, ``edges(u) = A'u`` and ``gram(d) = A' diag(d) A``.
-Votes are held in single precision, in which -1 and +1 are exact. ``Columns`` multiplies them in double precision, block
-by block; its ``single`` multiplies in single precision, two to three times as fast, for steps that need no more. Side
-rows, which a few formulations have, stand below those of the data and are held in double precision.
+Every product a master needs is one of three: ``margins(w) = A w``, ``edges(u) = A'u`` and ``gram(d) = A' diag(d) A``,
+each of them also for one block of rows. A column comes as its rows of A, as the task makes them of a learner's votes.
+They are held in single precision, in which -1 and +1 are exact. ``Columns`` multiplies them in double precision; its
+``single`` multiplies in single precision, two to three times as fast, for steps that need no more. Side rows, which a
+few formulations have, are held in double precision.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, ClassVar, Protocol
+from typing import ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg.blas import dsyrk, ssyrk
 
 from .._typing import Integers, Matrix, Vector
+from ..trees.learner import Learner
+from .rows import Rows
 from .side_rows import NoSideRows, SideRows
 
-if TYPE_CHECKING:
-    from ..pricing.base import Learner
-
-ROWS_PER_BLOCK = 2048
-"""Rows multiplied at a time, so that a block stays in the processor's cache."""
-ROWS_PER_SINGLE_BLOCK = 4096
+ROWS_AT_ONCE = 2048
+"""Rows converted to double precision and multiplied at a time, so that they stay in the processor's cache."""
+ROWS_AT_ONCE_SINGLE = 4096
 """Rows that ``single`` adds up in single precision before the sum is taken in double precision."""
 
 Votes = NDArray[np.float32]
@@ -32,37 +32,34 @@ Votes = NDArray[np.float32]
 class Products(Protocol):
     """The products of A, to one precision or the other."""
 
-    @property
-    def n_columns(self) -> int: ...
-
-    @property
-    def n_rows(self) -> int: ...
-
+    rows: Rows
     rounding: ClassVar[float]
     """The relative error of a product."""
 
-    def margins(self, w: Vector) -> Vector:
-        """A w."""
+    @property
+    def n_columns(self) -> int: ...
 
-    def edges(self, u: Vector) -> Vector:
-        """A'u."""
+    def margins_in(self, block: slice, w: Vector) -> Vector:
+        """A w, in one block of rows."""
+
+    def edges_in(self, block: slice, u: Vector) -> Vector:
+        """What one block of rows, with these duals there, adds to A'u."""
 
     def gram(self, d: Vector) -> Matrix:
         """A' diag(d) A for d > 0; only its upper triangle is filled."""
 
 
 class Columns:
-    """Columns held by the master, over rows with multiplicities ``counts`` and labels in {-1, +1}, and side rows."""
+    """Columns held by the master."""
 
     rounding: ClassVar[float] = 1e-14
 
-    def __init__(self, labels: Vector, counts: Vector, capacity: int = 16, sides: SideRows | None = None) -> None:
-        self.labels = labels
-        self.counts = counts
+    def __init__(self, rows: Rows, capacity: int = 16, sides: SideRows | None = None) -> None:
         self.sides: SideRows = NoSideRows() if sides is None else sides
-        self._signed = np.empty((max(capacity, 1), len(labels)), dtype=np.float32)
-        self._beside = np.empty((len(self._signed), self.sides.n))
-        self._probe = np.random.default_rng(1).standard_normal(len(labels)) * labels
+        self.rows = rows.with_sides(self.sides.n) if self.sides.n else rows
+        self._held = np.empty((max(capacity, 1), rows.n_data), dtype=np.float32)
+        self._beside = np.empty((len(self._held), self.sides.n))
+        self._probe = np.random.default_rng(1).standard_normal(rows.n_data)
         self._probed: list[float] = []
         self._last_gram: tuple[Vector, Matrix] = np.empty(0), np.empty((0, 0))
         self.n_columns = 0
@@ -70,77 +67,74 @@ class Columns:
     @property
     def n_data(self) -> int:
         """The rows of the data."""
-        return len(self.labels)
+        return self.rows.n_data
 
     @property
     def n_rows(self) -> int:
         """All rows of A."""
-        return self.n_data + self.sides.n
+        return self.rows.n_rows
 
     @property
-    def signed(self) -> Votes:
+    def held(self) -> Votes:
         """The data rows of A', one contiguous row for each column held."""
-        return self._signed[: self.n_columns]
+        return self._held[: self.n_columns]
 
     @property
     def beside(self) -> Matrix:
         """The side rows of A', likewise."""
         return self._beside[: self.n_columns]
 
-    def block(self, chosen: Integers, rows: Integers) -> Matrix:
+    def part(self, chosen: Integers, rows: Integers) -> Matrix:
         """Some rows of A', of some columns, in double precision."""
         if not self.sides.n:
-            return self._signed[np.ix_(chosen, rows)].astype(np.float64)
-        return np.hstack([self._signed[chosen], self._beside[chosen]])[:, rows]
+            return self._held[np.ix_(chosen, rows)].astype(np.float64)
+        return np.hstack([self._held[chosen], self._beside[chosen]])[:, rows]
 
     def dense(self, first: int = 0) -> Matrix:
         """All rows of A', of the columns from ``first`` on, in double precision."""
-        return np.hstack([self.signed[first:].astype(np.float64), self.beside[first:]])
+        return np.hstack([self.held[first:].astype(np.float64), self.beside[first:]])
 
     def with_sides(self, u: Vector) -> Vector:
         """u of the data rows, with zeros for the side rows."""
-        return np.append(u, np.zeros(self.sides.n))
+        return np.append(u, np.zeros(self.sides.n)) if self.sides.n else u
 
     def seen(self, u: Vector) -> Vector:
-        """The sample weights of the data rows that a pricer is to see."""
-        return self.sides.sample_weights(u[: self.n_data], u[self.n_data :])
+        """The duals of the data rows that a pricer is to see."""
+        return self.sides.duals_seen(u[: self.n_data], u[self.n_data :])
 
     @property
     def single(self) -> SinglePrecision:
         """The products of the columns held now, in single precision."""
         return SinglePrecision(self)
 
-    def holds(self, votes: Vector, learner: Learner | None = None) -> bool:
-        """Whether a column with exactly these votes, and entries in the side rows, is held already."""
-        near = np.isclose(self._probed, self._probe @ votes, rtol=0.0, atol=1e-6 * self.n_data**0.5)
-        signed = self._in_single(votes)
-        same = [j for j in np.flatnonzero(near) if np.array_equal(self._signed[j], signed)]
+    def holds(self, entries: Vector, learner: Learner | None = None) -> bool:
+        """Whether a column with exactly these data rows, and those beside them, is held already."""
+        near = np.isclose(self._probed, self._probe @ entries, rtol=0.0, atol=1e-6 * self.n_data**0.5)
+        in_single = entries.astype(np.float32)
+        same = [j for j in np.flatnonzero(near) if np.array_equal(self._held[j], in_single)]
         if not same or not self.sides.n:
             return bool(same)
-        entries = self.sides.entries(signed.astype(np.float64), learner)
-        return any(np.array_equal(self._beside[j], entries) for j in same)
+        beside = self.sides.entries(in_single.astype(np.float64), learner)
+        return any(np.array_equal(self._beside[j], beside) for j in same)
 
-    def append(self, votes: Vector, learner: Learner | None = None) -> None:
-        """Add a column; side rows may ask for its learner."""
+    def append(self, entries: Vector, learner: Learner | None = None) -> None:
+        """Add a column by its data rows; side rows may ask for its learner."""
         self._make_room(self.n_columns + 1)
-        self._signed[self.n_columns] = signed = self._in_single(votes)
-        self._beside[self.n_columns] = self.sides.entries(signed.astype(np.float64), learner)
-        self._probed.append(float(self._probe @ votes))
+        self._held[self.n_columns] = in_single = entries.astype(np.float32)
+        self._beside[self.n_columns] = self.sides.entries(in_single.astype(np.float64), learner)
+        self._probed.append(float(self._probe @ entries))
         self.n_columns += 1
 
     def _make_room(self, n_columns: int) -> None:
         """Twice the space, at least, if so many columns do not fit."""
-        if n_columns > len(self._signed):
-            n_more = max(n_columns, 2 * len(self._signed)) - self.n_columns
-            self._signed = np.concatenate([self.signed, np.empty((n_more, self.n_data), dtype=np.float32)])
+        if n_columns > len(self._held):
+            n_more = max(n_columns, 2 * len(self._held)) - self.n_columns
+            self._held = np.concatenate([self.held, np.empty((n_more, self.n_data), dtype=np.float32)])
             self._beside = np.concatenate([self.beside, np.empty((n_more, self.sides.n))])
-
-    def _in_single(self, votes: Vector) -> Votes:
-        return (self.labels * votes).astype(np.float32)
 
     def subset(self, chosen: Integers) -> Columns:
         """The chosen columns alone, in that order, over the same rows."""
-        part = Columns(self.labels, self.counts, capacity=len(chosen), sides=self.sides)
+        part = Columns(self.rows, capacity=len(chosen), sides=self.sides)
         part.take(self, chosen)
         return part
 
@@ -148,7 +142,7 @@ class Columns:
         """Append the chosen columns of another, over the same rows."""
         n_columns = self.n_columns + len(chosen)
         self._make_room(n_columns)
-        self._signed[self.n_columns : n_columns] = other._signed[chosen]
+        self._held[self.n_columns : n_columns] = other._held[chosen]
         self._beside[self.n_columns : n_columns] = other._beside[chosen]
         self._probed += [other._probed[j] for j in chosen]
         self.n_columns = n_columns
@@ -161,19 +155,33 @@ class Columns:
         self._last_gram = d, gram[: self.n_columns, : self.n_columns]
 
     def margins(self, w: Vector) -> Vector:
-        return np.concatenate([*(w @ votes for _, votes in self._blocks(0, len(w))), w @ self._beside[: len(w)]])
+        """A w; for fewer weights than columns, of the first columns."""
+        return all_margins(self, w)
+
+    def margins_in(self, block: slice, w: Vector) -> Vector:
+        if block.start >= self.n_data:
+            return w @ self._beside[: len(w)]
+        return np.concatenate([w @ entries for _, entries in self._pieces(block, 0, len(w))])
 
     def edges(self, u: Vector) -> Vector:
-        return self._edges(0, u)
+        """A'u."""
+        return all_edges(self, u)
+
+    def edges_in(self, block: slice, u: Vector) -> Vector:
+        return self._edges_in(block, u, 0)
 
     def edges_of_last(self, n: int, u: Vector) -> Vector:
         """The edges of the last n columns only."""
-        return self._edges(self.n_columns - n, u)
+        first = self.n_columns - n
+        edges: Vector = self.rows.add_up(lambda block: self._edges_in(block, u[block], first))
+        return edges
 
-    def _edges(self, first: int, u: Vector) -> Vector:
-        total = self.beside[first:] @ u[self.n_data :]
-        for rows, votes in self._blocks(first, self.n_columns):
-            total += votes @ u[rows]
+    def _edges_in(self, block: slice, u: Vector, first: int) -> Vector:
+        if block.start >= self.n_data:
+            return self.beside[first:] @ u
+        total = np.zeros(self.n_columns - first)
+        for piece, entries in self._pieces(block, first, self.n_columns):
+            total += entries @ u[piece]
         return total
 
     def gram(self, d: Vector) -> Matrix:
@@ -192,75 +200,113 @@ class Columns:
         return False
 
     def _multiplied(self, d: Vector) -> Matrix:
-        total = self.side_gram(d)
-        root = np.sqrt(d)
-        for rows, votes in self._blocks(0, self.n_columns):
-            votes *= root[rows]
-            total = dsyrk(1.0, votes.T, trans=1, beta=1.0, c=total, overwrite_c=1)
-        return total
+        def work(block: slice) -> Matrix:
+            if block.start >= self.n_data:
+                return np.asfortranarray((self.beside * d[block]) @ self.beside.T)
+            root = np.sqrt(d[block])
+            total = np.zeros((self.n_columns, self.n_columns), order="F")
+            for piece, entries in self._pieces(block, 0, self.n_columns):
+                entries *= root[piece]
+                total = dsyrk(1.0, entries.T, trans=1, beta=1.0, c=total, overwrite_c=1)
+            return total
+
+        gram: Matrix = self.rows.add_up(work)
+        return gram
 
     def _extended(self, known: Matrix, d: Vector) -> Matrix:
         total = np.zeros((self.n_columns, self.n_columns), order="F")
         total[: len(known), : len(known)] = known
         for new in range(len(known), self.n_columns):
-            column = np.concatenate([self._signed[new], self._beside[new]])
+            column = np.concatenate([self._held[new], self._beside[new]])
             total[: new + 1, new] = self.edges(d * column)[: new + 1]
         return total
 
-    def side_gram(self, d: Vector) -> Matrix:
-        """The side rows' part of A' diag(d) A."""
-        if not self.sides.n:
-            return np.zeros((self.n_columns, self.n_columns), order="F")
-        return np.asfortranarray((self.beside * d[self.n_data :]) @ self.beside.T)
+    def _pieces(self, block: slice, first: int, last: int) -> Iterator[tuple[slice, Matrix]]:
+        """A block of data rows piece by piece, of the columns from ``first`` to ``last``, in double precision.
 
-    def _blocks(self, first: int, last: int) -> Iterator[tuple[slice, Matrix]]:
-        """Blocks of rows of the columns from ``first`` to ``last``, in double precision."""
-        for start in range(0, self.n_data, ROWS_PER_BLOCK):
-            rows = slice(start, min(start + ROWS_PER_BLOCK, self.n_data))
-            yield rows, self._signed[first:last, rows].astype(np.float64)
-
-    def distinct(
-        self, rows: NDArray[np.bool_], chosen: Integers, labels: Vector | None = None
-    ) -> tuple[Integers, Integers]:
-        """Of the rows marked: one of each kind that a chosen column or the label tells apart, and the kind of all.
-
-        Every side row is a kind of its own.
+        Each piece comes with its place in the block.
         """
-        marked = np.flatnonzero(rows[: self.n_data])
-        beside = self.n_data + np.flatnonzero(rows[self.n_data :])
-        bits = self._signed[np.ix_(chosen, marked)].view(np.uint32).astype(np.uint64)
+        for start in range(block.start, block.stop, ROWS_AT_ONCE):
+            stop = min(start + ROWS_AT_ONCE, block.stop)
+            piece = slice(start - block.start, stop - block.start)
+            yield piece, self._held[first:last, start:stop].astype(np.float64)
+
+    def distinct(self, rows: Integers, chosen: Integers, coefficients: Matrix) -> tuple[Integers, Integers]:
+        """Of the rows given: one of each kind, and the kind of all.
+
+        Two data rows are of a kind if the chosen columns are the same there, and so are the rows' coefficients, a few
+        numbers for each of all rows. Every side row is a kind of its own.
+        """
+        data, beside = rows[rows < self.n_data], rows[rows >= self.n_data]
+        bits = self._held[np.ix_(chosen, data)].view(np.uint32).astype(np.uint64)
         multipliers = np.random.default_rng(0).integers(2**63, size=(len(chosen), 1), dtype=np.uint64)
         keys = ((bits ^ (bits >> np.uint64(13))) * multipliers).sum(axis=0, dtype=np.uint64)
-        if labels is not None:
-            keys[labels[marked] > 0] ^= np.uint64(1)
+        for row, odd in zip(coefficients, range(1, 2 * len(coefficients), 2), strict=True):
+            _, codes = np.unique(row[data], return_inverse=True)
+            keys ^= codes.astype(np.uint64) * np.uint64(odd)
         _, first, group = np.unique(keys, return_index=True, return_inverse=True)
         of_sides = np.arange(len(first), len(first) + len(beside))
-        return np.concatenate([marked[first], beside]), np.concatenate([group, of_sides])
+        return np.concatenate([data[first], beside]), np.concatenate([group, of_sides])
 
 
 class SinglePrecision:
-    """The products of votes in single precision; vectors and results are in double precision."""
+    """The products of columns in single precision; vectors and results are in double precision."""
 
     rounding: ClassVar[float] = 1e-6
 
     def __init__(self, columns: Columns) -> None:
         self._columns = columns
-        self._signed = columns.signed
-        self.n_columns, self.n_rows = columns.n_columns, columns.n_rows
+        self.rows = columns.rows
+        self.n_columns = columns.n_columns
 
     def margins(self, w: Vector) -> Vector:
-        return np.concatenate([w.astype(np.float32) @ self._signed, w @ self._columns.beside])
+        return all_margins(self, w)
+
+    def margins_in(self, block: slice, w: Vector) -> Vector:
+        if block.start >= self._columns.n_data:
+            return self._columns.margins_in(block, w)
+        return w.astype(np.float32) @ self._columns.held[: self.n_columns, block]
 
     def edges(self, u: Vector) -> Vector:
-        n_data = self._columns.n_data
-        return self._signed @ u[:n_data].astype(np.float32) + self._columns.beside @ u[n_data:]
+        return all_edges(self, u)
+
+    def edges_in(self, block: slice, u: Vector) -> Vector:
+        if block.start >= self._columns.n_data:
+            return self._columns.edges_in(block, u)
+        edges: Vector = (self._columns.held[: self.n_columns, block] @ u.astype(np.float32)).astype(np.float64)
+        return edges
 
     def gram(self, d: Vector) -> Matrix:
+        """A' diag(d) A; only its upper triangle is filled."""
         if self._columns.repeats(d):
             return self._columns.gram(d)
-        total, n_data = self._columns.side_gram(d), self._columns.n_data
+        gram: Matrix = self.rows.add_up(lambda block: self._gram_in(block, d[block]))
+        return gram
+
+    def _gram_in(self, block: slice, d: Vector) -> Matrix:
+        if block.start >= self._columns.n_data:
+            return np.asarray((self._columns.beside * d) @ self._columns.beside.T, dtype=np.float64)
         root = np.sqrt(d).astype(np.float32)
-        for start in range(0, n_data, ROWS_PER_SINGLE_BLOCK):
-            rows = slice(start, min(start + ROWS_PER_SINGLE_BLOCK, n_data))
-            total += ssyrk(1.0, (self._signed[:, rows] * root[rows]).T, trans=1)
+        total: Matrix = np.zeros((self.n_columns, self.n_columns), order="F")
+        for start in range(block.start, block.stop, ROWS_AT_ONCE_SINGLE):
+            stop = min(start + ROWS_AT_ONCE_SINGLE, block.stop)
+            entries = self._columns.held[:, start:stop] * root[start - block.start : stop - block.start]
+            total += ssyrk(1.0, entries.T, trans=1)
         return total
+
+
+def all_margins(products: Products, w: Vector) -> Vector:
+    """A w, block by block."""
+    margins = products.rows.empty()
+
+    def work(block: slice) -> None:
+        margins[block] = products.margins_in(block, w)
+
+    products.rows.each(work)
+    return margins
+
+
+def all_edges(products: Products, u: Vector) -> Vector:
+    """A'u, block by block."""
+    edges: Vector = products.rows.add_up(lambda block: products.edges_in(block, u[block]))
+    return edges

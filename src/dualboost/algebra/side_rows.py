@@ -2,21 +2,19 @@
 
 A formulation that asks something of the ensemble beyond its margins names them (``Formulation.side_rows``), and gives
 each a box and a linear term (``Formulation.with_sides``). Masters and certificates do not tell them from other rows.
-Only pricing does: theta, the duals of the side rows, reaches a pricer as sample weights if the functional is one of
-the votes, and as a favour for some features if it is one of the learner.
+Only pricing does: theta, the duals of the side rows, reaches a pricer as duals of the data rows if the functional is
+one of the votes, and as a favour for some features if it is one of the learner.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 import numpy as np
 
 from .._typing import Integers, Vector
-
-if TYPE_CHECKING:
-    from ..pricing.base import Learner
+from ..trees.learner import Learner
 
 LEAST_HURDLE = 0.1
 """An edge counts at most for the inverse of this, however much its feature's neighbours ask for it."""
@@ -28,11 +26,11 @@ class SideRows(Protocol):
     @property
     def n(self) -> int: ...
 
-    def entries(self, signed: Vector, learner: Learner | None) -> Vector:
-        """The side rows' entries of a column, given its votes times the labels and its learner."""
+    def entries(self, of_data: Vector, learner: Learner | None) -> Vector:
+        """The side rows' entries of a column, given those of its data rows and its learner."""
 
-    def sample_weights(self, u: Vector, theta: Vector) -> Vector:
-        """What the pricer sees: u, and what theta adds to the votes."""
+    def duals_seen(self, u: Vector, theta: Vector) -> Vector:
+        """The duals that the pricer sees: u, and what theta adds to the votes."""
 
     def learner_part(self, theta: Vector, learner: Learner) -> float:
         """The part of an edge that votes under these sample weights do not show."""
@@ -47,10 +45,10 @@ class NoSideRows:
 
     n: int = 0
 
-    def entries(self, signed: Vector, learner: Learner | None) -> Vector:
+    def entries(self, of_data: Vector, learner: Learner | None) -> Vector:
         return np.zeros(0)
 
-    def sample_weights(self, u: Vector, theta: Vector) -> Vector:
+    def duals_seen(self, u: Vector, theta: Vector) -> Vector:
         return u
 
     def learner_part(self, theta: Vector, learner: Learner) -> float:
@@ -67,10 +65,10 @@ class MeanMargin:
     shares: Vector
     n: int = 1
 
-    def entries(self, signed: Vector, learner: Learner | None) -> Vector:
-        return np.array([self.shares @ signed])
+    def entries(self, of_data: Vector, learner: Learner | None) -> Vector:
+        return np.array([self.shares @ of_data])
 
-    def sample_weights(self, u: Vector, theta: Vector) -> Vector:
+    def duals_seen(self, u: Vector, theta: Vector) -> Vector:
         return u + theta[0] * self.shares
 
     def learner_part(self, theta: Vector, learner: Learner) -> float:
@@ -96,12 +94,12 @@ class FeatureDifferences:
     def n(self) -> int:
         return len(self.first)
 
-    def entries(self, signed: Vector, learner: Learner | None) -> Vector:
+    def entries(self, of_data: Vector, learner: Learner | None) -> Vector:
         assert learner is not None
         shares = learner.feature_gains(self.n_features)
         return shares[self.first] - shares[self.second]
 
-    def sample_weights(self, u: Vector, theta: Vector) -> Vector:
+    def duals_seen(self, u: Vector, theta: Vector) -> Vector:
         return u
 
     def learner_part(self, theta: Vector, learner: Learner) -> float:

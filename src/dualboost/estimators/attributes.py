@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from .._typing import Matrix, Vector
 from ..formulations import Formulation
 from ..models.fitted import FittedModel, Tuning
-from ..pricing.base import Learner
+from ..trees.learner import Learner
 
 Value = TypeVar("Value")
 

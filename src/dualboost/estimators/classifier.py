@@ -10,6 +10,7 @@ from sklearn.utils import check_random_state
 
 from .._typing import Vector
 from ..algebra.columns import Columns
+from ..algebra.rows import Rows
 from ..algebra.threads import one_blas_thread
 from ..arguments import require_fraction, require_integer
 from ..data.merging import TrainingRows, merge_rows
@@ -23,10 +24,10 @@ from ..loop.history import Trace
 from ..loop.logs import log_end, log_iteration, log_start
 from ..loop.progress import ProgressBar
 from ..loop.stopping import Callbacks, NoImprovement, StoppingRule, TimeLimit
-from ..masters import make_reoptimiser
-from ..masters.options import SolverOptions
+from ..loop.wiring import Wiring, wire
+from ..masters import Precision, SolverOptions
 from ..models.fitted import Tuning
-from ..pricing import Pool, PricingContext, TrainingData, make_pool
+from ..pricing import PricingContext, TrainingData, make_pool
 from ..tasks.binary import TwoClasses
 from .conclusion import Problem, conclude
 from .degenerate import warn_if_degenerate
@@ -46,7 +47,7 @@ class DualBoostClassifier(InspectionMixin, PredictionMixin, ClassifierMixin, Bas
     ----------
     formulation : str or Formulation, default="nm"
         What is optimised: "nm", "qrlp", "lp", "cg", "erlp", "md", "lp-nu", "hard", "md-full", "convex", "lexi", "soft",
-        "total", "mlp", "cq", "spatial" or "dda"; see ``dualboost.formulations``. An object brings its own parameters,
+        "total", "mlp", "cq" or "spatial"; see ``dualboost.formulations``. An object brings its own parameters,
         which can be searched over: ``formulation__loss``.
     C : float, default=None
         The formulation's one hyperparameter, with the paper's meaning. None picks the formulation's documented default
@@ -181,7 +182,7 @@ class DualBoostClassifier(InspectionMixin, PredictionMixin, ClassifierMixin, Bas
         problem = self._pose(training_set, formulation)
         trace = self._generate(problem)
         fitted = conclude(problem, trace, tuning, effective_n_jobs(self.n_jobs))
-        warn_if_degenerate(fitted, problem.columns)
+        warn_if_degenerate(fitted, problem.wiring.columns)
         self._fitted = fitted
         return self
 
@@ -192,8 +193,20 @@ class DualBoostClassifier(InspectionMixin, PredictionMixin, ClassifierMixin, Bas
     def _pose(self, data: TrainingSet, formulation: Formulation) -> Problem:
         held_out, training_weights = self._hold_out(data)
         rows = self._rows(data, training_weights)
-        formulation = formulation.resolve(float(rows.counts.sum()))
-        return Problem(data, formulation, rows, self._make_columns(formulation, rows), held_out)
+        return Problem(data, rows, self._wire(data, rows, formulation, Precision(self.tol)), held_out)
+
+    def _wire(self, data: TrainingSet, rows: TrainingRows, formulation: Formulation, precision: Precision) -> Wiring:
+        """The parts of the algorithm for these rows."""
+        solver = self.solver or SolverOptions()
+        algebra = Rows(rows.counts, data.task.groups(rows.labels), effective_n_jobs(self.n_jobs))
+        sides = formulation.side_rows(algebra, rows.X.shape[1])
+        columns = Columns(algebra, capacity=min(self.max_trees, 128), sides=sides)
+        context = PricingContext(
+            self.max_depth, effective_n_jobs(self.n_jobs), leave_out_zeros=solver.active_rows is not None
+        )
+        training_data = TrainingData(rows.X, sorted(data.encoder.categories))
+        pool = make_pool(self.learner, training_data, context, rotate=solver.schedule == "rotate")
+        return wire(data.task, rows.labels, formulation, columns, solver, precision, pool)
 
     def _rows(self, data: TrainingSet, weights: Vector) -> TrainingRows:
         rows = merge_rows(data.features, data.targets, weights)
@@ -211,22 +224,13 @@ class DualBoostClassifier(InspectionMixin, PredictionMixin, ClassifierMixin, Bas
         return HeldOut(data.features[held], data.targets[held], data.weights[held]), training_weights
 
     def _generate(self, problem: Problem) -> Trace:
-        formulation, columns, solver = problem.formulation, problem.columns, self.solver or SolverOptions()
-        n_sampled = formulation.n_sampled if solver.active_rows is None else solver.active_rows
-        pool = self._make_pool(problem.rows, problem.training_set, n_sampled is not None)
-        programme = formulation.programme_over(columns, 1)
-        master = make_reoptimiser(solver.master, solver.reoptimize, programme, formulation.name, self.tol, n_sampled)
-        callbacks = Callbacks(as_callbacks(self.callbacks))
-        log_start(formulation, columns, self.max_trees)
+        wiring, callbacks = problem.wiring, Callbacks(as_callbacks(self.callbacks))
+        log_start(wiring.formulation, wiring.columns, self.max_trees)
         with one_blas_thread(), ProgressBar(self.max_trees, enabled=self.verbose > 0) as progress:
             trace = ColumnGeneration(
-                formulation=formulation,
-                pool=pool,
-                master=master,
-                columns=columns,
+                wiring,
                 max_trees=self.max_trees,
-                tol=self.tol,
-                columns_per_iteration=solver.most_columns,
+                most_entering=wiring.solver.most_entering,
                 held_out=problem.held_out,
                 keep_best=self.n_iter_no_change is not None,
                 stopping=[callbacks, *self._stopping_rules()],
@@ -242,15 +246,6 @@ class DualBoostClassifier(InspectionMixin, PredictionMixin, ClassifierMixin, Bas
         if self.n_iter_no_change is not None:
             rules.append(NoImprovement(self.n_iter_no_change))
         return rules
-
-    def _make_columns(self, formulation: Formulation, rows: TrainingRows) -> Columns:
-        sides = formulation.side_rows(rows.counts, rows.X.shape[1])
-        return Columns(rows.labels, rows.counts, capacity=min(self.max_trees, 128), sides=sides)
-
-    def _make_pool(self, rows: TrainingRows, training_set: TrainingSet, leave_out_zeros: bool = False) -> Pool:
-        context = PricingContext(self.max_depth, effective_n_jobs(self.n_jobs), leave_out_zeros=leave_out_zeros)
-        data = TrainingData(rows.X, sorted(training_set.encoder.categories))
-        return make_pool(self.learner, data, context, rotate=(self.solver or SolverOptions()).schedule == "rotate")
 
     def _check_parameters(self) -> None:
         check_common(self)

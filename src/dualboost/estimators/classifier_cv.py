@@ -17,8 +17,8 @@ from ..errors import InvalidParameterError
 from ..formulations import Formulation, make_formulation
 from ..loop.held_out import HeldOut
 from ..loop.logs import log_choice
-from ..loop.path import PathPoint, follow_path
-from ..masters.options import SolverOptions
+from ..loop.path import ON_PATH, PathPoint, follow_path
+from ..masters import SolverOptions
 from ..models.fitted import Tuning
 from .attributes import TunedAttributes
 from .classifier import DualBoostClassifier
@@ -127,10 +127,10 @@ class DualBoostClassifierCV(TunedAttributes, DualBoostClassifier):
         training = data.weights.copy()
         training[held] = 0.0
         rows = self._rows(data, training)
-        pool, columns = self._make_pool(rows, data), self._make_columns(self._untuned(), rows)
+        wiring = self._wire(data, rows, self._untuned(), ON_PATH)
         tested = HeldOut(data.features[held], data.targets[held], data.weights[held])
         with one_blas_thread():
-            return follow_path(self._untuned(), values, pool, columns, tested, self.max_trees)
+            return follow_path(wiring, values, tested, self.max_trees)
 
     def _values(self, n_samples: float) -> Vector:
         if isinstance(self.Cs, Integral):

@@ -8,35 +8,33 @@ from typing import Any
 import numpy as np
 
 from .._typing import Vector
-from ..algebra.columns import Columns
 from ..data.features import has_missing
 from ..data.merging import TrainingRows
-from ..formulations import Formulation
 from ..loop.held_out import HeldOut
 from ..loop.history import Trace
+from ..loop.wiring import Wiring
 from ..models.ensemble import Ensemble
 from ..models.fitted import FitFigures, FittedModel, Tuning
-from ..pricing.base import Learner
+from ..trees.learner import Learner
 from ..trees.tree import Tree
 from .reading import TrainingSet
 
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """What the loop is to solve: a formulation with its C, the rows it is trained on and those it is validated on."""
+    """What the loop is to solve: its wiring, the rows it is trained on and those it is validated on."""
 
     training_set: TrainingSet
-    formulation: Formulation
     rows: TrainingRows
-    columns: Columns
+    wiring: Wiring
     held_out: HeldOut | None
 
 
 def conclude(problem: Problem, trace: Trace, tuning: Tuning | None, n_jobs: int) -> FittedModel:
     """The ensemble that the loop kept, with probabilities and all that is known of it."""
-    data, rows = problem.training_set, problem.rows
+    data, rows, wiring = problem.training_set, problem.rows, problem.wiring
     weights = trace.final_weights()
-    baseline = data.task.baseline(rows.labels, rows.counts)
+    baseline = data.task.baseline(wiring.targets, wiring.columns.rows)
     learners = _with_covers(trace, weights, rows)
     ensemble = Ensemble(learners, weights, baseline, rows.X.shape[1], n_jobs)
     return FittedModel(
@@ -44,12 +42,12 @@ def conclude(problem: Problem, trace: Trace, tuning: Tuning | None, n_jobs: int)
         encoder=data.encoder,
         ensemble=ensemble,
         calibration=_calibration(problem, ensemble),
-        formulation=problem.formulation,
+        formulation=wiring.formulation,
         figures=_figures(trace),
         history=trace.history(),
         feature_names=data.feature_names,
         has_missing=has_missing(rows.X),
-        duals=rows.spread(problem.columns.seen(trace.sample_weights)),
+        duals=rows.spread(wiring.columns.seen(trace.duals)),
         stages=trace.weights,
         tuning=tuning,
     )
@@ -79,9 +77,10 @@ def _figures(trace: Trace) -> FitFigures:
 
 def _calibration(problem: Problem, ensemble: Ensemble) -> Any:
     """Fitted to the rows held out, or else to those of training."""
-    task, rows, columns, held_out = problem.training_set.task, problem.rows, problem.columns, problem.held_out
+    task, rows, wiring, held_out = problem.training_set.task, problem.rows, problem.wiring, problem.held_out
     if held_out is not None:
-        return task.calibrate(ensemble.decide(held_out.X), held_out.labels, held_out.counts)
+        return task.calibrate(ensemble.decide(held_out.X), held_out.targets, held_out.counts)
+    columns = wiring.columns
     margins = columns.margins(ensemble.weights[: columns.n_columns])[: columns.n_data]
-    scores = ensemble.from_scores(task.operator(rows.labels).scores(margins))
-    return task.calibrate(scores, rows.labels, rows.counts)
+    scores = ensemble.from_scores(wiring.operator.scores(margins))
+    return task.calibrate(scores, wiring.targets, rows.counts)

@@ -31,7 +31,7 @@ def _findings(model: FittedModel, columns: Columns) -> Iterator[tuple[str, type[
     margins = columns.margins(weights[: columns.n_columns])
     if not weights.any():
         yield _emptiness(formulation, columns), DegenerateEnsembleWarning
-    elif (share := _tied_share(margins[: columns.n_data], weights, columns.counts)) > MOST_TIED:
+    elif (share := _tied_share(margins[: columns.n_data], weights, columns.rows.counts)) > MOST_TIED:
         yield _tie(formulation, share), TiedEnsembleWarning
     missed = formulation.shortcoming(margins[columns.n_data :])
     if missed is not None:
@@ -39,7 +39,7 @@ def _findings(model: FittedModel, columns: Columns) -> Iterator[tuple[str, type[
 
 
 def _emptiness(formulation: Formulation, columns: Columns) -> str:
-    smallest = formulation.smallest_useful_C(float(columns.edges(columns.with_sides(columns.counts)).max()))
+    smallest = formulation.smallest_useful_C(float(columns.edges(columns.with_sides(columns.rows.counts)).max()))
     hint = "" if smallest is None else f" The smallest C that uses a learner is about {smallest:.3g}."
     return (
         f"The optimal ensemble of {formulation.name!r} with C={formulation.C:.3g} is empty, so the majority class is "

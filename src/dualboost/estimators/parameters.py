@@ -11,7 +11,7 @@ from .._typing import Vector
 from ..arguments import require_integer, require_jobs, require_positive, require_seed
 from ..errors import InvalidDataError, InvalidParameterError
 from ..loop.history import Iteration
-from ..masters.options import SolverOptions
+from ..masters import SolverOptions
 from ..pricing import require_learner
 
 

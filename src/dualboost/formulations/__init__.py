@@ -9,7 +9,6 @@ from .base import Formulation
 from .cg import CGBoost
 from .convex import ConvexBoost
 from .cq import CqBoost
-from .dda import DDABoost
 from .erlp import ERLPBoost
 from .hard import HardMarginBoost
 from .lexi import LexiBoost
@@ -45,7 +44,6 @@ FORMULATIONS: dict[str, type[Formulation]] = {
         MLPBoost,
         CqBoost,
         SpatialLPBoost,
-        DDABoost,
     )
 }
 
@@ -63,7 +61,7 @@ def make_formulation(formulation: str | Formulation, C: float | None, epsilon: f
         )
     if epsilon is None:
         return FORMULATIONS[formulation](C=C)
-    able = [name for name, kind in FORMULATIONS.items() if "epsilon" in kind().get_params()]
+    able = [name for name, kind in FORMULATIONS.items() if kind.has_epsilon()]
     if formulation not in able:
         raise InvalidParameterError(
             f"epsilon={epsilon!r}: formulation {formulation!r} has no epsilon, only {able} have; leave it at None."
@@ -91,7 +89,6 @@ __all__ = [
     "CGBoost",
     "ConvexBoost",
     "CqBoost",
-    "DDABoost",
     "ERLPBoost",
     "Formulation",
     "HardMarginBoost",

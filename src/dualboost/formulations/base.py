@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, ClassVar
+from dataclasses import dataclass, fields, replace
+from typing import ClassVar
 
 import numpy as np
 
 from .._typing import Vector
+from ..algebra.columns import Columns
+from ..algebra.rows import Rows
 from ..algebra.side_rows import NoSideRows, SideRows
 from ..arguments import ParameterObject
 from ..errors import InvalidParameterError
 from .programme import Programme
-
-if TYPE_CHECKING:
-    from ..algebra.columns import Columns
 
 
 @dataclass
@@ -48,33 +47,33 @@ class Formulation(ParameterObject, ABC):
     """How the sample weights for the next pricing are chosen, by its name in ``dualboost.guides``."""
 
     @abstractmethod
-    def programme(self, counts: Vector, n_columns: int) -> Programme:
-        """The programme for rows with these multiplicities, once ``n_columns`` columns are held."""
+    def programme(self, rows: Rows, n_columns: int) -> Programme:
+        """The programme for these rows, by their multiplicities, once ``n_columns`` columns are held.
 
-    def programme_of(self, labels: Vector, counts: Vector, n_columns: int) -> Programme:
-        """``programme`` for rows of these classes; only a formulation that treats the classes apart looks at them."""
-        return self.programme(counts, n_columns)
+        A formulation that treats the classes apart looks at ``rows.groups``.
+        """
 
-    def side_rows(self, counts: Vector, n_features: int) -> SideRows:
+    def side_rows(self, rows: Rows, n_features: int) -> SideRows:
         """The rows of A beside those of the data; none unless the formulation asks for more than margins."""
         return NoSideRows()
 
-    def with_sides(self, programme: Programme, n_sides: int) -> Programme:
-        """The programme with a box and a term for each side row."""
+    def with_sides(self, programme: Programme, rows: Rows) -> Programme:
+        """The programme with a box and a term for each side row; ``rows`` are those of the data and the sides."""
         raise NotImplementedError(f"formulation {self.name!r} has no side rows")
 
     def programme_over(self, columns: Columns, n_columns: int) -> Programme:
         """The programme for the rows of these columns, side rows included, once ``n_columns`` are held."""
-        programme = self.programme_of(columns.labels, columns.counts, n_columns)
-        return self.with_sides(programme, columns.sides.n) if columns.sides.n else programme
+        if not columns.sides.n:
+            return self.programme(columns.rows, n_columns)
+        return self.with_sides(self.programme(columns.rows.with_sides(0), n_columns), columns.rows)
 
     def shortcoming(self, side_margins: Vector) -> str | None:
         """What the ensemble fails to reach, given its margins in the side rows; for a warning."""
         return None
 
-    def first_prices(self, labels: Vector, counts: Vector) -> Vector:
-        """The sample weights of the first pricing, up to a factor."""
-        return counts
+    def first_duals(self, rows: Rows) -> Vector:
+        """The duals of the first pricing, up to a factor."""
+        return rows.counts
 
     @abstractmethod
     def default_C(self, n_samples: float) -> float:
@@ -98,12 +97,12 @@ class Formulation(ParameterObject, ABC):
         return 0.0
 
     @property
-    def n_sampled(self) -> int | None:
-        """How many rows masters and pricers begin with, to go on with the active ones; None for all, from the start."""
-        return None
+    def prices_all_duals(self) -> bool:
+        """Whether the pricer sees the duals as they are, so that what it proves holds for the programme."""
+        return True
 
-    def pricing_weights(self, u: Vector) -> Vector:
-        """The sample weights that the pricer sees; a negative one counts for the opposite label."""
+    def priced_duals(self, u: Vector) -> Vector:
+        """The duals that the pricer sees; a negative one counts for the opposite label."""
         return u
 
     def resolve(self, n_samples: float) -> Formulation:
@@ -127,6 +126,11 @@ class Formulation(ParameterObject, ABC):
         if self.C is None:
             raise InvalidParameterError(f"Formulation {self.name!r} has no C yet; call resolve(n_samples) first.")
         return self.C
+
+    @classmethod
+    def has_epsilon(cls) -> bool:
+        """Whether it takes the estimator's ``epsilon``."""
+        return any(field.name == "epsilon" for field in fields(cls))
 
 
 def require_epsilon(epsilon: object) -> None:

@@ -9,6 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from .._typing import Vector
+from ..algebra.rows import Rows
 from .base import Formulation, require_epsilon
 from .programme import Programme
 from .terms import RowTerm
@@ -33,10 +34,9 @@ class CappedDistribution(Formulation):
     def regulariser(self, counts: Vector, n_samples: float) -> RowTerm:
         """The term g for rows with these multiplicities."""
 
-    def programme(self, counts: Vector, n_columns: int) -> Programme:
-        n_samples = float(counts.sum())
-        upper = counts / self.strength
-        return Programme(np.zeros_like(counts), upper, self.regulariser(counts, n_samples), Simplex(), total=1.0)
+    def programme(self, rows: Rows, n_columns: int) -> Programme:
+        term = self.regulariser(rows.counts, rows.n_samples)
+        return Programme(rows, rows.full(0.0), rows.counts / self.strength, term, Simplex(), total=1.0)
 
     def C_bounds(self, n_samples: float) -> tuple[float, float]:
         return 0.0, n_samples

@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-import numpy as np
-
 from .._typing import Vector
+from ..algebra.rows import Rows
 from .base import Formulation, regularisation_grid
 from .programme import Programme
 from .terms import LinearTerm
@@ -46,9 +45,9 @@ class CGBoost(Formulation):
     use: ClassVar[str] = "Accurate and smooth; keeps nearly every tree that it generates."
     objective_sign: ClassVar[int] = 1
 
-    def programme(self, counts: Vector, n_columns: int) -> Programme:
-        lower = np.zeros_like(counts)
-        return Programme(lower, self.strength * counts, LinearTerm(1.0, lower), Cone(ridge=1.0))
+    def programme(self, rows: Rows, n_columns: int) -> Programme:
+        lower = rows.full(0.0)
+        return Programme(rows, lower, self.strength * rows.counts, LinearTerm(1.0, lower), Cone(ridge=1.0))
 
     def default_C(self, n_samples: float) -> float:
         return 50.0 / n_samples

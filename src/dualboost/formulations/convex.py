@@ -8,6 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from .._typing import Vector
+from ..algebra.rows import Rows
 from ..errors import InvalidParameterError
 from .base import Formulation, regularisation_grid
 from .losses import LOSSES
@@ -67,14 +68,14 @@ class ConvexBoost(Formulation):
         if self.penalty not in PENALTIES:
             raise InvalidParameterError(f"penalty={self.penalty!r} is not known; choose one of {list(PENALTIES)}.")
 
-    def programme(self, counts: Vector, n_columns: int) -> Programme:
+    def programme(self, rows: Rows, n_columns: int) -> Programme:
         sets: dict[str, WeightSet] = {"l1": Cone(cost=1.0), "l2": Cone(ridge=1.0), "linf": Box(self.strength)}
         is_free = self.penalty == "linf"
-        price = counts if is_free else self.strength * counts
+        price = rows.counts if is_free else self.strength * rows.counts
         loss = LOSSES[self.loss]
-        upper = price * loss.steepest(float(counts.sum() / counts.min()))
-        empty = float(counts.sum()) * loss.at_zero if is_free else 0.0  # weights that cost nothing may leave no loss
-        return Programme(np.zeros_like(counts), upper, loss.term(price), sets[self.penalty], size=empty)
+        upper = price * loss.steepest(rows.n_samples / rows.least_count)
+        empty = rows.n_samples * loss.at_zero if is_free else 0.0  # weights that cost nothing may leave no loss
+        return Programme(rows, rows.full(0.0), upper, loss.term(price), sets[self.penalty], size=empty)
 
     def default_C(self, n_samples: float) -> float:
         return 1.0 if self.penalty == "linf" else 50.0 / n_samples

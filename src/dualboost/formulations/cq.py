@@ -8,6 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from .._typing import Vector
+from ..algebra.rows import Rows
 from ..algebra.side_rows import MeanMargin
 from .base import Formulation
 from .programme import Programme
@@ -57,16 +58,16 @@ class CqBoost(Formulation):
     sparser_with_larger_C: ClassVar[bool] = True
     has_sides: ClassVar[bool] = True
 
-    def programme(self, counts: Vector, n_columns: int) -> Programme:
-        shares = counts / counts.sum()
-        term = QuadraticTerm(linear=0.0, curvatures=0.5 / shares, constant=np.zeros_like(counts))
-        return Programme(-4.0 * shares, 4.0 * shares, term, Simplex())
+    def programme(self, rows: Rows, n_columns: int) -> Programme:
+        shares = rows.counts / rows.n_samples
+        term = QuadraticTerm(linear=0.0, curvatures=0.5 / shares, constant=rows.full(0.0))
+        return Programme(rows, -4.0 * shares, 4.0 * shares, term, Simplex())
 
-    def side_rows(self, counts: Vector, n_features: int) -> MeanMargin:
-        return MeanMargin(counts / counts.sum())
+    def side_rows(self, rows: Rows, n_features: int) -> MeanMargin:
+        return MeanMargin(rows.counts / rows.n_samples)
 
-    def with_sides(self, programme: Programme, n_sides: int) -> Programme:
-        return programme.with_sides(np.zeros(1), np.array([PRICE]), np.array([-self.strength]))
+    def with_sides(self, programme: Programme, rows: Rows) -> Programme:
+        return programme.with_sides(rows, np.zeros(1), np.array([PRICE]), np.array([-self.strength]))
 
     def shortcoming(self, side_margins: Vector) -> str | None:
         mean = float(side_margins[0])

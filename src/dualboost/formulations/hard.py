@@ -8,6 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from .._typing import Vector
+from ..algebra.rows import Rows
 from ..errors import InvalidParameterError
 from .base import Formulation
 from .programme import Programme
@@ -45,9 +46,9 @@ class HardMarginBoost(Formulation):
     use: ClassVar[str] = "Data without noise; elsewhere a few rows decide everything: then take lp-nu."
     objective_sign: ClassVar[int] = -1
 
-    def programme(self, counts: Vector, n_columns: int) -> Programme:
-        lower = np.zeros_like(counts)
-        return Programme(lower, counts / counts.min(), LinearTerm(0.0, lower), Simplex(), total=1.0)
+    def programme(self, rows: Rows, n_columns: int) -> Programme:
+        lower, upper = rows.full(0.0), rows.counts / rows.least_count
+        return Programme(rows, lower, upper, LinearTerm(0.0, lower), Simplex(), total=1.0)
 
     def resolve(self, n_samples: float) -> Formulation:
         if self.C is not None and self.C != 1.0:

@@ -8,6 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from .._typing import Vector
+from ..algebra.rows import Rows
 from .base import Formulation
 from .programme import Programme
 from .terms import LinearTerm
@@ -24,7 +25,7 @@ class LexiBoost(Formulation):
         L*_k = min L_k(w) for each class k alone, then   min  max_k L_k(w) - L*_k
         s.t. y_i sum_j w_j h_j(x_i) + xi_i >= 1,   sum_j w_j = C,   w, xi >= 0   (in both stages)
 
-    Dual of the second stage, in u and the prices p_k of the classes::
+    Dual of the second stage, in u and the class weights p_k::
 
         max  sum_i u_i - C max_j sum_i u_i y_i h_j(x_i) - sum_k p_k L*_k
         s.t. 0 <= u_i <= p_k b_i for every row i of class k,   sum_k p_k = 1,   p >= 0
@@ -51,19 +52,14 @@ class LexiBoost(Formulation):
     use: ClassVar[str] = "A rare class that matters as much as the other one; no costs to tune."
     objective_sign: ClassVar[int] = 1
 
-    def programme(self, counts: Vector, n_columns: int) -> Programme:
-        """The programme of a single class."""
-        lower = np.zeros_like(counts)
-        return Programme(lower, counts / counts.sum(), LinearTerm(1.0, lower), Simplex(self.strength), size=1.0)
+    def programme(self, rows: Rows, n_columns: int) -> Programme:
+        if len(rows.totals_of_groups) == 1:  # a single class has nothing to be compared with
+            lower, shares = rows.full(0.0), rows.counts / rows.n_samples
+            return Programme(rows, lower, shares, LinearTerm(1.0, lower), Simplex(self.strength), size=1.0)
+        return TwoStageProgramme.of(rows, Simplex(self.strength))
 
-    def programme_of(self, labels: Vector, counts: Vector, n_columns: int) -> Programme:
-        if labels.min() == labels.max():
-            return self.programme(counts, n_columns)
-        return TwoStageProgramme.of(labels, counts, Simplex(self.strength))
-
-    def first_prices(self, labels: Vector, counts: Vector) -> Vector:
-        positive = labels > 0
-        return counts / np.where(positive, counts[positive].sum(), counts[~positive].sum())
+    def first_duals(self, rows: Rows) -> Vector:
+        return rows.counts / rows.totals_of_groups[rows.groups]
 
     def default_C(self, n_samples: float) -> float:
         return 3.0

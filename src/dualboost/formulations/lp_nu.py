@@ -8,6 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from .._typing import Vector
+from ..algebra.rows import Rows
 from .base import Formulation
 from .programme import Programme
 from .terms import LinearTerm
@@ -51,10 +52,10 @@ class NuLPBoost(Formulation):
     objective_sign: ClassVar[int] = -1
     sparser_with_larger_C: ClassVar[bool] = True
 
-    def programme(self, counts: Vector, n_columns: int) -> Programme:
-        lower = np.zeros_like(counts)
-        upper = counts / (self.strength * counts.sum())
-        return Programme(lower, upper, LinearTerm(0.0, lower), Simplex(), total=1.0)
+    def programme(self, rows: Rows, n_columns: int) -> Programme:
+        lower = rows.full(0.0)
+        upper = rows.counts / (self.strength * rows.n_samples)
+        return Programme(rows, lower, upper, LinearTerm(0.0, lower), Simplex(), total=1.0)
 
     def C_bounds(self, n_samples: float) -> tuple[float, float]:
         return 0.0, 1.0

@@ -8,6 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from .._typing import Vector
+from ..algebra.rows import Rows
 from ..errors import InvalidParameterError
 from .base import Formulation
 from .programme import Programme
@@ -51,10 +52,10 @@ class MDBoost(Formulation):
         if self.negative_weights not in ("flip", "clip"):
             raise InvalidParameterError(f"negative_weights={self.negative_weights!r}: choose 'flip' or 'clip'.")
 
-    def programme(self, counts: Vector, n_columns: int) -> Programme:
-        free = np.full_like(counts, np.inf)
-        term = QuadraticTerm(linear=-1.0, curvatures=1.0 / counts, constant=0.5 * counts)
-        return Programme(-free, free, term, Simplex(total=self.strength))
+    def programme(self, rows: Rows, n_columns: int) -> Programme:
+        free = rows.full(np.inf)
+        term = QuadraticTerm(linear=-1.0, curvatures=1.0 / rows.counts, constant=0.5 * rows.counts)
+        return Programme(rows, -free, free, term, Simplex(total=self.strength))
 
     def default_C(self, n_samples: float) -> float:
         return 3.0
@@ -62,5 +63,9 @@ class MDBoost(Formulation):
     def C_grid(self, n_samples: float, k: int = 10) -> Vector:
         return np.linspace(1.0, 120.0, k)
 
-    def pricing_weights(self, u: Vector) -> Vector:
-        return np.maximum(u, 0.0) if self.negative_weights == "clip" else u
+    @property
+    def prices_all_duals(self) -> bool:
+        return self.negative_weights == "flip"
+
+    def priced_duals(self, u: Vector) -> Vector:
+        return u if self.prices_all_duals else np.maximum(u, 0.0)

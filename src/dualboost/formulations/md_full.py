@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
-import numpy as np
-
-from .._typing import Vector
+from ..algebra.rows import Rows
 from .md import MDBoost
 from .programme import Programme
-from .terms import QuadraticTerm
-from .weight_sets import Simplex
 
 
 @dataclass
@@ -45,7 +41,5 @@ class MDFullBoost(MDBoost):
     optimises: ClassVar[str] = "a large mean and a small variance of the margins"
     use: ClassVar[str] = "As md, where margins should be alike but need not be near one."
 
-    def programme(self, counts: Vector, n_columns: int) -> Programme:
-        free = np.full_like(counts, np.inf)
-        term = QuadraticTerm(linear=-1.0, curvatures=1.0 / counts, constant=0.5 * counts)
-        return Programme(-free, free, term, Simplex(total=self.strength), total=float(counts.sum()))
+    def programme(self, rows: Rows, n_columns: int) -> Programme:
+        return replace(super().programme(rows, n_columns), total=rows.n_samples)

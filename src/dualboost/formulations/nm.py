@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from .._typing import Vector
+from ..algebra.rows import Rows
 from .base import Formulation, regularisation_grid
 from .programme import Programme
 from .terms import LinearTerm
@@ -45,9 +46,9 @@ class NMBoost(Formulation):
     sparser_with_larger_C: ClassVar[bool] = True
     depends_on_columns: ClassVar[bool] = True
 
-    def programme(self, counts: Vector, n_columns: int) -> Programme:
-        lower = self.strength * counts
-        return Programme(lower, lower + counts, LinearTerm(1.0 / n_columns, lower), Simplex())
+    def programme(self, rows: Rows, n_columns: int) -> Programme:
+        lower = self.strength * rows.counts
+        return Programme(rows, lower, lower + rows.counts, LinearTerm(1.0 / n_columns, lower), Simplex())
 
     def default_C(self, n_samples: float) -> float:
         return 0.1

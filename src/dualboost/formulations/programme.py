@@ -1,14 +1,14 @@
 """A formulation's mathematical programme for given rows, as data that every master and certificate reads.
 
-The one shape (A is the M x T matrix y_i h_j(x_i), m = A w are the margins, A'u the edges)::
+The one shape (A has a row for each row of the data and a column for each learner, m = A w are the margins, A'u the
+edges)::
 
     min over w in W  of  max over u in U  of   Omega(w) - u'(A w) - sum_i g_i(u_i)
     U: lower_i <= u_i <= upper_i, and E u = t
 
-E has a row of ones where a total of u is given (t is that total), and the negative labels as a row where the scores
-have a free intercept (t is 0): none, one or both. Its value is the *saddle value*; a formulation turns it into the
-objective the paper states. For any w in W and any rho (the multipliers of E u = t: the soft margin, the intercept), and
-any u in U,
+E u = t (``equations.py``) holds the total of u, where one is given, and a free intercept, where there is one. The value
+is the *saddle value*; a formulation turns it into the objective the paper states. For any w in W and any rho (the
+multipliers of E u = t: the soft margin, the intercept), and any u in U,
 
     primal(w, rho) = Omega(w) - rho't + sum_i loss_i((m - E'rho)_i)   >=   saddle value
     dual(u)        = -sum_i g_i(u_i) - support_W(A'u)                 <=   saddle value
@@ -20,142 +20,170 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from .._typing import Matrix, Vector
+from .._typing import Integers, Matrix, Vector
+from ..algebra.rows import Rows
 from ..errors import InvalidParameterError
+from .equations import Equations
 from .terms import RowTerm
 from .weight_sets import WeightSet
+
+if TYPE_CHECKING:
+    from .two_stages import TwoStageProgramme
+
+
+class ProgrammeBlock(NamedTuple):
+    """What a programme says of one block of rows."""
+
+    lower: Vector
+    upper: Vector
+    term: RowTerm
+    equations: Matrix
+
+    def shifted(self, margins: Vector, rho: Vector) -> Vector:
+        """m - E'rho: the margins beyond the soft margin, and with the intercept."""
+        return margins - rho @ self.equations if len(rho) else margins
+
+    def losses(self, margins: Vector, rho: Vector) -> Vector:
+        return self.term.loss(self.shifted(margins, rho), self.lower, self.upper)
 
 
 @dataclass(frozen=True, eq=False)
 class Programme:
-    """The box, the term g, the weight set W, the total of u, and the labels if there is a free intercept.
+    """The box, the term g, the weight set W, and what the equations E u = t are made of.
 
-    ``size`` is what the objective is a part of, where it may vanish: a gap is relative to it too.
+    ``size``, where it is not 0, is the loss of the empty ensemble. A gap is relative to a part of it too, so that an
+    objective that may vanish can be solved to a relative gap.
     """
 
+    rows: Rows
     lower: Vector
     upper: Vector
     term: RowTerm
     weight_set: WeightSet
     total: float | None = None
-    labels: Vector | None = None
+    """What the duals must add up to; None leaves it free."""
+    intercepts: Matrix | None = None
+    """The columns of learners of constant output, one row each, where they have weights of any sign at no cost."""
     size: float = 0.0
 
     def __post_init__(self) -> None:
-        least, most = self._sums_admitted()
-        if least > most + 1e-12 * abs(most):
-            asked = "" if self.total is None else f" add up to {self.total:g}"
-            balanced = "" if self.labels is None else " with equal sums in both classes, as a free intercept asks for"
-            raise InvalidParameterError(f"No sample weights between their bounds{asked}{balanced}. Choose a smaller C.")
-
-    def with_intercept(self, labels: Vector) -> Programme:
-        """The same programme with scores A w + intercept: the sample weights of both classes have the same sum."""
-        return replace(self, labels=labels)
-
-    def with_sides(self, lower: Vector, upper: Vector, slopes: Vector) -> Programme:
-        """The same programme with side rows: their box, and g(theta) = slope*theta. It must have no equations."""
-        assert not len(self.right_side), "equations are of the data rows"
-        box = np.append(self.lower, lower), np.append(self.upper, upper)
-        return replace(self, lower=box[0], upper=box[1], term=self.term.with_linear(slopes))
+        if len(self.equations) and self.is_bounded and self._nearest_sums(self.lower) is None:
+            asked = self.equations.described()
+            raise InvalidParameterError(f"No duals between their bounds{asked}. Choose a smaller C.")
 
     @cached_property
-    def equations(self) -> Matrix:
-        """E: a row for the total, and one for the intercept."""
-        rows = [] if self.total is None else [np.ones(len(self.lower))]
-        rows += [] if self.labels is None else [-self.labels]
-        return np.array(rows).reshape(len(rows), len(self.lower))
+    def equations(self) -> Equations:
+        """E u = t."""
+        return Equations.of(self.rows, self.total, self.intercepts)
 
-    @cached_property
+    @property
     def right_side(self) -> Vector:
         """t."""
-        return np.array(([] if self.total is None else [self.total]) + ([] if self.labels is None else [0.0]))
+        return self.equations.right_side
+
+    @property
+    def stages(self) -> TwoStageProgramme | None:
+        """This programme as one in two stages, if it is; then it is solved in stages (``masters/stages.py``)."""
+        return None
+
+    def with_intercepts(self, columns: Matrix) -> Programme:
+        """The same programme with free intercepts, given the columns of the learners of constant output."""
+        return replace(self, intercepts=columns)
+
+    def with_sides(self, rows: Rows, lower: Vector, upper: Vector, slopes: Vector) -> Programme:
+        """The same programme with side rows: their box, and g(theta) = slope*theta. It must have no equations."""
+        assert not len(self.equations), "equations are of the data rows"
+        box = np.append(self.lower, lower), np.append(self.upper, upper)
+        return replace(self, rows=rows, lower=box[0], upper=box[1], term=self.term.with_linear(slopes))
+
+    def block(self, block: slice) -> ProgrammeBlock:
+        return ProgrammeBlock(
+            self.lower[block], self.upper[block], self.term.block(block), self.equations.matrix[:, block]
+        )
 
     def shifted(self, margins: Vector, rho: Vector) -> Vector:
         """m - E'rho: the margins beyond the soft margin, and with the intercept."""
-        return margins - rho @ self.equations if len(rho) else margins
+        return margins - rho @ self.equations.matrix if len(rho) else margins
 
     @property
     def is_linear_programme(self) -> bool:
         """True where a basic (vertex) optimum exists and sparsity depends on returning it."""
         return self.term.is_linear and self.weight_set.ridge == 0 and not self.weight_set.is_bounded
 
-    @property
+    @cached_property
     def is_bounded(self) -> bool:
-        """Whether the sample weights have bounds."""
-        return bool(np.isfinite(self.upper).all())
+        """Whether the duals have bounds."""
+        return self.rows.all(np.isfinite(self.upper))
 
-    def row_losses(self, margins: Vector) -> Vector:
-        return self.term.loss(margins, self.lower, self.upper)
+    @property
+    def has_idle_rows(self) -> bool:
+        """Whether a row may have no dual at all and then has no loss: a hinge whose duals have no further condition."""
+        return self.term.is_linear and not len(self.equations) and not self.rows.any(self.lower != 0)
 
     def primal_terms(self, w: Vector, margins: Vector, rho: Vector) -> tuple[float, float]:
         """The primal value, and the sum of the absolute values it is added up from, or ``size`` if that is more."""
-        losses = self.row_losses(self.shifted(margins, rho))
+
+        def work(block: slice) -> Vector:
+            losses = self.block(block).losses(margins[block], rho)
+            return np.array([losses.sum(), np.abs(losses).sum()])
+
+        lost, absolute = self.rows.add_up(work)
         fixed = self.weight_set.value(w)
         shift = -float(rho @ self.right_side)
-        size = max(abs(fixed) + abs(shift) + float(np.abs(losses).sum()), self.size)
-        return fixed + shift + float(losses.sum()), size
+        return fixed + shift + float(lost), max(abs(fixed) + abs(shift) + float(absolute), self.size)
 
     def dual_value(self, u: Vector, edges: Vector) -> float:
-        return -float(self.term.value(u).sum()) - self.weight_set.support(edges)
+        term = float(self.rows.add_up(lambda block: self.term.block(block).value(u[block]).sum()))
+        return -term - self.weight_set.support(edges)
 
     def is_feasible(self, w: Vector, u: Vector) -> bool:
         """Whether w is in W and u in U to the last digits."""
         weight_total = self.weight_set.total
         if weight_total is not None and abs(float(w.sum()) - weight_total) > 1e-13 * weight_total:
             return False
-        if (np.abs(self.equations @ u - self.right_side) > 1e-13 * float(np.abs(u).sum())).any():
+        if not (w.min() >= 0 and w.max() <= self.weight_set.bound):
             return False
-        in_bounds = w.min() >= 0 and w.max() <= self.weight_set.bound
-        return bool(in_bounds and (u >= self.lower).all() and (u <= self.upper).all())
+        if len(self.equations) and not self.equations.hold(u, self.rows.total(np.abs(u))):
+            return False
+        lower, upper = self.lower, self.upper
+        return all(
+            self.rows.of_blocks(lambda block: bool(((u[block] >= lower[block]) & (u[block] <= upper[block])).all()))
+        )
 
     def feasible(self, u: Vector) -> Vector:
         """The vector of U nearest to u in spirit: clipped to the box, with its sums restored inside the box."""
         u = np.clip(u, self.lower, self.upper)
-        if not len(self.right_side):
+        if not len(self.equations):
             return u
         for _ in range(2):  # the second pass removes the rounding of the first
-            for side, target in self._sums_asked(u):
-                u[side] = self._with_sum(u, side, target)
+            targets = self._nearest_sums(u)
+            assert targets is not None, "the programme was refused otherwise"
+            for rows, target in zip(self.equations.kinds[1], targets.tolist(), strict=True):
+                u[rows] = self._with_sum(u, rows, target)
         return u
 
-    def _sums_asked(self, u: Vector) -> list[tuple[NDArray[np.bool_] | slice, float]]:
-        """Groups of rows, and the sum that u must have on each."""
-        if self.labels is None:
-            return [(slice(None), self.total or 0.0)]
-        positive = self.labels > 0
-        total = float(u.sum()) if self.total is None else self.total
-        target = float(np.clip(0.5 * total, *self._sums_admitted()))
-        return [(positive, target), (~positive, target)]
+    def _nearest_sums(self, u: Vector) -> Vector | None:
+        return self.equations.nearest_sums(self.equations.sums_by_kind(u), *self._bounds_of_sums)
 
-    def _with_sum(self, u: Vector, side: NDArray[np.bool_] | slice, target: float) -> Vector:
+    @cached_property
+    def _bounds_of_sums(self) -> tuple[Vector, Vector]:
+        """The least and the largest sums of u over the kinds of rows that the equations tell apart."""
+        return self.equations.sums_by_kind(self.lower), self.equations.sums_by_kind(self.upper)
+
+    def _with_sum(self, u: Vector, rows: Integers | slice, target: float) -> Vector:
         """u on some rows, moved towards its bounds until it adds up to the target."""
-        part = u[side]
-        missing = target - float(part.sum())
-        lower, upper = self.lower[side], self.upper[side]
+        part = u[rows]
+        missing = target - self.rows.total(part)
+        lower, upper = self.lower[rows], self.upper[rows]
         if not self.is_bounded:
-            room = 1.0 / self.term.curvature(u)[side]
-            return part + room * (missing / room.sum())
+            room = 1.0 / self.term.curvature(u)[rows]
+            return part + room * (missing / self.rows.total(room))
         room = upper - part if missing > 0 else lower - part
-        space = float(np.abs(room).sum())
+        space = self.rows.total(np.abs(room))
         if space == 0:
             return part
         return np.clip(part + room * min(abs(missing) / space, 1.0), lower, upper)
-
-    def _sums_admitted(self) -> tuple[float, float]:
-        """The least and the largest sum of u, on each side of the labels where they must be equal."""
-        if self.labels is None:
-            sides: list[NDArray[np.bool_] | slice] = [slice(None)]
-            asked = self.total
-        else:
-            sides = [self.labels > 0, self.labels <= 0]
-            asked = None if self.total is None else 0.5 * self.total
-        least = max(float(self.lower[side].sum()) for side in sides)
-        most = min(float(self.upper[side].sum()) for side in sides)
-        if asked is None:
-            return least, most
-        slack = 1e-12 * abs(asked)
-        return max(least - slack, asked), min(most + slack, asked)

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from .._typing import Vector
+from ..algebra.rows import Rows
 from ..algebra.side_rows import FeatureDifferences, NoSideRows, SideRows
 from ..errors import InvalidParameterError
 from .base import Formulation
@@ -68,15 +68,15 @@ class SpatialLPBoost(LPBoost):
         """With neighbours that can be compared and written down as well."""
         return replace(self, C=super().resolve(n_samples).C, neighbours=as_neighbours(self.neighbours))
 
-    def side_rows(self, counts: Vector, n_features: int) -> SideRows:
+    def side_rows(self, rows: Rows, n_features: int) -> SideRows:
         pairs = neighbouring_pairs(as_neighbours(self.neighbours), n_features)
         if self.smoothness == 0 or not len(pairs):
             return NoSideRows()
         return FeatureDifferences(pairs[:, 0], pairs[:, 1], n_features, cost=1.0)
 
-    def with_sides(self, programme: Programme, n_sides: int) -> Programme:
-        most = np.full(n_sides, float(self.smoothness))
-        return programme.with_sides(-most, most, np.zeros(n_sides))
+    def with_sides(self, programme: Programme, rows: Rows) -> Programme:
+        most = np.full(rows.n_sides, float(self.smoothness))
+        return programme.with_sides(rows, -most, most, np.zeros(rows.n_sides))
 
     def smallest_useful_C(self, largest_edge: float) -> float | None:
         """The C from which a single learner pays for itself and for its differences; several may do so earlier."""

@@ -23,7 +23,6 @@ class RowTerm(ABC):
     """g, one convex function a row."""
 
     is_linear: ClassVar[bool] = False
-    is_quadratic: ClassVar[bool] = False
 
     @abstractmethod
     def value(self, u: Vector) -> Vector:
@@ -40,6 +39,10 @@ class RowTerm(ABC):
     @abstractmethod
     def response(self, margins: Vector, lower: Vector, upper: Vector) -> Vector:
         """The u_i in [lower_i, upper_i] that maximises -u_i m_i - g_i(u_i)."""
+
+    @abstractmethod
+    def block(self, block: slice) -> RowTerm:
+        """The term of a block of rows."""
 
     def with_linear(self, slopes: Vector) -> RowTerm:
         """The term with further rows, for which g(u) = slope*u."""
@@ -59,6 +62,9 @@ class LinearTerm(RowTerm):
     origin: Vector
 
     is_linear: ClassVar[bool] = True
+
+    def block(self, block: slice) -> LinearTerm:
+        return LinearTerm(_in_block(self.kink, block), self.origin[block])
 
     def value(self, u: Vector) -> Vector:
         return -self.kink * (u - self.origin)
@@ -85,7 +91,8 @@ class QuadraticTerm(RowTerm):
     curvatures: Vector
     constant: Vector
 
-    is_quadratic: ClassVar[bool] = True
+    def block(self, block: slice) -> QuadraticTerm:
+        return QuadraticTerm(_in_block(self.linear, block), self.curvatures[block], self.constant[block])
 
     def value(self, u: Vector) -> Vector:
         return self.constant + u * (self.linear + 0.5 * self.curvatures * u)
@@ -110,6 +117,9 @@ class LogisticTerm(RowTerm):
     """g(u) = u*log(u/price) + (price - u)*log(1 - u/price): a logistic loss times its price."""
 
     price: Vector
+
+    def block(self, block: slice) -> LogisticTerm:
+        return LogisticTerm(self.price[block])
 
     def value(self, u: Vector) -> Vector:
         part = u / self.price
@@ -137,6 +147,9 @@ class EntropyTerm(RowTerm):
     reference: Vector
     eta: float
 
+    def block(self, block: slice) -> EntropyTerm:
+        return EntropyTerm(self.reference[block], self.eta)
+
     def value(self, u: Vector) -> Vector:
         ratio = np.divide(u, self.reference)
         return u * np.log(np.where(ratio > 0, ratio, 1.0)) / self.eta
@@ -150,3 +163,8 @@ class EntropyTerm(RowTerm):
     def response(self, margins: Vector, lower: Vector, upper: Vector) -> Vector:
         exponent = np.minimum(-self.eta * margins - 1.0, 700.0)
         return np.clip(self.reference * np.exp(exponent), lower, upper)
+
+
+def _in_block(value: float | Vector, block: slice) -> float | Vector:
+    """A number for all rows as it is, or the part of a vector."""
+    return value[block] if isinstance(value, np.ndarray) else value

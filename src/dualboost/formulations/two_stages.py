@@ -5,7 +5,7 @@ With b_i the share of row i in its class k, and L_k(w) = sum over its rows of b_
     stage one   L*_k = min over w in W  of  L_k(w),   for each class k alone
     stage two   min over w in W  of  max over k  of   L_k(w) - L*_k
 
-As a saddle, stage two is the largest value, over prices p_k >= 0 of the classes that add up to one, of a programme of
+As a saddle, stage two is the largest value, over class weights p_k >= 0 that add up to one, of a programme of
 the one shape: u_i is in [0, p_k b_i], and from its value the constant sum_k p_k L*_k is taken. So for any w, and any p
 and u, max_k L_k(w) - L*_k and the dual value of that programme enclose the optimum. What is known of L*_k is an
 interval: the primal value takes its lower end and the dual value its upper end, so that both remain bounds.
@@ -17,69 +17,72 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from .._typing import Integers, Matrix, Vector
+from .._typing import Matrix, Vector
+from ..algebra.rows import Rows
 from .programme import Programme
 from .terms import LinearTerm
 from .weight_sets import WeightSet
 
-LEAST_PRICE = 1e-13
-"""The least price that solvers are given: at zero the box of a class would have no inside."""
+LEAST_CLASS_WEIGHT = 1e-13
+"""The least class weight that solvers are given: at zero the box of a class would have no inside."""
 
 
 @dataclass(frozen=True, eq=False)
 class TwoStageProgramme(Programme):
-    """Stage two at given prices of the classes, with what stage one has found."""
+    """Stage two at given class weights, with what stage one has found."""
 
     shares: Vector = field(kw_only=True)
     """b."""
-    classes: Integers = field(kw_only=True)
-    """The class of each row, 0 or 1."""
-    prices: tuple[float, float] = field(kw_only=True)
+    class_weights: tuple[float, float] = field(kw_only=True)
     least: Matrix = field(kw_only=True)
     """For each class the lower and the upper end of its least loss; zeros before stage one."""
 
     @classmethod
-    def of(cls, labels: Vector, counts: Vector, weight_set: WeightSet) -> TwoStageProgramme:
-        """The programme for rows of two classes, at equal prices, before stage one."""
-        classes = (labels > 0).astype(np.intp)
-        shares = counts / np.bincount(classes, weights=counts)[classes]
-        zeros, equal = np.zeros_like(shares), (0.5, 0.5)
+    def of(cls, rows: Rows, weight_set: WeightSet) -> TwoStageProgramme:
+        """The programme for rows of two classes, at equal class weights, before stage one."""
+        shares, zeros = rows.counts / rows.totals_of_groups[rows.groups], rows.full(0.0)
         return cls(
+            rows=rows,
             lower=zeros,
             upper=0.5 * shares,
             term=LinearTerm(1.0, zeros),
             weight_set=weight_set,
             size=1.0,  # the loss of the empty ensemble
             shares=shares,
-            classes=classes,
-            prices=equal,
+            class_weights=(0.5, 0.5),
             least=np.zeros((2, 2)),
         )
 
-    def at(self, prices: tuple[float, float], least: Matrix | None = None) -> TwoStageProgramme:
-        """The programme at other prices, and with other least losses if they are given."""
+    @property
+    def stages(self) -> TwoStageProgramme:
+        return self
+
+    def at(self, class_weights: tuple[float, float], least: Matrix | None = None) -> TwoStageProgramme:
+        """The programme at other class weights, and with other least losses if they are given."""
         least = self.least if least is None else least
-        upper = np.array(prices)[self.classes] * self.shares
-        return replace(
-            self, upper=upper, term=LinearTerm(1.0, upper * least[self.classes, 1]), prices=prices, least=least
-        )
+        upper = np.array(class_weights)[self.rows.groups] * self.shares
+        term = LinearTerm(1.0, upper * least[self.rows.groups, 1])
+        return replace(self, upper=upper, term=term, class_weights=class_weights, least=least)
 
     def alone(self, k: int) -> TwoStageProgramme:
         """Stage one: the loss of class k, and of no other."""
         return self.at((1.0 - k, float(k)), np.zeros((2, 2)))
 
     def inner(self) -> Programme:
-        """The programme of the one shape at these prices, with an inside for solvers."""
-        inside = self.at((max(self.prices[0], LEAST_PRICE), max(self.prices[1], LEAST_PRICE)))
-        return Programme(self.lower, inside.upper, inside.term, self.weight_set, self.total, self.labels, self.size)
+        """The programme of the one shape at these class weights, with an inside for solvers."""
+        first, second = (max(weight, LEAST_CLASS_WEIGHT) for weight in self.class_weights)
+        inside = self.at((first, second))
+        return Programme(
+            self.rows, self.lower, inside.upper, inside.term, self.weight_set, self.total, self.intercepts, self.size
+        )
 
     def losses(self, margins: Vector, rho: Vector) -> Vector:
         """L_k of both classes."""
         hinges = self.shares * np.maximum(1.0 - self.shifted(margins, rho), 0.0)
-        return np.array([hinges[self.classes == k].sum() for k in (0, 1)])
+        return self.rows.totals_by_group(hinges)
 
     def primal_terms(self, w: Vector, margins: Vector, rho: Vector) -> tuple[float, float]:
-        """The larger excess, of the classes that have a price; and the larger loss, or ``size`` if that is more."""
-        has_price = np.array(self.prices) > 0
+        """The larger excess, of the classes that have a weight; and the larger loss, or ``size`` if that is more."""
+        has_weight = np.array(self.class_weights) > 0
         losses = self.losses(margins, rho)
-        return float((losses - self.least[:, 0])[has_price].max()), max(float(losses[has_price].max()), self.size)
+        return float((losses - self.least[:, 0])[has_weight].max()), max(float(losses[has_weight].max()), self.size)

@@ -5,17 +5,22 @@ from __future__ import annotations
 import numpy as np
 
 from .._typing import Features, Vector
-from ..pricing.base import Learner
+from ..algebra.rows import Rows
+from ..trees.learner import Learner
 
 
 class HeldOut:
     """The votes of every learner so far on the held-out rows."""
 
-    def __init__(self, X: Features, labels: Vector, counts: Vector) -> None:
+    def __init__(self, X: Features, targets: Vector, counts: Vector) -> None:
         self.X = X
-        self.labels = labels
-        self.counts = counts
+        self.targets = targets
+        self.rows = Rows(counts)
         self._votes: list[Vector] = []
+
+    @property
+    def counts(self) -> Vector:
+        return self.rows.counts
 
     def add(self, learner: Learner) -> None:
         self._votes.append(learner.vote(self.X))

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._typing import Vector
-from ..pricing.base import Learner
+from ..trees.learner import Learner
 
 
 @dataclass(frozen=True)
@@ -38,8 +38,8 @@ class Trace:
     learners: list[Learner] = field(default_factory=list)
     weights: list[Vector] = field(default_factory=list)
     iterations: list[Iteration] = field(default_factory=list)
-    sample_weights: Vector = field(default_factory=lambda: np.zeros(0))
-    """The final sample weights of the iteration that is kept."""
+    duals: Vector = field(default_factory=lambda: np.zeros(0))
+    """The final duals of the iteration that is kept."""
     kept: int = -1
     """The iteration whose ensemble is the result."""
     stop_reason: str = "max_trees"
@@ -51,11 +51,11 @@ class Trace:
         self.weights.append(w)
         self.iterations.append(iteration)
         if keep:
-            self.sample_weights, self.kept = u, len(self.iterations) - 1
+            self.duals, self.kept = u, len(self.iterations) - 1
 
     def replace_result(self, w: Vector, u: Vector, iteration: Iteration) -> None:
         """Put the polished ensemble in the place of the one that was kept."""
-        self.weights[self.kept], self.sample_weights = w, u
+        self.weights[self.kept], self.duals = w, u
         self.iterations[self.kept] = iteration
 
     @property

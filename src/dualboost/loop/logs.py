@@ -17,7 +17,7 @@ def log_start(formulation: Formulation, columns: Columns, max_trees: int) -> Non
         "fit of %s with C=%.6g: %d distinct rows, at most %d trees",
         formulation.name,
         formulation.C,
-        len(columns.labels),
+        columns.n_data,
         max_trees,
     )
 

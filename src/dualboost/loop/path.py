@@ -8,21 +8,20 @@ comparison needs; the chosen one is fitted again from the start.
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
 from .._typing import Vector
-from ..algebra.columns import Columns
 from ..errors import InterruptedFitWarning
-from ..formulations.base import Formulation
-from ..masters import MASTERS, Interleaved, Ladder, MasterFailed, MasterSolution
-from ..pricing.pool import Pool
+from ..masters import MasterFailed, Precision
 from .column_generation import ColumnGeneration
 from .held_out import HeldOut
+from .wiring import Wiring
 
 PATH_TOLERANCE = 3e-3
 """The relative gap of a master on the path: small beside the differences between values of C."""
+ON_PATH = Precision(PATH_TOLERANCE, aim=1.0)
 EXTRA_SHARE = 33
 """Beyond ``max_trees`` columns in all, a value of C may add one for this many of ``max_trees``."""
 
@@ -36,31 +35,20 @@ class PathPoint:
     n_trees: int
 
 
-def follow_path(
-    formulation: Formulation, Cs: Vector, pool: Pool, columns: Columns, held_out: HeldOut, max_trees: int
-) -> list[PathPoint]:
-    """One point for each value of C, in the order of ``Cs``."""
-    n_samples = float(columns.counts.sum())
-    order = range(len(Cs)) if formulation.sparser_with_larger_C else range(len(Cs) - 1, -1, -1)
-    master = Interleaved(Ladder(list(MASTERS.values()), PATH_TOLERANCE), aim=1.0)
+def follow_path(wiring: Wiring, Cs: Vector, held_out: HeldOut, max_trees: int) -> list[PathPoint]:
+    """One point for each value of C, in the order of ``Cs``; the wiring is that of any of them."""
+    columns = wiring.columns
+    order = range(len(Cs)) if wiring.formulation.sparser_with_larger_C else range(len(Cs) - 1, -1, -1)
     points: dict[int, PathPoint] = {}
     for k in order:
-        chosen = replace(formulation, C=float(Cs[k])).resolve(n_samples)
+        chosen = wiring.at(float(Cs[k]))
         try:
-            start = _optimum(chosen, master, columns)
+            start = chosen.master.polish(columns, chosen.programme()) if columns.n_columns else None
         except MasterFailed:  # a value so extreme that no solver bears it is no candidate
             points[k] = PathPoint(float(Cs[k]), 0.0, columns.n_columns)
             continue
-        generation = ColumnGeneration(
-            formulation=chosen,
-            pool=pool,
-            master=master,
-            columns=columns,
-            max_trees=max(max_trees, columns.n_columns + max(max_trees // EXTRA_SHARE, 1)),
-            tol=PATH_TOLERANCE,
-            held_out=held_out,
-            start=start,
-        )
+        most = max(max_trees, columns.n_columns + max(max_trees // EXTRA_SHARE, 1))
+        generation = ColumnGeneration(chosen, most, held_out=held_out, start=start)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", InterruptedFitWarning)  # nothing of it is returned
             trace = generation.run()
@@ -69,15 +57,6 @@ def follow_path(
         w = trace.weights[-1] if trace.iterations or start is None else start.w
         points[k] = PathPoint(float(Cs[k]), generation.score(held_out, w), _n_used_roughly(w))
     return [points[k] for k in range(len(Cs))]
-
-
-def _optimum(formulation: Formulation, master: Interleaved, columns: Columns) -> MasterSolution | None:
-    """The optimum over the columns held, from that of the value of C before; None where no column is held."""
-    if not columns.n_columns:
-        return None
-    programme = formulation.programme_over(columns, columns.n_columns)
-    master.move_to(columns, programme)
-    return master.polish(columns, programme)
 
 
 def _n_used_roughly(w: Vector) -> int:

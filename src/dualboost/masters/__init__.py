@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from ..errors import InvalidParameterError, UnsupportedFormulationError
 from ..formulations.programme import Programme
 from .active_rows import ActiveRows
-from .base import Candidate, Master, MasterFailed, MasterSolution, SolveFailure
+from .base import Candidate, Master, MasterFailed, MasterSolution, Reoptimiser, SolveFailure
 from .certificate import WEIGHT_TOLERANCE, bound_over_class, certify, n_used, relative_gap
 from .clarabel import ClarabelMaster
 from .highs import HighsMaster
 from .interior_point import InteriorPointMaster
 from .interleaved import Interleaved
-from .ladder import Ladder
-from .stages import in_stages
+from .ladder import AIM, Ladder
+from .options import SolverOptions
+from .stages import Staged, in_stages
 
 MASTERS: dict[str, type[Master]] = {
     InteriorPointMaster.name: InteriorPointMaster,
@@ -22,25 +25,36 @@ MASTERS: dict[str, type[Master]] = {
 """In the order in which ``master="auto"`` tries them."""
 
 
+class Precision(NamedTuple):
+    """How exactly programmes are solved."""
+
+    tolerance: float
+    """The largest relative gap accepted."""
+    vertices: bool = True
+    """Whether the optimum of a linear programme is to be a vertex: sparse, but found later."""
+    aim: float = AIM
+    """Interleaved steps end at this part of the tolerance, so that a vertex and rounding stay within it."""
+
+
 def make_reoptimiser(
-    master: str,
-    reoptimize: str,
-    programme: Programme,
-    formulation_name: str,
-    tolerance: float,
-    n_sampled: int | None = None,
-) -> Ladder | Interleaved | ActiveRows:
-    """The master asked for, falling back on the others, interleaved with pricing if it may be.
+    options: SolverOptions, programme: Programme, formulation_name: str, precision: Precision
+) -> Reoptimiser:
+    """The master asked for, falling back on the others, interleaved with pricing if it may be."""
+    ladder = make_ladder(options.master, programme, formulation_name, precision)
+    can_interleave = options.master == "auto" or MASTERS[options.master].interleaves
+    interleaves = options.reoptimize == "as_needed" and can_interleave
+    if options.active_rows is not None and not programme.has_idle_rows:
+        raise UnsupportedFormulationError(
+            f"active_rows={options.active_rows!r} needs a hinge loss whose duals may be zero and have no total, that "
+            f"of 'lp' or 'cg'; leave it None for formulation {formulation_name!r}."
+        )
+    if programme.stages is not None:
+        return Staged(ladder, interleaves)
+    chosen = Interleaved(ladder, precision.aim) if interleaves else ladder
+    return chosen if options.active_rows is None else ActiveRows(chosen, options.active_rows)
 
-    With ``n_sampled`` it begins on so many rows, and goes on with those that are active.
-    """
-    ladder = make_ladder(master, programme, formulation_name, tolerance)
-    interleaves = master == "auto" or MASTERS[master].interleaves
-    chosen = Interleaved(ladder) if reoptimize == "as_needed" and interleaves else ladder
-    return chosen if n_sampled is None else ActiveRows(chosen, n_sampled)
 
-
-def make_ladder(master: str, programme: Programme, formulation_name: str, tolerance: float) -> Ladder:
+def make_ladder(master: str, programme: Programme, formulation_name: str, precision: Precision) -> Ladder:
     """The ladder that begins with the master asked for and falls back on the others."""
     if master != "auto" and master not in MASTERS:
         raise InvalidParameterError(f"master={master!r} is not known; choose 'auto' or one of {sorted(MASTERS)}.")
@@ -54,7 +68,7 @@ def make_ladder(master: str, programme: Programme, formulation_name: str, tolera
             )
         chosen()  # a missing extra is reported before any work is done
         order.sort(key=lambda other: other is not chosen)
-    return Ladder(order, tolerance)
+    return Ladder(order, precision.tolerance, precision.vertices)
 
 
 __all__ = [
@@ -67,7 +81,11 @@ __all__ = [
     "Master",
     "MasterFailed",
     "MasterSolution",
+    "Precision",
+    "Reoptimiser",
     "SolveFailure",
+    "SolverOptions",
+    "Staged",
     "bound_over_class",
     "certify",
     "in_stages",

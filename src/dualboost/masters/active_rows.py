@@ -18,10 +18,9 @@ from .._typing import Vector
 from ..algebra.columns import Columns
 from ..formulations.programme import Programme
 from ..formulations.terms import LinearTerm
-from .base import Candidate, MasterFailed, MasterSolution
+from .base import Candidate, MasterFailed, MasterSolution, Reoptimiser
 from .certificate import certify
-from .interleaved import SINGLE_ABOVE, Interleaved
-from .ladder import Ladder
+from .interleaved import SINGLE_ABOVE
 from .reduction import Reduction, rows_near, sample_of
 
 GROWTH, MOST_SAMPLED = 4, 0.25
@@ -36,11 +35,11 @@ before the rows for the result are chosen."""
 class ActiveRows:
     """Solves by ``inner`` over samples from ``n_sampled`` rows on, then near the kink; over all if there are no more.
 
-    For hinge losses whose sample weights may be zero, and have no total.
+    For programmes with idle rows (``Programme.has_idle_rows``).
     """
 
-    def __init__(self, inner: Ladder | Interleaved, n_sampled: int) -> None:
-        self.is_exact = inner.is_exact
+    def __init__(self, inner: Reoptimiser, n_sampled: int) -> None:
+        self.tolerance, self.is_exact = inner.tolerance, inner.is_exact
         self._inner, self._n_sampled = inner, n_sampled
         self._held: tuple[Reduction, Columns] | None = None
         self._is_sample, self._for_result = True, False
@@ -70,10 +69,22 @@ class ActiveRows:
                 solution, _ = self._stepped(columns, programme, TRUSTED)
             self._choose(columns, programme, solution, for_result=True)
         solution, _ = self._certified(columns, programme, self._inner.polish)
-        while solution.gap > self._inner.tolerance and not self._reduction.alone.all():
+        while solution.gap > self.tolerance and not columns.rows.all(self._reduction.alone):
             self._choose(columns, programme, solution, keep=True, for_result=True)
             solution, _ = self._certified(columns, programme, self._inner.polish)
         return solution
+
+    def move_to(self, columns: Columns, programme: Programme) -> None:
+        """Choose rows anew: those near the kink at one C need not be so at another."""
+        if columns.n_rows <= self._n_sampled:
+            self._inner.move_to(columns, programme)
+        else:
+            self.forget()
+
+    def forget(self) -> None:
+        self._inner.forget()
+        self._held, self._last = None, None
+        self._is_sample, self._for_result = True, False
 
     @property
     def _reduction(self) -> Reduction:
@@ -83,31 +94,31 @@ class ActiveRows:
     def _follow(self, columns: Columns) -> bool:
         """Hold the columns that all rows have, on the rows at hand; whether any is new."""
         if self._held is None:
-            self._hold(sample_of(columns.labels, columns.counts, self._n_sampled), columns)
+            self._hold(sample_of(columns.rows, self._n_sampled), columns)
             return True
         reduction, held = self._held
         if held.n_columns > columns.n_columns:
             held.keep_first(columns.n_columns)
-            self._inner.forget_rows()
-        new = columns.signed[held.n_columns :]
-        for signed in new:
-            held.append(reduction.votes(signed))
+            self._inner.forget()
+        new = columns.held[held.n_columns :]
+        for entries in new:
+            held.append(reduction.averaged(entries))
         return len(new) > 0
 
     def _hold(self, reduction: Reduction, columns: Columns) -> None:
         """Look at these rows from now on."""
-        held = Columns(np.ones(len(reduction.starts)), reduction.sums(columns.counts), columns.n_columns)
-        for signed in columns.signed:
-            held.append(reduction.votes(signed))
+        held = Columns(reduction.rows(columns.rows), columns.n_columns)
+        for entries in columns.held:
+            held.append(reduction.averaged(entries))
         self._held = reduction, held
-        self._inner.forget_rows()
+        self._inner.forget()
 
     def _sample_more(self, columns: Columns) -> bool:
         """Draw a larger sample, if the rows are a sample and there are enough."""
         n_sampled = GROWTH * len(self._reduction.members)
         if not self._is_sample or n_sampled > MOST_SAMPLED * columns.n_rows:
             return False
-        self._hold(sample_of(columns.labels, columns.counts, n_sampled), columns)
+        self._hold(sample_of(columns.rows, n_sampled), columns)
         return True
 
     def _choose(
@@ -124,7 +135,7 @@ class ActiveRows:
         reached = programme.shifted(solution.margins, solution.rho)
         n_rows = max(self._n_sampled, round(NEAR * columns.n_rows))
         before = self._reduction if keep and not self._is_sample else None
-        self._hold(rows_near(reached, programme.term.kink, columns.counts, n_rows, before, for_result), columns)
+        self._hold(rows_near(reached, programme.term.kink, columns.rows.counts, n_rows, before, for_result), columns)
         self._is_sample, self._for_result = False, for_result
 
     def _stepped(self, columns: Columns, programme: Programme, aim: float) -> tuple[MasterSolution, bool]:
@@ -138,8 +149,8 @@ class ActiveRows:
 
         solution, reduced = self._certified(columns, programme, step, in_single=True)
         left_out, gap = abs(solution.primal - reduced.primal), reduced.primal - reduced.dual
-        is_solved = reduced.gap <= self._inner.tolerance
-        return solution, solution.gap > self._inner.tolerance and (left_out > gap or is_solved)
+        is_solved = reduced.gap <= self.tolerance
+        return solution, solution.gap > self.tolerance and (left_out > gap or is_solved)
 
     def _certified(
         self,
@@ -152,7 +163,7 @@ class ActiveRows:
         assert self._held is not None
         reduction, held = self._held
         try:
-            reduced = solve(held, reduction.programme(programme))
+            reduced = solve(held, reduction.programme(programme, held.rows))
         except MasterFailed as failure:
             if failure.best is not None:
                 failure.best = certify(columns, programme, self._on_all_rows(failure.best, programme))

@@ -3,11 +3,11 @@
 Signs, once and for all
 -----------------------
 * ``w >= 0``: one weight a column, in the order of the columns.
-* ``u``: one sample weight a row, in the units of the formulation's box. For the formulations solved in w it is the
+* ``u``: the duals, one a row, in the units of the formulation's box. For the formulations solved in w it is the
   multiplier of ``margin_i >= ...``, positive where a larger margin would improve the objective; only a formulation
   without a lower bound (``md``) has negative ones.
-* ``rho``: the multipliers of ``E u = t``: of the total, the soft margin of the capped formulations, and of the labels,
-  the intercept; empty without either.
+* ``rho``: the multipliers of ``E u = t``: that of the total is the soft margin of the capped formulations, that of the
+  columns of constant outputs the intercept; empty without either.
 * stationarity: ``g'(u_i) + (margins - E'rho)_i`` is 0 inside the box, >= 0 where u_i is at its lower and <= 0 at its
   upper bound; ``edges = A'u``.
 """
@@ -34,7 +34,7 @@ class Candidate(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class MasterSolution:
-    """Weights and sample weights that are feasible, with a certificate computed from them alone."""
+    """Weights and duals that are feasible, with a certificate computed from them alone."""
 
     w: Vector
     u: Vector
@@ -79,3 +79,27 @@ class Master(Protocol):
 
     def solve(self, columns: Columns, programme: Programme, tolerance: float, strategy: str) -> Candidate:
         """A candidate with a relative gap of about ``tolerance``, or ``SolveFailure``."""
+
+
+class Reoptimiser(Protocol):
+    """What the loop asks of masters: weights and duals for the columns held, as good as the next pricing needs."""
+
+    @property
+    def tolerance(self) -> float:
+        """The largest relative gap of what ``polish`` returns."""
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether ``solve`` goes all the way, so that nothing is left to polish."""
+
+    def solve(self, columns: Columns, programme: Programme) -> MasterSolution:
+        """A certified solution; called again without a new column, a better one."""
+
+    def polish(self, columns: Columns, programme: Programme) -> MasterSolution:
+        """The optimum, to the tolerance."""
+
+    def move_to(self, columns: Columns, programme: Programme) -> None:
+        """Go on with a programme of the same formulation at another C."""
+
+    def forget(self) -> None:
+        """Begin anew: the next programme is over other rows, or over fewer columns."""

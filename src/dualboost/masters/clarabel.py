@@ -71,16 +71,16 @@ class ClarabelMaster:
         """x = (w, xi, rho): the rows' multipliers, plus lower, are the sample weights."""
         assert isinstance(programme.term, LinearTerm)
         m, n, weight_set = columns.n_rows, columns.n_columns, programme.weight_set
-        n_rho = len(programme.right_side)
+        n_rho, equations = len(programme.equations), programme.equations.matrix
         clarabel = self._clarabel
         cost = np.concatenate(
             [
                 weight_set.cost - columns.edges(programme.lower),
                 programme.upper - programme.lower,
-                programme.equations @ programme.lower - programme.right_side,
+                programme.equations.sums(programme.lower) - programme.right_side,
             ]
         )
-        hinge = sparse.hstack([-columns.dense().T, -sparse.eye(m), programme.equations.T], format="csc")
+        hinge = sparse.hstack([-columns.dense().T, -sparse.eye(m), equations.T], format="csc")
         sign = sparse.hstack([-sparse.eye(n + m), sparse.csc_matrix((n + m, n_rho))], format="csc")
         rows = [(hinge, np.full(m, -programme.term.kink)), (sign, np.zeros(n + m))]
         cones = [clarabel.NonnegativeConeT(m), clarabel.NonnegativeConeT(n + m)]
@@ -103,15 +103,15 @@ class ClarabelMaster:
             over = over - place(1, np.ones((n, 1)))
         rows, cones = [(over, np.full(n, weight_set.cost))], [clarabel.NonnegativeConeT(n)]
         for bound, direction in ((programme.upper, 1.0), (programme.lower, -1.0)):
-            if np.isfinite(bound).all():
+            if programme.rows.all(np.isfinite(bound)):
                 rows.append((place(0, direction * sparse.eye(m)), direction * bound))
                 cones.append(clarabel.NonnegativeConeT(m))
         if weight_set.is_bounded:
             rows.append((place(3, -sparse.eye(n)), np.zeros(n)))
             cones.append(clarabel.NonnegativeConeT(n))
-        n_above, n_rho = sum(matrix.shape[0] for matrix, _ in rows), len(programme.right_side)
+        n_above, n_rho = sum(matrix.shape[0] for matrix, _ in rows), len(programme.equations)
         if n_rho:
-            rows.append((place(0, programme.equations), programme.right_side))
+            rows.append((place(0, programme.equations.matrix), programme.right_side))
             cones.append(clarabel.ZeroConeT(n_rho))
         for k, entropy in enumerate(entropies):
             rows.append(_entropy_cones(place, k, entropy))

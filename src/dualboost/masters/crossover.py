@@ -45,16 +45,16 @@ def _vertex_of(
     """A vertex of the programme over the chosen columns; the interior point itself if there is none."""
     assert isinstance(programme.term, LinearTerm)
     reached = programme.shifted(interior.margins, interior.rho)
-    distance = np.abs(reached - programme.term.kink)
+    distance, rows = np.abs(reached - programme.term.kink), programme.rows
     n_near = min(columns.n_rows, 3 * len(chosen) + 50)
-    near = distance <= np.partition(distance, n_near - 1)[n_near - 1] + 1e-9
+    near = distance <= rows.nth_smallest(distance, n_near) + 1e-9
     settled = programme.term.response(reached, programme.lower, programme.upper)
     best = interior
     for _ in range(MAX_ROUNDS):
         try:
             candidate = _solve_near(columns, programme, near, settled, chosen)
         except SolveFailure:
-            if near.all():
+            if rows.all(near):
                 break
             near[:] = True
             continue
@@ -64,7 +64,7 @@ def _vertex_of(
         reached = programme.shifted(vertex.margins, vertex.rho)
         asked = programme.term.response(reached, programme.lower, programme.upper)
         crossed = ~near & (asked != settled)
-        if vertex.gap <= tolerance or not crossed.any():
+        if vertex.gap <= tolerance or not rows.any(crossed):
             break
         near |= crossed
     return best
@@ -83,9 +83,11 @@ def _solve_near(
     columns: Columns, programme: Programme, near: NDArray[np.bool_], settled: Vector, chosen: Integers
 ) -> Candidate:
     """The programme over the near rows and the chosen columns, the other rows settled."""
-    first, group = columns.distinct(near, chosen, programme.labels)
+    rows = programme.rows
+    first, group = columns.distinct(np.flatnonzero(near), chosen, programme.equations.matrix)
     lower, upper = (
-        np.bincount(group, weights=bound[near]).astype(float) for bound in (programme.lower, programme.upper)
+        np.bincount(group, weights=rows.gathered(bound, near)).astype(float)
+        for bound in (programme.lower, programme.upper)
     )
     fixed = np.where(near, 0.0, settled)
     solver = _edge_programme(columns, programme, (first, chosen), (lower, upper), fixed)
@@ -109,7 +111,7 @@ def _edge_programme(
     """The small linear programme in u over a part (rows, columns) of A, with one row a column."""
     assert isinstance(programme.term, LinearTerm)
     rows, chosen = part
-    block = columns.block(chosen, rows)
+    block = columns.part(chosen, rows)
     n_columns, n_rows = block.shape
     weight_total = programme.weight_set.total
     solver = quiet_solver()
@@ -123,7 +125,7 @@ def _edge_programme(
     index = np.tile(np.arange(width, dtype=np.int32), n_columns)
     limits = programme.weight_set.cost - columns.edges(fixed)[chosen]
     solver.addRows(n_columns, np.full(n_columns, -INFINITY), limits, block.size, starts, index, block.ravel())
-    left = programme.right_side - programme.equations @ fixed
-    for equation, side in zip(programme.equations[:, rows], left, strict=True):
+    left = programme.right_side - programme.equations.sums(fixed)
+    for equation, side in zip(programme.equations.matrix[:, rows], left, strict=True):
         solver.addRow(side, side, n_rows, np.arange(n_rows, dtype=np.int32), equation)
     return solver

@@ -61,7 +61,7 @@ class HighsMaster:
         solution = run(self.solver)
         values = np.asarray(solution.col_value)
         u = programme.lower + np.asarray(solution.row_dual)[:n_rows]
-        return Candidate(values[-n_columns:], u, values[n_rows : n_rows + len(programme.right_side)])
+        return Candidate(values[-n_columns:], u, values[n_rows : n_rows + len(programme.equations)])
 
     def _add_rows(self, programme: Programme) -> None:
         """Rows, slacks, rho and the total of the weights: everything but the columns."""
@@ -70,17 +70,18 @@ class HighsMaster:
         self.solver.addRows(n, np.zeros(n), np.full(n, INFINITY), 0, NO_INDEX, NO_INDEX, NO_VALUES)
         prices = programme.upper - programme.lower
         self.solver.addCols(n, prices, np.zeros(n), np.full(n, INFINITY), n, rows, rows, np.ones(n))
-        left = programme.right_side - programme.equations @ programme.lower
-        for equation, side in zip(programme.equations, left, strict=True):
+        left = programme.right_side - programme.equations.sums(programme.lower)
+        for equation, side in zip(programme.equations.matrix, left, strict=True):
             self.solver.addCol(-side, -INFINITY, INFINITY, n, rows, -equation)
         weight_total = programme.weight_set.total
         if weight_total is not None:
             self.solver.addRow(weight_total, weight_total, 0, NO_INDEX, NO_VALUES)
 
     def _add_columns(self, columns: Columns, programme: Programme) -> None:
-        for signed in columns.dense(self._n_held):
-            cost = programme.weight_set.cost - float(signed @ programme.lower)
-            values = signed if programme.weight_set.total is None else np.append(signed, 1.0)
+        lower = programme.rows.gathered(programme.lower)
+        for column in columns.dense(self._n_held):
+            cost = programme.weight_set.cost - float(column @ lower)
+            values = column if programme.weight_set.total is None else np.append(column, 1.0)
             index = np.arange(len(values), dtype=np.int32)
             self.solver.addCol(cost, 0.0, INFINITY, len(values), index, values)
         self._n_held = columns.n_columns

@@ -22,7 +22,8 @@ from ..algebra.columns import Columns
 from ..formulations.programme import Programme
 from .base import Candidate, SolveFailure
 from .certificate import certify
-from .newton import Iterate, Newton
+from .newton import Newton
+from .newton_rows import Iterate
 
 MAX_STEPS = 100
 MAX_STALLED = 8
@@ -65,29 +66,31 @@ class InteriorPointMaster:
 
 
 def starting_point(columns: Columns, programme: Programme) -> Iterate:
-    """Sample weights inside the box, equal weights, and slacks and multipliers of the size of the problem."""
-    weight_set, n = programme.weight_set, columns.n_columns
-    u = _starting_sample_weights(programme, columns.counts)
+    """Duals inside the box, equal weights, and slacks and multipliers of the size of the problem."""
+    weight_set, rows, n = programme.weight_set, programme.rows, columns.n_columns
+    u = _starting_duals(programme)
     w = np.full(n, min((weight_set.total or 1.0) / n, 0.5 * weight_set.bound))
     margins, edges = columns.margins(w), columns.edges(u)
-    typical = float(np.abs(margins).mean())
+    sizes = np.abs(margins)
+    typical = rows.total(sizes) / rows.n_rows
     is_free = weight_set.total is None and not weight_set.is_bounded
     if is_free and 0 < typical < SMALL_MARGIN:  # votes far below one need weights far above it
         w, margins = w / typical, margins / typical
-    scale = max(1.0, float(np.abs(margins).max()))
+    scale = max(1.0, rows.largest(np.abs(margins)))
     r = float(edges.max()) if weight_set.total is not None else 0.0
     slack = r + weight_set.cost + weight_set.ridge * w - edges
-    s = np.maximum(slack, 0.1 * max(float(np.abs(u).sum()), 1e-3) + abs(weight_set.cost))
+    s = np.maximum(slack, 0.1 * max(rows.total(np.abs(u)), 1e-3) + abs(weight_set.cost))
     z = s if weight_set.is_bounded else np.zeros(n)
     p, q = (np.where(np.isfinite(bound), scale, 0.0) for bound in (programme.lower, programme.upper))
-    return Iterate(u, w, s, z, p, q, np.zeros(len(programme.right_side)), r, margins, edges)
+    return Iterate(u, w, s, z, p, q, np.zeros(len(programme.equations)), r, margins, edges)
 
 
-def _starting_sample_weights(programme: Programme, counts: Vector) -> Vector:
+def _starting_duals(programme: Programme) -> Vector:
     """The shares of a total, what rows ask for at a margin of zero, or the middle where that is a bound."""
     if programme.total is not None:
-        share = counts * (programme.total / counts.sum())
-        if ((programme.lower < share) & (share < programme.upper)).all():
+        rows = programme.rows
+        share = rows.counts * (programme.total / rows.n_samples)
+        if rows.all((programme.lower < share) & (share < programme.upper)):
             return share
         return programme.lower + 0.9 * (programme.upper - programme.lower)
     if programme.term.is_linear:

@@ -14,13 +14,12 @@ from scipy.linalg import LinAlgError
 
 from ..algebra.columns import Columns, Products
 from ..formulations.programme import Programme
-from ..formulations.two_stages import TwoStageProgramme
 from .base import MasterSolution
 from .certificate import certify
 from .interior_point import starting_point
 from .ladder import AIM, Ladder
-from .newton import Iterate, Newton
-from .stages import INNER, ROUGH, Stages
+from .newton import Newton
+from .newton_rows import Iterate
 from .warm_start import moved, raised, with_new_columns
 
 STEP_BACK = 0.995
@@ -55,12 +54,9 @@ class Interleaved:
         self._length = 1.0
         self._in_single = False
         self._central = LEAST_CENTRAL
-        self._stages: Stages | None = None
 
     def solve(self, columns: Columns, programme: Programme) -> MasterSolution:
         """A solution whose gap may still be large, better than the last one if no column is new."""
-        if isinstance(programme, TwoStageProgramme):
-            return self._in_stages.solve(columns, programme)
         grown = self._point is not None and len(self._point.w) < columns.n_columns
         self._waited = 0 if grown else self._waited + 1
         if self._waited > PATIENCE:
@@ -78,8 +74,6 @@ class Interleaved:
 
     def polish(self, columns: Columns, programme: Programme) -> MasterSolution:
         """The optimum, to the tolerance; a vertex if the programme is linear."""
-        if isinstance(programme, TwoStageProgramme):
-            return self._in_stages.polish(columns, programme)
         if self._point is None:
             self._point = starting_point(columns, programme)
         if len(self._point.w) == columns.n_columns:
@@ -97,24 +91,14 @@ class Interleaved:
 
     def move_to(self, columns: Columns, programme: Programme) -> None:
         """Carry the iterate over to a programme of another C."""
-        if isinstance(programme, TwoStageProgramme):
-            self._in_stages.move_to(columns, programme)
-        elif self._point is not None and self._programme is not None and len(self._point.w) == columns.n_columns:
+        if self._point is not None and self._programme is not None and len(self._point.w) == columns.n_columns:
             with np.errstate(all="ignore"):
                 self._point = moved(self._point, columns, self._programme, programme)
             self._gap, self._length, self._waited = np.inf, 1.0, 0
 
-    @property
-    def _in_stages(self) -> Stages:
-        """The same, for programmes in two stages."""
-        if self._stages is None:
-            rough, exact = self._ladder.part(ROUGH, vertices=False), self._ladder.part(INNER * self.tolerance)
-            self._stages = Stages(Interleaved(rough, aim=1.0), rough, exact, self.tolerance)
-        return self._stages
-
-    def forget_rows(self) -> None:
+    def forget(self) -> None:
         """Begin anew: the next programme is over other rows, or fewer columns."""
-        self._ladder.forget_rows()
+        self._ladder.forget()
         self._point, self._waited = None, 0
         self._gap, self._length, self._in_single = np.inf, 1.0, False
 

@@ -11,11 +11,9 @@ from typing import ClassVar
 from ..algebra.columns import Columns
 from ..errors import MissingDependencyError
 from ..formulations.programme import Programme
-from ..formulations.two_stages import TwoStageProgramme
 from .base import Master, MasterFailed, MasterSolution, SolveFailure
 from .certificate import certify, drop_negligible
 from .crossover import to_vertex
-from .stages import INNER, in_stages
 
 AIM = 1e-2
 """Solvers aim at this fraction of the accepted gap, so that rounding and the vertex stay within it."""
@@ -36,9 +34,6 @@ class Ladder:
         self.tolerance = tolerance
 
     def solve(self, columns: Columns, programme: Programme) -> MasterSolution:
-        if isinstance(programme, TwoStageProgramme):
-            inner = self.part(INNER * self.tolerance)
-            return in_stages(columns, programme, lambda one: inner.solve(columns, one), self.tolerance)
         best: MasterSolution | None = None
         attempts: list[str] = []
         for master in self._able(programme):
@@ -65,7 +60,11 @@ class Ladder:
         """The same as ``solve``, which leaves nothing to polish."""
         return self.solve(columns, programme)
 
-    def forget_rows(self) -> None:
+    def move_to(self, columns: Columns, programme: Programme) -> None:
+        """Every solve is one from the start, but masters hold costs that depend on C."""
+        self.forget()
+
+    def forget(self) -> None:
         """Begin anew: the next programme is over other rows."""
         self._masters.clear()
 

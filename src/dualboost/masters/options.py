@@ -1,4 +1,4 @@
-"""How the programme of a fit is solved: none of it changes what is optimal."""
+"""How the programme is solved: what a user may choose beside what is optimised."""
 
 from __future__ import annotations
 
@@ -9,25 +9,24 @@ from ..arguments import ParameterObject, require_choice, require_integer
 
 @dataclass
 class SolverOptions(ParameterObject):
-    """How a fit is solved; the certificate of its result is the same, whatever is chosen.
+    """The plumbing of a fit; the defaults suit nearly everyone, and none of it changes what is optimal.
 
     Parameters
     ----------
     master : {"auto", "ipm", "highs", "clarabel"}, default="auto"
-        The solver. "ipm" is our own for every formulation; "highs" (linear programmes: "lp", "nm", "lp-nu", "hard",
-        "lexi", "soft", "total", "mlp", "spatial") and "clarabel" (an extra) are independent references. Whichever is
-        chosen, the others stand by in case it fails.
+        The solver. "ipm" is our own for every formulation; "highs" (linear programmes) and "clarabel" (an extra) are
+        independent references. Whichever is chosen, the others stand by in case it fails.
     reoptimize : {"as_needed", "every"}, default="as_needed"
         "as_needed" solves the master only as far as the next pricing needs, and to the end for the result: fast.
         "every" solves it to the end after every tree, so that each row of ``history_`` and each stage of
-        ``staged_predict`` is an optimum: for anytime curves.
+        ``staged_predict`` is an optimum: for anytime curves. Both return a solution with the same certificate.
     columns_per_iteration : int or "all", default=1
         How many of the columns found may enter at one iteration, the largest edge first.
     schedule : {"all", "rotate"}, default="all"
         With several learners: ask all of them at every iteration, or one after the other.
     active_rows : int, default=None
-        How many rows the master begins with, to go on with those that are active: less time on hundreds of thousands of
-        rows. None takes all, from the start.
+        How many rows the master begins with, to go on with those that matter; the result is certified over all rows.
+        For "lp" and "cg" on hundreds of thousands of rows. None takes all rows from the start.
     """
 
     master: str = "auto"
@@ -47,6 +46,6 @@ class SolverOptions(ParameterObject):
             require_integer("active_rows", self.active_rows, least=2)
 
     @property
-    def most_columns(self) -> int | None:
-        """How many columns may enter at one iteration; None for all that improve."""
+    def most_entering(self) -> int | None:
+        """``columns_per_iteration`` as a number; None for all that improve."""
         return None if isinstance(self.columns_per_iteration, str) else int(self.columns_per_iteration)

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._typing import Integers, Vector
+from ..algebra.rows import Rows
 from ..formulations.programme import Programme
 from ..formulations.terms import LinearTerm
 
@@ -55,9 +56,9 @@ class Reduction:
         """Values of all rows, added up over bundles, to scale."""
         return self.scale * np.add.reduceat(values[self.members], self.starts)
 
-    def votes(self, signed: Vector) -> Vector:
-        """The votes of a column, averaged over bundles."""
-        return np.add.reduceat(self.shares * signed[self.members], self.starts)
+    def averaged(self, entries: Vector) -> Vector:
+        """The entries of a column, averaged over bundles."""
+        return np.add.reduceat(self.shares * entries[self.members], self.starts)
 
     def active(self, u: Vector, negligible: float) -> Vector:
         """The reduced programme's sample weights, with none on idle bundles if all they have is negligible."""
@@ -72,24 +73,30 @@ class Reduction:
         spread[self.members] = self.shares * np.repeat(self.unit * u, _sizes(self.starts, len(self.members)))
         return spread
 
-    def programme(self, whole: Programme) -> Programme:
+    def rows(self, whole: Rows) -> Rows:
+        """The reduced programme's rows."""
+        return Rows(self.sums(whole.counts), n_jobs=whole.n_jobs)
+
+    def programme(self, whole: Programme, rows: Rows) -> Programme:
         """The programme over these rows."""
         assert isinstance(whole.term, LinearTerm)
         term = LinearTerm(whole.term.kink, self.sums(whole.term.origin))
-        return replace(whole, lower=self.sums(whole.lower), upper=self.sums(whole.upper), term=term)
+        return replace(whole, rows=rows, lower=self.sums(whole.lower), upper=self.sums(whole.upper), term=term)
 
 
-def sample_of(labels: Vector, counts: Vector, n_rows: int) -> Reduction:
-    """About ``n_rows`` rows, half of them of either class or all it has, scaled to stand for their class.
+def sample_of(rows: Rows, n_rows: int) -> Reduction:
+    """About ``n_rows`` rows, an equal part of them of each class or all it has, scaled to stand for their class.
 
-    Rows are in an order of their own (``dualboost.rows``), so with the fixed seed the same data have the same sample.
+    Rows are in an order of their own (``data/merging.py``), so with the fixed seed the same data have the same sample.
     """
     rng = np.random.default_rng(0)
-    scale = np.zeros(len(labels))
-    for of_class in (labels < 0, labels > 0):
-        rows = np.flatnonzero(of_class)
-        chosen = rng.choice(rows, min(len(rows), max(n_rows // 2, 1)), replace=False)
-        scale[chosen] = counts[rows].sum() / counts[chosen].sum()
+    groups, counts = rows.gathered(rows.groups), rows.gathered(rows.counts)
+    scale = np.zeros(rows.n_data)
+    for group, total in enumerate(rows.totals_of_groups):
+        members = np.flatnonzero(groups == group)
+        most = max(n_rows // len(rows.totals_of_groups), 1)
+        chosen = rng.choice(members, min(len(members), most), replace=False)
+        scale[chosen] = total / counts[chosen].sum()
     members = np.flatnonzero(scale)
     return Reduction(scale > 0, members, np.arange(len(members)), np.ones(len(members)), scale[members])
 

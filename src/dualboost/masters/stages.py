@@ -1,44 +1,50 @@
-"""Programmes in two stages: each class alone, then the price at which both exceed their least losses by the same.
+"""Programmes in two stages: each class alone, then the class weights at which both exceed their least losses alike.
 
-The optimum at a price is concave in the price, and what any weights give is a line above it. Those of stage one are the
-first two lines, one on each side of the best price. Each solve at the price where the two lines cross gives a line that
-replaces one of them. The mean of the two ensembles, weighted so that both classes exceed by the same, is as good as the
-crossing is high: it ends when that meets the dual value.
+The weights of the two classes add up to one, so one number is sought: the weight of the second class. Over that number
+the optimum of the programme is a concave function, and the two excesses of any ensemble are a straight line that
+nowhere lies below it. Stage one gives the first two lines, one rising and one falling. Where they cross is the next
+class weight to solve at. Its optimum gives a new line that replaces the one with the same direction. In one mean of the
+two ensembles both classes have the same excess, which is the height of the crossing: that mean is optimal once the
+height meets the dual value.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
 
 from .._typing import Vector
 from ..algebra.columns import Columns
 from ..formulations.programme import Programme
-from ..formulations.two_stages import LEAST_PRICE, TwoStageProgramme
+from ..formulations.two_stages import LEAST_CLASS_WEIGHT, TwoStageProgramme
 from .base import Candidate, MasterFailed, MasterSolution
 from .certificate import certify
+from .interleaved import Interleaved
+from .ladder import Ladder
 
-MAX_PRICES, FEW_PRICES = 40, 4
-"""How many prices are tried for a solution, and between pricings."""
+MOST_SEARCHED = 40
+"""How many class weights are tried for a solution."""
+FEW_SEARCHED = 4
+"""How many class weights are tried between two pricings."""
 INNER = 0.1
-"""What is solved at one price is solved to this part of the tolerance."""
+"""What is solved at one pair of class weights is solved to this part of the tolerance."""
 GROWTH = 1.5
-"""Between pricings the prices are sought anew when there are so many times as many columns as the last time."""
+"""Between pricings the class weights are sought anew when the columns are so many times as many as the last time."""
 ROUGH = 1e-2
-"""The tolerance of the prices between pricings."""
+"""The tolerance of the class weights between pricings."""
 NEAR = 1e-3
-"""The gap at one price, no column being new, below which another price has more to give."""
+"""No column being new, a gap at one pair of class weights below which another pair has more to give."""
 NOTHING = 1e-9
-"""An excess that is no more than rounding: then every price is as good."""
+"""An excess that is no more than rounding: then all class weights are as good."""
 
 Solve = Callable[[Programme], MasterSolution]
 
 
 class Line(NamedTuple):
-    """Weights, and by how much the classes exceed their least losses with them: a line over the second one's price."""
+    """An ensemble, and by how much each class exceeds its least loss: a line over the weight of the second class."""
 
     w: Vector
     rho: Vector
@@ -50,14 +56,14 @@ class Line(NamedTuple):
 
 
 def in_stages(
-    columns: Columns, programme: TwoStageProgramme, solve: Solve, tolerance: float, n_prices: int = MAX_PRICES
+    columns: Columns, programme: TwoStageProgramme, solve: Solve, tolerance: float, n_searched: int = MOST_SEARCHED
 ) -> MasterSolution:
     """The optimum of both stages over the columns, given a way to solve programmes of the one shape over them."""
     own = [certify(columns, programme.alone(k), _solved(solve, programme.alone(k))) for k in (0, 1)]
     programme = programme.at((0.5, 0.5), np.array([[max(one.dual, 0.0), one.primal] for one in own]))
     rising, falling = (_line(programme, one) for one in own)
     best: MasterSolution | None = None
-    for _ in range(n_prices):
+    for _ in range(n_searched):
         programme = programme.at(_crossing(rising, falling))
         found = certify(columns, programme, _solved(solve, programme))
         line = _line(programme, found)
@@ -67,11 +73,11 @@ def in_stages(
         best = min(tried, key=lambda one: one.gap)
         if best.gap <= tolerance:
             return best
-    raise MasterFailed(best, [f"prices of the classes: gap {best.gap:.1e}" if best else "no price"])
+    raise MasterFailed(best, [f"class weights: gap {best.gap:.1e}" if best else "no class weights"])
 
 
 def _solved(solve: Solve, programme: TwoStageProgramme) -> Candidate:
-    """What solves the programme at its price; short of its tolerance, the best there is, as all is certified later."""
+    """What solves the programme at its class weights; short of the tolerance the best there is, certified later."""
     try:
         found = solve(programme.inner())
     except MasterFailed as failure:
@@ -87,12 +93,12 @@ def _line(programme: TwoStageProgramme, solution: MasterSolution) -> Line:
 
 
 def _crossing(rising: Line, falling: Line) -> tuple[float, float]:
-    """The prices at which two lines have the same height; equal ones where one ensemble is best for both classes."""
+    """The class weights where two lines have the same height; equal ones where one ensemble is best for both."""
     if min(rising.slope, -falling.slope) <= NOTHING:
         return 0.5, 0.5
-    price = float((falling.excess[0] - rising.excess[0]) / (rising.slope - falling.slope))
-    price = min(max(price, LEAST_PRICE), 1.0 - LEAST_PRICE)
-    return 1.0 - price, price
+    second = float((falling.excess[0] - rising.excess[0]) / (rising.slope - falling.slope))
+    second = min(max(second, LEAST_CLASS_WEIGHT), 1.0 - LEAST_CLASS_WEIGHT)
+    return 1.0 - second, second
 
 
 def _mean(rising: Line, falling: Line) -> Candidate:
@@ -103,57 +109,59 @@ def _mean(rising: Line, falling: Line) -> Candidate:
     return Candidate(w, np.zeros(0), rho)
 
 
-class Steps(Protocol):
-    """A master of programmes of the one shape that takes a step at a time."""
+class Staged:
+    """A master of programmes in two stages, made from one of programmes of the one shape.
 
-    def solve(self, columns: Columns, programme: Programme) -> MasterSolution: ...
+    If it ``interleaves``, it takes single steps between pricings, at class weights found roughly; else every solve goes
+    to the end.
+    """
 
-    def move_to(self, columns: Columns, programme: Programme) -> None: ...
-
-
-class Whole(Protocol):
-    """A master of programmes of the one shape that solves them from the start."""
-
-    def solve(self, columns: Columns, programme: Programme) -> MasterSolution: ...
-
-
-class Stages:
-    """A master of programmes in two stages: between pricings it takes steps at the last prices, found roughly."""
-
-    def __init__(self, steps: Steps, rough: Whole, exact: Whole, tolerance: float) -> None:
-        self._steps, self._rough, self._exact = steps, rough, exact
-        self._tolerance = tolerance
+    def __init__(self, ladder: Ladder, interleaves: bool) -> None:
+        self.tolerance = ladder.tolerance
+        self.is_exact = not interleaves
+        self._rough, self._exact = ladder.part(ROUGH, vertices=False), ladder.part(INNER * ladder.tolerance)
+        self._steps = Interleaved(self._rough, aim=1.0)
         self._last: TwoStageProgramme | None = None
         self._optimum: MasterSolution | None = None
-        self._n_held = self._n_priced = 0
+        self._n_held = self._n_searched = 0
 
-    def solve(self, columns: Columns, programme: TwoStageProgramme) -> MasterSolution:
-        """A solution whose gap may still be large; the least losses are those over the columns of the last prices."""
+    def solve(self, columns: Columns, programme: Programme) -> MasterSolution:
+        """A solution whose gap may be large; the least losses are those over the columns of the last search."""
+        if self.is_exact:
+            return self.polish(columns, programme)
         grown, self._n_held = columns.n_columns > self._n_held, columns.n_columns
         if self._last is None:
-            return self._priced(columns, programme)
+            return self._searched(columns, programme)
         found = self._steps.solve(columns, self._last.inner())
         is_near = found.gap <= NEAR and not grown
-        if columns.n_columns >= GROWTH * self._n_priced or (is_near and columns.n_columns > self._n_priced):
-            return self._priced(columns, programme)
+        if columns.n_columns >= GROWTH * self._n_searched or (is_near and columns.n_columns > self._n_searched):
+            return self._searched(columns, programme)
         solution = certify(columns, self._last, Candidate(found.w, found.u, found.rho), (found.margins, found.edges))
-        return self.polish(columns, programme) if is_near or solution.gap <= self._tolerance else solution
+        return self.polish(columns, programme) if is_near or solution.gap <= self.tolerance else solution
 
-    def polish(self, columns: Columns, programme: TwoStageProgramme) -> MasterSolution:
+    def polish(self, columns: Columns, programme: Programme) -> MasterSolution:
         """The optimum of both stages, to the tolerance."""
         if self._optimum is None or len(self._optimum.w) != columns.n_columns:
             solve = partial(self._exact.solve, columns)
-            self._optimum = self._kept(columns, in_stages(columns, programme, solve, self._tolerance))
+            self._optimum = self._kept(columns, in_stages(columns, _staged(programme), solve, self.tolerance))
         return self._optimum
 
-    def move_to(self, columns: Columns, programme: TwoStageProgramme) -> None:
+    def move_to(self, columns: Columns, programme: Programme) -> None:
         """Forget what was found for another C."""
-        self._last = self._optimum = None
+        self.forget()
 
-    def _priced(self, columns: Columns, programme: TwoStageProgramme) -> MasterSolution:
+    def forget(self) -> None:
+        self._rough.forget()
+        self._exact.forget()
+        self._steps.forget()
+        self._last = self._optimum = None
+        self._n_held = self._n_searched = 0
+
+    def _searched(self, columns: Columns, programme: Programme) -> MasterSolution:
         """Both stages, roughly."""
+        solve = partial(self._rough.solve, columns)
         try:
-            found = in_stages(columns, programme, partial(self._rough.solve, columns), ROUGH, FEW_PRICES)
+            found = in_stages(columns, _staged(programme), solve, ROUGH, FEW_SEARCHED)
         except MasterFailed as failure:
             if failure.best is None:
                 raise
@@ -161,8 +169,13 @@ class Stages:
         return self._kept(columns, found)
 
     def _kept(self, columns: Columns, solution: MasterSolution) -> MasterSolution:
-        """The solution, whose prices are those of the steps to come."""
-        assert isinstance(solution.programme, TwoStageProgramme)
-        self._last, self._n_priced = solution.programme, columns.n_columns
+        """The solution, whose class weights are those of the steps to come."""
+        self._last, self._n_searched = _staged(solution.programme), columns.n_columns
         self._steps.move_to(columns, self._last.inner())
         return solution
+
+
+def _staged(programme: Programme) -> TwoStageProgramme:
+    stages = programme.stages
+    assert stages is not None, "this master is made for programmes in two stages only"
+    return stages

@@ -14,7 +14,8 @@ from ..formulations.programme import Programme
 from ..formulations.weight_sets import WeightSet
 from .base import Candidate
 from .certificate import certify
-from .newton import Iterate, mean_product, n_products, room_above
+from .newton import mean_product, n_products, room_above
+from .newton_rows import Iterate
 
 NEW_COLUMN_WEIGHT = 0.1
 """The least weight of a new column, relative to the mean one: most turn out to be needed."""
@@ -39,7 +40,8 @@ def with_new_columns(point: Iterate, columns: Columns, programme: Programme, cen
     mu = max(mean_product(point, programme), GAP_SHARE * gap / n_products(columns, programme))
     point = _off_bounds(point, programme, mu, central)
     edges = columns.single.edges(point.u)
-    violation = np.maximum(np.abs(point.r + weight_set.cost - edges[n_old:]), 1e-2 * float(np.abs(point.u).sum()))
+    least_violation = 1e-2 * programme.rows.total(np.abs(point.u))
+    violation = np.maximum(np.abs(point.r + weight_set.cost - edges[n_old:]), least_violation)
     product, total = max(mu, float(point.w @ point.s) / n_old), float(point.w.sum())
     largest = 0.3 * (weight_set.bound if weight_set.total is None else total)
     fresh = np.maximum(np.minimum(product / violation, largest), NEW_COLUMN_WEIGHT * total / n_old)
@@ -84,11 +86,21 @@ def _off_bounds(point: Iterate, programme: Programme, mu: float, central: float)
         point = point._replace(z=np.maximum(point.z, least / room_above(point.w, programme)))
     if not programme.is_bounded:
         return point
-    width = np.maximum(programme.upper - programme.lower, np.finfo(float).tiny)
-    p, q = np.maximum(point.p, least / width), np.maximum(point.q, least / width)
-    lowest = programme.lower + np.minimum(least / p, central * width)
-    highest = programme.upper - np.minimum(least / q, central * width)
-    return point._replace(u=programme.feasible(np.clip(point.u, lowest, highest)), p=p, q=q)
+    rows = programme.rows
+    u, p, q = rows.empty(), rows.empty(), rows.empty()
+
+    def work(block: slice) -> None:
+        lower, upper = programme.lower[block], programme.upper[block]
+        width = np.maximum(upper - lower, np.finfo(float).tiny)
+        smallest = least / width
+        np.maximum(point.p[block], smallest, p[block])
+        np.maximum(point.q[block], smallest, q[block])
+        lowest = lower + np.minimum(least / p[block], central * width)
+        highest = upper - np.minimum(least / q[block], central * width)
+        np.clip(point.u[block], lowest, highest, u[block])
+
+    rows.each(work)
+    return point._replace(u=programme.feasible(u), p=p, q=q)
 
 
 def _inside(weight_set: WeightSet, w: Vector) -> Vector:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-FORMAT, VERSION = "dualboost-model", 1
+FORMAT, VERSION = "dualboost-model", 2
 
 LARGEST_TEXT = 32 * 2**20
 """Bytes of JSON; parsed, it takes up to 25 times as much memory."""

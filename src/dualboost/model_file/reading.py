@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
+from ..errors import ModelFormatError
 from .checks import choice, fail, fields, integer, text
 from .layout import BODY, FORMAT, HEADER, VERSION
 from .restoring import StoredClassifier, StoredTrees, restore_classifier, restore_thinned
 from .text import parse
+from .version_1 import from_version_1
 
 
 def read_document(content: str) -> StoredClassifier | StoredTrees:
@@ -15,14 +18,28 @@ def read_document(content: str) -> StoredClassifier | StoredTrees:
     document = parse(content)
     if type(document) is not dict or document.get("format") != FORMAT:
         fail("", f'is no model of dualboost: it does not begin with {{"format": "{FORMAT}"')
-    _require_version(document)
+    version = _version(document)
     model = choice(document.get("model"), "model", BODY)
     fields(document, "", (*HEADER, *BODY[model]))
     text(document["dualboost_version"], "dualboost_version")
-    return restore_thinned(document) if model == "ThinnedTreesClassifier" else restore_classifier(document)
+    if version == VERSION:
+        return READERS[model](document)
+    try:
+        return READERS[model](from_version_1(document))
+    except ModelFormatError as error:
+        raise ModelFormatError(f"{error} (the file is of version 1, and told of in the words of version 2)") from error
 
 
-def _require_version(document: dict[str, Any]) -> None:
-    version = document.get("format_version")
-    if integer(version, "format_version", 1) > VERSION:
+def _version(document: dict[str, Any]) -> int:
+    version = integer(document.get("format_version"), "format_version", 1)
+    if version > VERSION:
         fail("format_version", f"is {version}, but this dualboost reads up to {VERSION}; install a newer one")
+    return version
+
+
+READERS: dict[str, Callable[[dict[str, Any]], StoredClassifier | StoredTrees]] = {
+    "DualBoostClassifier": restore_classifier,
+    "DualBoostClassifierCV": restore_classifier,
+    "ThinnedTreesClassifier": restore_thinned,
+}
+"""Who reads each kind of model."""

@@ -34,7 +34,8 @@ from .checks import (
     text,
 )
 from .layout import COUNTS, DEFAULT_FORMULATION, MOST_FEATURES, STOP_REASONS
-from .parameters import read_formulation, read_parameters
+from .objects import read_formulation
+from .parameters import read_parameters
 from .trees import LARGEST_FIGURE, TreeReader
 from .values import read_categories, read_classes
 

@@ -14,7 +14,8 @@ from ..models.fitted import FitFigures, FittedModel, Tuning
 from ..trees.tree import Tree
 from .files import write_file
 from .layout import BODY, FORMAT, LARGEST_TEXT, VERSION
-from .parameters import describe_formulation, describe_parameters
+from .objects import describe_formulation
+from .parameters import describe_parameters
 from .reading import read_document
 from .text import render
 from .trees import describe_tree

@@ -12,8 +12,8 @@ import numpy as np
 from scipy import sparse
 
 from .._typing import Features, Matrix, Vector
-from ..pricing.base import Learner
 from ..tasks.binary import TIE
+from ..trees.learner import Learner
 from ..trees.lightgbm_text import format_model
 from ..trees.tree import Tree
 

@@ -14,8 +14,8 @@ from .._typing import Features, Matrix, Vector
 from ..data.features import FeatureEncoder
 from ..errors import UnsupportedModelError
 from ..formulations.base import Formulation
-from ..pricing.base import Learner
 from ..tasks.base import Task
+from ..trees.learner import Learner
 from .ensemble import Ensemble
 
 

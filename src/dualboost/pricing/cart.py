@@ -1,26 +1,62 @@
-"""CART by LightGBM: the weighted Gini tree is the tree of gradients -u*y and Hessians |u|.
+"""CART by LightGBM: the weighted Gini tree is the tree of gradients -r and Hessians |r|, r being the residual.
 
-For a leaf with G = sum(u*y) and H = sum(|u|), LightGBM maximises the sum of G^2/H, and the weighted Gini impurity is
+For a leaf with G = sum(r) and H = sum(|r|), LightGBM maximises the sum of G^2/H, and the weighted Gini impurity is
 half of H - G^2/H. The sum of H being fixed, both choose the same split.
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
 
 import lightgbm
 import numpy as np
 from scipy import sparse
 
 from .._typing import Features, Integers, Vector
-from ..trees.growing import priced
+from ..arguments import ParameterObject, require_choice
 from ..trees.lightgbm_text import parse_trees
 from ..trees.tree import Tree, constant_tree
-from .base import LearnerOptions, PricedColumn, TrainingData
+from .base import PricedColumn, Pricer, PricingContext, TrainingData, priced, require_tree_options
+from .stumps import EdgePricer
 
 SMALLEST_LEAVES = (1e-6, 1e-3, 1e-1)
 """Smallest total weight of a leaf, for weights of mean one; LightGBM refuses some splits below it, so it is retried."""
+
+
+@dataclass
+class CartLearner(ParameterObject):
+    """Trees that are grown greedily: ``learner="cart"`` with context.
+
+    Parameters
+    ----------
+    max_depth : int, default=None
+        The greatest depth of a tree; None takes that of the estimator.
+    criterion : {"gini", "edge"}, default="gini"
+        How splits are chosen: by weighted Gini impurity, or by weighted error (ties by Gini).
+    voting : {"hard", "confidence"}, default="hard"
+        A leaf votes -1 or +1, or its weighted class balance in [-1, 1].
+    n_thresholds : int, default=None
+        Cuts of each numeric feature, at quantiles, for criterion "edge"; None takes all, at most 255. With "gini" there
+        are at most 255.
+    """
+
+    max_depth: int | None = None
+    criterion: str = "gini"
+    voting: str = "hard"
+    n_thresholds: int | None = None
+
+    name: ClassVar[str] = "cart"
+
+    def __post_init__(self) -> None:
+        require_tree_options(self.max_depth, self.voting, self.n_thresholds)
+        require_choice("criterion", self.criterion, ["gini", "edge"])
+
+    def pricer(self, data: TrainingData, context: PricingContext) -> Pricer:
+        context = context.with_depth(self.max_depth)
+        if self.criterion == "edge":
+            return EdgePricer(data, self.voting, self.n_thresholds, context)
+        return CartPricer(data, self.voting, context)
 
 
 class CartPricer:
@@ -29,40 +65,42 @@ class CartPricer:
     is_exact = False
     n_learners = float("inf")
 
-    def __init__(self, data: TrainingData, options: LearnerOptions) -> None:
-        X, labels, categorical = data
+    def __init__(self, data: TrainingData, voting: str, context: PricingContext) -> None:
+        X, categorical = data
+        n_rows = X.shape[0]
         self._data = data
-        self._voting = options.voting
-        self._parameters = _parameters(len(labels), options)
+        self._voting = voting
+        self._parameters = _parameters(n_rows, context)
         self._dataset = lightgbm.Dataset(
             X,
             feature_name=[f"f{i}" for i in range(X.shape[1])],
             categorical_feature=categorical,
             params=self._parameters,
         )
-        self._leaves_out_zeros = options.leave_out_zeros
+        self._leaves_out_zeros = context.leave_out_zeros
         self._is_favouring = False
-        self._grow_on(np.arange(len(labels)), self._dataset)
+        self._grow_on(np.arange(n_rows), self._dataset)
         self._can_split = _varies(X)
 
-    def price(self, u: Vector, favour: Vector | None = None) -> PricedColumn:
+    def price(self, residual: Vector, favour: Vector | None) -> PricedColumn:
         if not self._can_split or (favour is None and not self._is_favouring):
-            return priced(self._grow(u), self._data, u, self._voting)
+            return priced(self._grow(residual), self._data, residual, self._voting)
         factors = np.ones(self._data.X.shape[1]) if favour is None else favour**2  # gains grow with squares of edges
         self._booster.reset_parameter({"feature_contri": factors.tolist()})
         self._is_favouring = favour is not None
-        tree = self._grow(u)
-        return priced(replace(tree, gain=tree.gain / factors[tree.feature]), self._data, u, self._voting)
+        tree = self._grow(residual)
+        tree = replace(tree, gain=tree.gain / factors[tree.feature])
+        return priced(tree, self._data, residual, self._voting)
 
-    def _grow(self, u: Vector) -> Tree:
-        size = np.abs(u)
+    def _grow(self, residual: Vector) -> Tree:
+        size = np.abs(residual)
         if not self._can_split or not size.any():
             return constant_tree(-1.0)
         if self._leaves_out_zeros:
             self._leave_out(size)
-            u, size = u[self._rows], size[self._rows]
+            residual, size = residual[self._rows], size[self._rows]
         scale = np.count_nonzero(size) / size.sum()
-        np.multiply(u, -scale * self._signs, out=self._gradients, casting="same_kind")
+        np.multiply(residual, -scale, out=self._gradients, casting="same_kind")
         np.multiply(size, scale, out=self._hessians, casting="same_kind")
         for smallest in SMALLEST_LEAVES:
             try:
@@ -72,7 +110,7 @@ class CartPricer:
         return constant_tree(-1.0)  # features that LightGBM takes for zeros, such as 1e-300, leave nothing to split
 
     def _grow_on(self, rows: Integers, dataset: lightgbm.Dataset) -> None:
-        self._rows, self._signs = rows, self._data.labels[rows]
+        self._rows = rows
         self._gradients = np.empty(len(rows), dtype=np.float32)
         self._hessians = np.empty(len(rows), dtype=np.float32)
         self._booster = lightgbm.Booster(self._parameters, dataset)
@@ -107,13 +145,13 @@ def _varies(X: Features) -> bool:
     return bool(((first != X) & ~(np.isnan(X) & np.isnan(first))).any())
 
 
-def _parameters(n_rows: int, options: LearnerOptions) -> dict[str, Any]:
+def _parameters(n_rows: int, context: PricingContext) -> dict[str, Any]:
     """Plain CART: no shrinkage, no penalties, every split allowed, the same tree on any number of threads."""
     return {
         "objective": "none",
         "learning_rate": 1.0,
-        "max_depth": options.max_depth,
-        "num_leaves": max(min(2 ** min(options.max_depth, 17), n_rows), 2),
+        "max_depth": context.max_depth,
+        "num_leaves": max(min(2 ** min(context.max_depth, 17), n_rows), 2),
         "histogram_pool_size": 256.0,
         "min_data_in_leaf": 0,  # LightGBM guesses counts from weights, and would refuse light leaves
         "min_sum_hessian_in_leaf": SMALLEST_LEAVES[0],
@@ -125,7 +163,7 @@ def _parameters(n_rows: int, options: LearnerOptions) -> dict[str, Any]:
         "feature_pre_filter": False,
         "deterministic": True,
         "force_col_wise": True,
-        "num_threads": options.n_jobs,
-        "seed": options.seed,
+        "num_threads": context.n_jobs,
+        "seed": context.seed,
         "verbosity": -1,
     }

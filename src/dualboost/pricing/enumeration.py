@@ -1,7 +1,7 @@
 """The best tree of depth 2 over binary splits, by one matrix product.
 
-With s = u*y and splits in {0, 1}, P = Z' diag(s) Z holds the sum of s over the rows that two splits both send left.
-From P and its diagonal follow the sums of all four leaves of every pair of splits: every depth-2 edge at once.
+With s the residual and splits in {0, 1}, P = Z' diag(s) Z holds the sum of s over the rows that two splits both send
+left. From P and its diagonal follow the sums of all four leaves of every pair of splits: every depth-2 edge at once.
 """
 
 from __future__ import annotations

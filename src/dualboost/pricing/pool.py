@@ -10,7 +10,7 @@ from .base import PricedColumn, Pricer
 
 
 class Offer(NamedTuple):
-    """A column and its edge under the sample weights it was priced for."""
+    """A column and its edge under the residual that it was priced for."""
 
     column: PricedColumn
     edge: float
@@ -19,9 +19,8 @@ class Offer(NamedTuple):
 class Pool:
     """Asks every pricer for a column, or, with ``rotate``, one after the other."""
 
-    def __init__(self, pricers: Sequence[Pricer], labels: Vector, rotate: bool = False) -> None:
+    def __init__(self, pricers: Sequence[Pricer], rotate: bool = False) -> None:
         self._pricers = list(pricers)
-        self._labels = labels
         self._rotate = rotate
         self._next = 0
         self.n_learners = float(sum(pricer.n_learners for pricer in self._pricers))
@@ -32,11 +31,10 @@ class Pool:
         """How many calls of ``price`` it takes to ask everyone."""
         return len(self._pricers) if self._rotate else 1
 
-    def price(self, u: Vector, favour: Vector | None = None) -> list[Offer]:
+    def price(self, residual: Vector, favour: Vector | None) -> list[Offer]:
         """What the pricers find, the largest edge first; ``favour`` is a factor for edges on each feature."""
-        signed = u * self._labels
-        columns = [pricer.price(u) if favour is None else pricer.price(u, favour) for pricer in self._asked()]
-        offers = [Offer(column, float(signed @ column.votes)) for column in columns]
+        columns = [pricer.price(residual, favour) for pricer in self._asked()]
+        offers = [Offer(column, float(residual @ column.votes)) for column in columns]
         return sorted(offers, key=lambda offer: -offer.edge)
 
     def is_proven(self, offers: Sequence[Offer]) -> bool:

@@ -8,8 +8,8 @@ import numpy as np
 
 from .._typing import Integers, Vector
 from ..trees.bins import MOST_CUTS, Bins
-from ..trees.growing import Branch, build_tree, priced
-from .base import LearnerOptions, PricedColumn, TrainingData
+from ..trees.growing import Branch, build_tree
+from .base import PricedColumn, PricingContext, TrainingData, priced
 
 
 class Stump(NamedTuple):
@@ -26,7 +26,10 @@ class Stump(NamedTuple):
 def best_stump(
     bins: Bins, s: Vector, rows: Integers | slice = slice(None), favour: Vector | None = None
 ) -> Stump | None:
-    """The split with the largest |sum left| + |sum right| of s = u*y times its favour; ties by Gini, then the first."""
+    """The split with the largest |sum left| + |sum right| of the residual s, times its favour.
+
+    Among equal ones the split with the largest gain of Gini impurity is taken, and the first of those.
+    """
     total, weights = float(s[rows].sum()), np.abs(s)
     weight = float(weights[rows].sum())
     best: Stump | None = None
@@ -63,16 +66,16 @@ class EdgePricer:
     At depth 1 it is exact: no stump on its bins has a larger edge.
     """
 
-    def __init__(self, data: TrainingData, options: LearnerOptions) -> None:
-        self._data, self._options = data, options
-        self._bins = Bins(data, options.n_thresholds or MOST_CUTS)
-        self.is_exact = options.max_depth == 1 and options.voting == "hard"
-        self.n_learners = 2.0 * self._bins.n_splits + 2.0 if options.max_depth == 1 else np.inf
+    def __init__(self, data: TrainingData, voting: str, n_thresholds: int | None, context: PricingContext) -> None:
+        self._data, self._voting, self._max_depth = data, voting, context.max_depth
+        self._bins = Bins(data.X, data.categorical, n_thresholds or MOST_CUTS)
+        self.is_exact = self._max_depth == 1 and voting == "hard"
+        self.n_learners = 2.0 * self._bins.n_splits + 2.0 if self._max_depth == 1 else np.inf
 
-    def price(self, u: Vector, favour: Vector | None = None) -> PricedColumn:
-        s = u * self._data.labels
-        root = self._grow(s, np.flatnonzero(s), self._options.max_depth, favour)
-        return priced(build_tree(root), self._data, u, self._options.voting, self.is_exact and favour is None)
+    def price(self, residual: Vector, favour: Vector | None) -> PricedColumn:
+        root = self._grow(residual, np.flatnonzero(residual), self._max_depth, favour)
+        is_proven = self.is_exact and favour is None
+        return priced(build_tree(root), self._data, residual, self._voting, is_proven)
 
     def _grow(self, s: Vector, rows: Integers, depth: int, favour: Vector | None) -> Branch | None:
         if depth == 0 or len(rows) < 2:

@@ -12,6 +12,7 @@ from typing import Any, ClassVar, Protocol
 from numpy.typing import NDArray
 
 from .._typing import Integers, Matrix, Vector
+from ..algebra.rows import Rows
 
 
 class Operator(Protocol):
@@ -28,13 +29,6 @@ class Operator(Protocol):
 
     def scores(self, margins: Vector) -> Vector:
         """The scores of the rows, given their margins A w."""
-
-
-class Probabilities(Protocol):
-    """A fitted way from scores to the probabilities of the classes."""
-
-    def probability(self, scores: Vector) -> Vector:
-        """The probability of the second class."""
 
 
 class Task(ABC):
@@ -64,12 +58,12 @@ class Task(ABC):
         """T for rows with these targets."""
 
     @abstractmethod
-    def baseline(self, targets: Vector, counts: Vector) -> float:
+    def baseline(self, targets: Vector, rows: Rows) -> float:
         """The score that an ensemble without a learner gives to every row."""
 
     @abstractmethod
-    def quality(self, scores: Vector, targets: Vector, counts: Vector) -> float:
-        """How good the scores are, the larger the better; counts are the multiplicities of the rows."""
+    def quality(self, scores: Vector, targets: Vector, rows: Rows) -> float:
+        """How good the scores are on average over the rows, by their multiplicities; the larger the better."""
 
     @abstractmethod
     def calibrate(self, scores: Vector, targets: Vector, counts: Vector) -> Any:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 
 from .._typing import Integers, Matrix, Vector
+from ..algebra.rows import Rows
 from ..errors import InvalidDataError
 from .base import Task
 from .calibration import MarginCalibration, calibrate
@@ -90,11 +91,13 @@ class TwoClasses(Task):
     def operator(self, targets: Vector) -> Signs:
         return Signs(targets)
 
-    def baseline(self, targets: Vector, counts: Vector) -> float:
-        return class_balance(targets, counts)
+    def baseline(self, targets: Vector, rows: Rows) -> float:
+        """The weighted class balance in [-1, 1]."""
+        return rows.dot(targets, rows.counts) / rows.n_samples
 
-    def quality(self, scores: Vector, targets: Vector, counts: Vector) -> float:
-        return accuracy(scores, targets, counts)
+    def quality(self, scores: Vector, targets: Vector, rows: Rows) -> float:
+        """The accuracy."""
+        return share_correct(scores, targets, rows)
 
     def calibrate(self, scores: Vector, targets: Vector, counts: Vector) -> MarginCalibration:
         return calibrate(scores, targets, counts)
@@ -111,12 +114,12 @@ class TwoClasses(Task):
         return targets * scores
 
 
-def class_balance(targets: Vector, counts: Vector) -> float:
-    """The weighted mean of the targets, in [-1, 1]."""
-    return float(targets @ counts / counts.sum())
+def share_correct(scores: Vector, targets: Vector, rows: Rows) -> float:
+    """The share of rows whose score has their target's sign; a tie is the first class."""
+    correct = (scores > TIE * rows.largest(np.abs(scores))) == (targets > 0)
+    return rows.total(np.where(correct, rows.counts, 0.0)) / rows.n_samples
 
 
 def accuracy(scores: Vector, targets: Vector, counts: Vector) -> float:
-    """The weighted share of rows whose score has their target's sign; a tie is the first class."""
-    correct = (scores > TIE * np.abs(scores).max(initial=0.0)) == (targets > 0)
-    return float(counts[correct].sum() / counts.sum())
+    """``share_correct`` of rows with these multiplicities."""
+    return share_correct(scores, targets, Rows(counts))

@@ -27,12 +27,12 @@ class Method:
     name: str
     imitates: bool
 
-    def labels(self, rows: MemberRows) -> Vector:
-        """The labels of the programme; y too where the model decides for one class alone."""
+    def targets(self, rows: MemberRows) -> Vector:
+        """The targets of the programme; those of y too where the model decides for one class alone."""
         decisions = np.where(rows.full_scores > 0, 1.0, -1.0)
         return decisions if self.imitates and decisions.min() < decisions.max() else rows.labels
 
-    def targets(self, adapter: Adapter, rows: MemberRows) -> Vector:
+    def goals(self, adapter: Adapter, rows: MemberRows) -> Vector:
         """The probabilities that the ensemble's own are fitted to."""
         if self.imitates:
             return adapter.link.probability(rows.full_scores)

@@ -9,6 +9,8 @@ from numpy.typing import NDArray
 
 from .._typing import Integers, Vector
 from ..algebra.columns import Columns
+from ..algebra.rows import Rows
+from ..tasks.base import Operator
 from ..tasks.binary import accuracy
 from .base import Outputs
 
@@ -45,12 +47,13 @@ class MemberRows:
     def full_accuracy(self) -> float:
         return self.accuracy(self.full_scores)
 
-    def columns(self, labels: Vector, scales: Vector) -> tuple[Columns, Integers]:
-        """The scaled outputs as columns for these labels, and the members they belong to; none constant, none twice."""
-        columns, members = Columns(labels, self.counts, capacity=len(scales)), []
+    def columns(self, operator: Operator, scales: Vector, groups: Integers | None) -> tuple[Columns, Integers]:
+        """The scaled outputs as columns, and the members they belong to; none constant, none twice."""
+        columns, members = Columns(Rows(self.counts, groups), capacity=len(scales)), []
         for member in np.flatnonzero(scales):
             votes = scales[member] * self.outputs[member].astype(np.float64)
-            if votes.min() < votes.max() and not columns.holds(votes):
-                columns.append(votes)
+            entries = operator.apply(votes)
+            if votes.min() < votes.max() and not columns.holds(entries):
+                columns.append(entries)
                 members.append(member)
         return columns, np.array(members, dtype=np.intp)

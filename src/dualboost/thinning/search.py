@@ -9,10 +9,12 @@ import numpy as np
 
 from .._typing import Integers, Vector
 from ..errors import InvalidDataError, InvalidParameterError
-from ..formulations import Formulation
-from ..masters import MasterFailed, MasterSolution
+from ..formulations import Formulation, Programme
+from ..loop.wiring import wire
+from ..masters import MasterFailed, MasterSolution, SolverOptions
+from ..tasks.binary import TwoClasses
 from .base import Adapter
-from .member_master import EXACT, LOOSE, MemberMaster, Precision, ProgrammeFamily
+from .member_master import EXACT, LOOSE, MemberMaster, Trust
 from .methods import Method
 from .rows import MemberRows
 
@@ -57,17 +59,22 @@ class Search:
         self._scales = method.scales(adapter, rows)
         if members is not None:
             self._scales[np.setdiff1d(np.arange(adapter.n_members), members)] = 0.0
-        self._targets = method.targets(adapter, rows)
-        self.columns, self.members = rows.columns(method.labels(rows), self._scales)
+        self._goals = method.goals(adapter, rows)
+        task, targets = TwoClasses(adapter.classes), method.targets(rows)
+        self.columns, self.members = rows.columns(task.operator(targets), self._scales, task.groups(targets))
         if not len(self.members):
             raise InvalidDataError("Every member of the model says the same of all rows of X: nothing can be thinned.")
-        self.family = ProgrammeFamily(formulation, adapter.n_members, method.has_intercept)
+        self._wiring = wire(
+            *(task, targets, formulation, self.columns, SolverOptions(), LOOSE.precision),
+            has_intercept=method.has_intercept,
+            n_columns=adapter.n_members,
+        )
 
     def grown(self, C: float) -> Iterator[Point]:
-        """Ensembles that grow: at every step the members with the best prices enter, and all get new weights."""
-        master = MemberMaster(self.columns, LOOSE)
+        """Ensembles that grow: at every step the members with the best edges enter, and all get new weights."""
+        master = MemberMaster(self._wiring, LOOSE)
         try:
-            for solution in master.grow(self.family.at(C, self.columns)):
+            for solution in master.grow(self._programme(C)):
                 used = LOOSE.used(solution.w)
                 if self._max_columns is not None and len(used) > self._max_columns:
                     return
@@ -78,40 +85,44 @@ class Search:
 
     def along(self, Cs: Vector) -> Iterator[Point]:
         """The optima over all members for each C, in the order given; no point where it is empty."""
-        master = MemberMaster(self.columns, LOOSE)
+        master = MemberMaster(self._wiring, LOOSE)
         for C in map(float, Cs):
             try:
-                yield from self._of(master.solve(self.family.at(C, self.columns)), C, LOOSE)
+                yield from self._of(master.solve(self._programme(C)), C, LOOSE)
             except (MasterFailed, InvalidParameterError):  # a value that no solver bears is no candidate
                 continue
 
     def at(self, C: float) -> Point:
         """The ensemble of one C, solved once; if it is empty, the larger class by one member of weight zero."""
-        solution = MemberMaster(self.columns, EXACT).solve(self.family.at(C, self.columns))
+        solution = MemberMaster(self._wiring, EXACT).solve(self._programme(C))
         points = self._of(solution, C, EXACT)
         return points[0] if points else self._point(C, np.zeros(1, dtype=np.intp), np.zeros(1), solution)
 
-    def over(self, chosen: Integers, C: float, precision: Precision) -> Point:
+    def over(self, chosen: Integers, C: float, trust: Trust) -> Point:
         """The chosen columns with the weights of the programme over them alone; ``MasterFailed`` if there are none."""
-        programme = self.family.at(C, self.columns)
-        solution = precision.master().polish(self.columns.subset(chosen), programme)
-        used = precision.used(solution.w)
+        programme = self._programme(C)
+        master = self._wiring.master_for(programme, trust.precision)
+        solution = master.polish(self.columns.subset(chosen), programme)
+        used = trust.used(solution.w)
         return self._point(C, chosen[used], solution.w[used], solution)
 
     def smallest_useful_C(self) -> float | None:
         """The C up to which no member gets a weight, if the formulation knows it."""
-        return self.family.formulation.smallest_useful_C(float(self.columns.edges(self.columns.counts).max()))
+        return self._wiring.formulation.smallest_useful_C(float(self.columns.edges(self.columns.rows.counts).max()))
 
-    def _of(self, solution: MasterSolution, C: float, precision: Precision) -> list[Point]:
+    def _programme(self, C: float) -> Programme:
+        return self._wiring.at(C).programme()
+
+    def _of(self, solution: MasterSolution, C: float, trust: Trust) -> list[Point]:
         """The solution's ensemble, or that over its most important columns if there are too many; none if empty."""
-        used = precision.used(solution.w)
+        used = trust.used(solution.w)
         if not len(used):
             return []
         if self._max_columns is None or len(used) <= self._max_columns:
             return [self._point(C, used, solution.w[used], solution)]
-        sizes = np.array([float(np.abs(self.columns.signed[j]).mean()) for j in used])
+        sizes = np.array([float(np.abs(self.columns.held[j]).mean()) for j in used])
         order = np.argsort(-solution.w[used] * sizes, kind="stable")
-        return [self.over(np.sort(used[order[: self._max_columns]]), C, precision)]
+        return [self.over(np.sort(used[order[: self._max_columns]]), C, trust)]
 
     def _point(self, C: float, chosen: Integers, w: Vector, solution: MasterSolution) -> Point:
         """The ensemble in the units of the model, recalibrated, with its scores."""
@@ -120,7 +131,7 @@ class Search:
         intercept = self._intercept(solution, w)
         scores = self._rows.scores(members, weights, intercept)
         size = float(np.abs(weights).sum()) + abs(intercept)
-        factor, shift = self._link.recalibration(scores, self._targets, self._rows.counts, size)
+        factor, shift = self._link.recalibration(scores, self._goals, self._rows.counts, size)
         weights, intercept = factor * weights, factor * intercept + shift
         train_score = self._rows.accuracy(factor * scores + shift)
         validation_score = np.nan
@@ -130,8 +141,8 @@ class Search:
 
     def _intercept(self, solution: MasterSolution, w: Vector) -> float:
         if not w.any():
-            return 1.0 if self.columns.labels @ self._rows.counts > 0 else -1.0
-        return float(solution.rho[-1]) if self.family.has_intercept else 0.0
+            return 1.0 if self._wiring.task.baseline(self._wiring.targets, self.columns.rows) > 0 else -1.0
+        return float(solution.rho[-1]) if self._wiring.has_intercept else 0.0
 
 
 def take(points: list[Point], enough: float) -> Point | None:

@@ -12,7 +12,7 @@ from sklearn.utils import check_random_state
 
 from .._typing import Integers, Vector
 from ..algebra.threads import one_blas_thread
-from ..arguments import require_choice, require_fraction, require_integer, require_positive, require_seed
+from ..arguments import require_choice, require_fraction, require_integer, require_seed
 from ..data.splitting import hold_out
 from ..errors import DegenerateEnsembleWarning, InvalidParameterError, SolverWarning, ThinningWarning
 from ..formulations import Formulation, make_formulation
@@ -247,7 +247,7 @@ def _refitted(search: Search, chosen: Point, enough: float) -> Point:
         return refitted if len(refitted.members) and not is_worse else chosen
     except MasterFailed as failure:
         warnings.warn(
-            f"No solver reached a gap of {EXACT.tolerance:g} on all rows; the weights have one of "
+            f"No solver reached a gap of {EXACT.precision.tolerance:g} on all rows; the weights have one of "
             f"{chosen.solution.gap:.1e} on the rows of the path ({failure}).",
             SolverWarning,
             stacklevel=3,

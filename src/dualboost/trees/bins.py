@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from .._typing import Vector
-from ..pricing.base import TrainingData
+from .._typing import Features, Vector
 from .growing import Split
 from .tree import column_values
 
@@ -21,7 +20,7 @@ class Bins:
     twice: missing values may go either way.
     """
 
-    def __init__(self, data: TrainingData, n_cuts: int = MOST_CUTS) -> None:
+    def __init__(self, X: Features, categorical: list[int], n_cuts: int = MOST_CUTS) -> None:
         self.codes: list[NDArray[np.int16]] = []
         """One array a feature; the last bin is that of missing values."""
         self.splits: list[list[Split]] = []
@@ -29,9 +28,9 @@ class Bins:
         missing values on the left come last."""
         self.is_categorical: list[bool] = []
         self._n_missing_right: list[int] = []
-        for feature in range(data.X.shape[1]):
-            values = column_values(data.X, feature, slice(None))
-            if feature in data.categorical:
+        for feature in range(X.shape[1]):
+            values = column_values(X, feature, slice(None))
+            if feature in categorical:
                 self._add_categories(feature, values)
             else:
                 self._add_numbers(feature, values, n_cuts)

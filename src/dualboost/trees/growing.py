@@ -1,4 +1,4 @@
-"""From splits to a tree, and from a tree to a column."""
+"""From splits to a tree, and the votes of its leaves."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from .._typing import Vector
-from ..pricing.base import PricedColumn, TrainingData
 from .tree import Tree, constant_tree
 
 
@@ -65,17 +64,8 @@ def build_tree(root: Branch | None) -> Tree:
     )
 
 
-def priced(tree: Tree, data: TrainingData, u: Vector, voting: str, is_proven: bool = False) -> PricedColumn:
-    """The tree with the votes that its leaves cast under the sample weights u."""
-    leaves = tree.leaves(data.X)
-    balance = np.bincount(leaves, weights=u * data.labels, minlength=tree.n_leaves).astype(float)
-    weight = np.bincount(leaves, weights=np.abs(u), minlength=tree.n_leaves).astype(float)
-    learner = tree.with_votes(leaf_votes(balance, weight, voting))
-    return PricedColumn(learner, learner.votes[leaves], is_proven)
-
-
 def leaf_votes(balance: Vector, weight: Vector, voting: str) -> Vector:
-    """The votes of leaves with sum(u*y) and sum(|u|): a sign, or the weighted class balance in [-1, 1].
+    """The votes of leaves with the sums of residuals and of their sizes: a sign, or their ratio in [-1, 1].
 
     Balances are rounded to single precision, in which the master holds them.
     """

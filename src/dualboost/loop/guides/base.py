@@ -1,4 +1,4 @@
-"""The seam between the loop and the choice of sample weights: what the next pricing asks for, and when to stop."""
+"""The seam between the loop and the choice of duals: what the next pricing asks for, and when to stop."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ...formulations.base import Formulation
 from ...masters.base import MasterSolution
 
 
-class Prices(NamedTuple):
+class PricingDuals(NamedTuple):
     """What to price with."""
 
     u: Vector
@@ -22,19 +22,24 @@ class Prices(NamedTuple):
 
 
 class Guide(ABC):
-    """Chooses the sample weights between two pricings. Stateful: it may remember what earlier pricings gave."""
+    """Chooses the duals between two pricings. Stateful: it may remember what earlier pricings gave."""
 
     needs_optimum: ClassVar[bool]
     """Whether the master is to be solved to the end before every choice."""
 
-    def __init__(self, formulation: Formulation, counts: Vector, tol: float) -> None:
-        self.formulation, self.counts, self.tol = formulation, counts, tol
+    def __init__(self, formulation: Formulation, tol: float) -> None:
+        self.formulation, self.tol = formulation, tol
 
     @abstractmethod
-    def next(self, columns: Columns, solution: MasterSolution, priced: Vector) -> Prices | None:
-        """The next prices, after the columns found at ``priced`` entered; None where the guarantee sought is met."""
+    def next(self, columns: Columns, solution: MasterSolution, priced: Vector) -> PricingDuals | None:
+        """The next duals, after the columns found at ``priced`` entered; None where the guarantee sought is met."""
 
 
 def largest_share_edge(columns: Columns, priced: Vector) -> float:
-    """The largest edge held, the one just found included, under the sample weights that found it, as shares of one."""
-    return float(columns.edges(priced).max() / priced.sum())
+    """The largest edge held, the one just found included, under the duals that found it, as shares of one."""
+    return float(columns.edges(priced).max() / columns.rows.total(priced))
+
+
+def uniform_shares(columns: Columns) -> Vector:
+    """Each row's share of all multiplicities: the uniform distribution that these guides stay close to."""
+    return columns.rows.counts / columns.rows.n_samples

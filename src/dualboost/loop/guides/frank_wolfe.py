@@ -1,4 +1,4 @@
-"""The sample weights of a smoothed soft margin, lowered by Frank-Wolfe steps or the master's weights: MLPBoost."""
+"""The duals of a smoothed soft margin, lowered by Frank-Wolfe steps or the master's weights: MLPBoost."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from ...algebra.columns import Columns
 from ...formulations.programme import Programme
 from ...formulations.terms import EntropyTerm
 from ...masters.base import MasterSolution
-from .base import Guide, Prices, largest_share_edge
+from .base import Guide, PricingDuals, largest_share_edge, uniform_shares
 
 ROUNDING = 1e-9
 
 
 class Smoothed(NamedTuple):
-    """The smoothed objective of some weights, and the sample weights that attain it."""
+    """The smoothed objective of some weights, and the duals that attain it."""
 
     w: Vector
     value: float
@@ -37,16 +37,16 @@ class FrankWolfe(Guide):
         self.w = np.zeros(0)
         self.eta = max(0.5, 2.0 * np.log(1.0 / self.formulation.strength) / self.formulation.guarantee)
 
-    def next(self, columns: Columns, solution: MasterSolution, priced: Vector) -> Prices | None:
+    def next(self, columns: Columns, solution: MasterSolution, priced: Vector) -> PricingDuals | None:
         self.least_edge = min(self.least_edge, largest_share_edge(columns, priced))
-        programme = self.formulation.programme(self.counts, columns.n_columns)
-        programme = replace(programme, term=EntropyTerm(self.counts / self.counts.sum(), self.eta))
-        tried = (self._stepped(columns, priced / priced.sum()), solution.w)
+        programme = self.formulation.programme(columns.rows, columns.n_columns)
+        programme = replace(programme, term=EntropyTerm(uniform_shares(columns), self.eta))
+        tried = (self._stepped(columns, priced / columns.rows.total(priced)), solution.w)
         best = min((smoothed(columns, programme, w, self.eta) for w in tried), key=lambda one: one.value)
         self.w = best.w
         if best.value + self.least_edge <= 0.5 * self.formulation.guarantee:
             return None
-        return Prices(best.u, -np.inf, is_settled=False)
+        return PricingDuals(best.u, -np.inf, is_settled=False)
 
     def _stepped(self, columns: Columns, u: Vector) -> Vector:
         """The weights after a short step towards the column with the largest edge."""
@@ -56,20 +56,20 @@ class FrankWolfe(Guide):
             return towards
         w = np.append(self.w, np.zeros(columns.n_columns - len(self.w)))
         change = columns.margins(towards - w)
-        steepness = self.eta * float(np.abs(change).max()) ** 2
-        length = min(max(float(u @ change), 0.0) / steepness, 1.0) if steepness > 0 else 0.0
+        steepness = self.eta * columns.rows.largest(np.abs(change)) ** 2
+        length = min(max(columns.rows.dot(u, change), 0.0) / steepness, 1.0) if steepness > 0 else 0.0
         return w + length * (towards - w)
 
 
 def smoothed(columns: Columns, programme: Programme, w: Vector, eta: float) -> Smoothed:
-    """The programme's value at w: its rho, the soft margin, is where the rows ask for sample weights of the total."""
-    margins = columns.margins(w)
+    """The programme's value at w: its rho, the soft margin, is where the rows ask for duals of the total."""
+    margins, rows = columns.margins(w), columns.rows
 
     def asked(rho: float) -> Vector:
         return programme.term.response(margins - rho, programme.lower, programme.upper)
 
-    # at the first no row asks for more than its share of the total, at the second none for less
-    low, high = margins.min() + 1.0 / eta - ROUNDING, margins.max() + 1.0 / eta + ROUNDING
-    rho = brentq(lambda one: asked(one).sum() - 1.0, low, high, xtol=1e-14)
+    # at ``low`` no row asks for more than its share of the total, at ``high`` none for less
+    low, high = rows.least(margins) + 1.0 / eta - ROUNDING, rows.largest(margins) + 1.0 / eta + ROUNDING
+    rho = brentq(lambda one: rows.total(asked(one)) - 1.0, low, high, xtol=1e-14)
     value, _ = programme.primal_terms(w, margins, np.array([rho]))
     return Smoothed(w, value, programme.feasible(asked(rho)))

@@ -1,4 +1,4 @@
-"""The sample weights of the master itself: column generation as it is."""
+"""The duals of the master itself: column generation as it is."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ from typing import ClassVar
 from ..._typing import Vector
 from ...algebra.columns import Columns
 from ...masters.base import MasterSolution
-from .base import Guide, Prices
+from .base import Guide, PricingDuals
 
 
-class OwnPrices(Guide):
+class OwnDuals(Guide):
     """The duals of the weights; settled once the master is solved to the tolerance."""
 
     needs_optimum: ClassVar[bool] = False
 
-    def next(self, columns: Columns, solution: MasterSolution, priced: Vector) -> Prices:
+    def next(self, columns: Columns, solution: MasterSolution, priced: Vector) -> PricingDuals:
         return self.of(solution, self.tol)
 
     @staticmethod
-    def of(solution: MasterSolution, tol: float) -> Prices:
-        return Prices(solution.u, solution.threshold, solution.gap <= tol)
+    def of(solution: MasterSolution, tol: float) -> PricingDuals:
+        return PricingDuals(solution.u, solution.threshold, solution.gap <= tol)

@@ -17,7 +17,7 @@ from ...masters.base import MasterSolution
 from ...masters.certificate import relative_gap
 from ...masters.interior_point import starting_point
 from ...masters.newton import Newton
-from .base import Guide, Prices, largest_share_edge
+from .base import Guide, PricingDuals, largest_share_edge, uniform_shares
 
 MAX_STEPS = 100
 STEP_BACK = 0.995
@@ -32,25 +32,26 @@ class Projection(Guide):
         super().__init__(*arguments)
         self.least_edge = np.inf
 
-    def next(self, columns: Columns, solution: MasterSolution, priced: Vector) -> Prices | None:
+    def next(self, columns: Columns, solution: MasterSolution, priced: Vector) -> PricingDuals | None:
         self.least_edge = min(self.least_edge, largest_share_edge(columns, priced))
         target = self.least_edge - self.formulation.guarantee
         if solution.edges.max() >= target:  # no distribution has smaller edges: the projection is infeasible
             return None
-        programme = self.formulation.programme(self.counts, columns.n_columns)
-        nearest = EntropyTerm(self.counts / self.counts.sum(), eta=1.0)
+        programme = self.formulation.programme(columns.rows, columns.n_columns)
+        nearest = EntropyTerm(uniform_shares(columns), eta=1.0)
         programme = replace(programme, term=nearest, weight_set=Cone(cost=target))
-        return Prices(project(columns, programme, solution, self.tol), -np.inf, is_settled=False)
+        return PricingDuals(project(columns, programme, solution, self.tol), -np.inf, is_settled=False)
 
 
 def project(columns: Columns, programme: Programme, inside: MasterSolution, tol: float) -> Vector:
     """The u of least entropy with edges of at most the cost of the weights, given one that is strictly inside."""
     point = starting_point(columns, programme)
     newton = Newton(columns, programme, STEP_BACK)
-    best, least = inside.u, float(programme.term.value(inside.u).sum())
+    rows = programme.rows
+    best, least = inside.u, rows.total(programme.term.value(inside.u))
     for _ in range(MAX_STEPS):
         u = _admitted(programme.feasible(point.u), columns, inside, programme.weight_set.cost)
-        entropy = float(programme.term.value(u).sum())
+        entropy = rows.total(programme.term.value(u))
         if entropy < least:
             best, least = u, entropy
         primal, size = programme.primal_terms(np.maximum(point.w, 0.0), point.margins, point.rho)

@@ -1,0 +1,161 @@
+"""Where vectors with one entry a row live, and every sum and extreme over the rows.
+
+No floor above reduces a row-long vector by itself. It asks these ``Rows``, or hands them work to be done on one block
+of rows at a time: work that fills row-long vectors (``each``), work whose small results are added up (``add_up``), or
+work of which the smallest result counts (``least_of``). A block has a fixed number of rows, and partial results are
+added in the order of the blocks, so that a result is the same to the last bit on any number of threads.
+
+Side rows, which a few formulations have (``side_rows.py``), stand below those of the data and are a block of their own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import cached_property
+from itertools import pairwise
+from types import ModuleType
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._typing import Integers, Vector
+
+ROWS_PER_BLOCK = 12288
+"""Small enough for a block of a few vectors to stay in the processor's cache, large enough to hide Python's part."""
+
+Found = TypeVar("Found")
+Mask = NDArray[np.bool_]
+
+
+class Rows:
+    """The rows of a fit on one machine: their multiplicities, the groups they belong to, and the threads to work on."""
+
+    xp: ModuleType = np
+    """The namespace of the arrays."""
+
+    def __init__(self, counts: Vector, groups: Integers | None = None, n_jobs: int = 1, n_sides: int = 0) -> None:
+        self.counts = counts
+        self._groups = groups
+        self.n_jobs = n_jobs
+        self.n_data, self.n_sides = len(counts), n_sides
+        self.n_rows = self.n_data + n_sides
+        edges = [*range(0, self.n_data, ROWS_PER_BLOCK), self.n_data]
+        self.blocks = [slice(start, stop) for start, stop in pairwise(edges)]
+        if n_sides:
+            self.blocks.append(slice(self.n_data, self.n_rows))
+
+    def with_sides(self, n_sides: int) -> Rows:
+        """The same rows with others below them."""
+        return Rows(self.counts, self._groups, self.n_jobs, n_sides)
+
+    @cached_property
+    def n_samples(self) -> float:
+        """The total of the multiplicities."""
+        return self.total(self.counts)
+
+    @cached_property
+    def least_count(self) -> float:
+        return self.least(self.counts)
+
+    @property
+    def groups(self) -> Integers:
+        """The class of each data row, counted from 0; one for all where the task has no classes."""
+        return np.zeros(self.n_data, dtype=np.intp) if self._groups is None else self._groups
+
+    @cached_property
+    def totals_of_groups(self) -> Vector:
+        """The total of the multiplicities of each group."""
+        return self.totals_by_group(self.counts)
+
+    def totals_by_group(self, values: Vector) -> Vector:
+        """The sum of a vector over the data rows of each group."""
+        return np.bincount(self.groups, weights=values).astype(float)
+
+    def full(self, value: float) -> Vector:
+        """A vector of one number, for the data rows."""
+        return self.xp.full(self.n_data, value)
+
+    def empty(self) -> Vector:
+        """A vector to be filled, for all rows."""
+        return self.xp.empty(self.n_rows)
+
+    def total(self, values: Vector) -> float:
+        """The sum of a vector over the rows."""
+        return float(_added([values[block].sum() for block in _blocks_of(values)]))
+
+    def dot(self, one: Vector, other: Vector) -> float:
+        return float(_added([one[block] @ other[block] for block in _blocks_of(one)]))
+
+    def least(self, values: Vector) -> float:
+        return float(values.min())
+
+    def largest(self, values: Vector) -> float:
+        return float(values.max())
+
+    def any(self, mask: Mask) -> bool:
+        return bool(mask.any())
+
+    def all(self, mask: Mask) -> bool:
+        return bool(mask.all())
+
+    def count(self, mask: Mask) -> int:
+        return int(np.count_nonzero(mask))
+
+    def nth_smallest(self, values: Vector, n: int) -> float:
+        """The value that n rows do not exceed."""
+        return float(np.partition(values, n - 1)[n - 1])
+
+    def gathered(self, values: NDArray[Any], mask: Mask | None = None) -> NDArray[Any]:
+        """The entries of some rows, or of all, in one place: for solvers that want a whole programme at once."""
+        return np.asarray(values if mask is None else values[mask])
+
+    def each(self, work: Callable[[slice], None]) -> None:
+        """Do the work on every block; it fills its part of row-long vectors."""
+        self.of_blocks(work)
+
+    def add_up(self, work: Callable[[slice], Any]) -> Any:
+        """The sum of what the work gives for the blocks: a number, or an array of the same shape for each."""
+        return _added(self.of_blocks(work))
+
+    def least_of(self, work: Callable[[slice], float]) -> float:
+        """The smallest of what the work gives for the blocks."""
+        return min(self.of_blocks(work))
+
+    def of_blocks(self, work: Callable[[slice], Found]) -> list[Found]:
+        """What the work gives for each block, in their order; the threads take the next block as they become free."""
+        if self.n_jobs == 1 or len(self.blocks) == 1:
+            return [work(block) for block in self.blocks]
+        found: list[Any] = [None] * len(self.blocks)
+        waiting, errors = iter(range(len(self.blocks))), np.geterr()
+
+        def work_on() -> None:
+            with np.errstate(**errors):  # each thread has its own
+                for k in waiting:
+                    found[k] = work(self.blocks[k])
+
+        n_helpers = min(self.n_jobs, len(self.blocks)) - 1
+        helpers = [self._threads.submit(work_on) for _ in range(n_helpers)]
+        try:
+            work_on()
+        finally:
+            for helper in helpers:
+                helper.result()
+        return found
+
+    @cached_property
+    def _threads(self) -> ThreadPoolExecutor:
+        return ThreadPoolExecutor(self.n_jobs - 1, thread_name_prefix="dualboost")
+
+
+def _blocks_of(values: NDArray[Any]) -> Sequence[slice]:
+    return [slice(start, start + ROWS_PER_BLOCK) for start in range(0, max(len(values), 1), ROWS_PER_BLOCK)]
+
+
+def _added(partial: Sequence[Any]) -> Any:
+    """The sum in the order given, so that it does not depend on who was ready first."""
+    total = partial[0]
+    for one in partial[1:]:
+        total = total + one
+    return total

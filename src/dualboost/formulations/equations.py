@@ -1,0 +1,97 @@
+"""E u = t: the few sums over all rows that the duals of a programme must have.
+
+There are two kinds. A *total* asks that the duals add up to a number. A *free intercept* asks that they are orthogonal
+to the column of a learner of constant output, since its weight has no sign and no cost. The multipliers of both are
+rho: the soft margin, and the intercept itself.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from .._typing import Integers, Matrix, Vector
+from ..algebra.rows import Rows
+
+MOST_PROJECTIONS = 200
+"""Alternating projections halve their error at least, so that fewer suffice."""
+ROUNDING = 1e-12
+"""A sum may miss what is asked for by this part of it."""
+
+
+@dataclass(frozen=True, eq=False)
+class Equations:
+    """The coefficients, one row an equation, and the right sides."""
+
+    rows: Rows
+    matrix: Matrix
+    """E."""
+    right_side: Vector
+    """t."""
+    total: float | None = None
+    """What all duals add up to, if one of the equations says so."""
+
+    @classmethod
+    def of(cls, rows: Rows, total: float | None, intercepts: Matrix | None) -> Equations:
+        """A total of all duals, and duals orthogonal to the columns of learners of constant output; either or none."""
+        of_total = np.empty((0, rows.n_rows)) if total is None else rows.full(1.0)[None, :]
+        matrix = of_total if intercepts is None else np.concatenate([of_total, -intercepts])
+        right_side = np.zeros(len(matrix))
+        if total is not None:
+            right_side[0] = total
+        return cls(rows, matrix, right_side, total)
+
+    def __len__(self) -> int:
+        return len(self.right_side)
+
+    def sums(self, u: Vector) -> Vector:
+        """E u."""
+        sums: Vector = self.rows.add_up(lambda block: self.matrix[:, block] @ u[block])
+        return sums
+
+    def hold(self, u: Vector, size: float) -> bool:
+        """Whether u satisfies the equations to the last digits of its size, the sum of its absolute values."""
+        return not len(self) or not (np.abs(self.sums(u) - self.right_side) > 1e-13 * size).any()
+
+    @cached_property
+    def kinds(self) -> tuple[Matrix, list[Integers | slice]]:
+        """The distinct columns of E, and the rows that have each: only their sums matter to the equations."""
+        if len(self) == 1 and self.total is not None:
+            return np.ones((1, 1)), [slice(None)]
+        weights = np.random.default_rng(0).standard_normal(len(self))
+        _, first, kind = np.unique(weights @ self.matrix, return_index=True, return_inverse=True)
+        return self.matrix[:, first], [np.flatnonzero(kind == k) for k in range(len(first))]
+
+    def sums_by_kind(self, u: Vector) -> Vector:
+        return np.array([self.rows.total(u[rows]) for rows in self.kinds[1]])
+
+    @cached_property
+    def _inverse(self) -> Matrix:
+        return np.asarray(np.linalg.pinv(self.kinds[0]), dtype=float)
+
+    def nearest_sums(self, sums: Vector, least: Vector, most: Vector) -> Vector | None:
+        """Sums by kind that satisfy the equations, within their bounds and near those given; None if there are none."""
+        coefficients = self.kinds[0]
+        if coefficients.shape[0] == coefficients.shape[1]:  # there is one solution only
+            sums = self._inverse @ self.right_side
+            return sums if _is_within(sums, least, most) else None
+        for _ in range(MOST_PROJECTIONS):
+            sums = sums - self._inverse @ (coefficients @ sums - self.right_side)
+            if _is_within(sums, least, most):
+                return sums
+            sums = np.clip(sums, least, most)
+        return None
+
+    def described(self) -> str:
+        """What is asked of the duals, in words for messages."""
+        asked = "" if self.total is None else f" add up to {self.total:g}"
+        has_intercept = len(self) > (0 if self.total is None else 1)
+        return asked + (" with equal sums on both sides, as a free intercept asks for" if has_intercept else "")
+
+
+def _is_within(sums: Vector, least: Vector, most: Vector) -> bool:
+    """Whether the sums are between their bounds, up to rounding."""
+    allowed = ROUNDING * np.maximum(np.abs(sums), 1e-300)
+    return bool((least - sums <= allowed).all() and (sums - most <= allowed).all())

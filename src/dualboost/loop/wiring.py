@@ -1,0 +1,84 @@
+"""One place where the parts of the algorithm are put together: for a fit, for a path of C, and for thinning."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from .._typing import Vector
+from ..algebra.columns import Columns
+from ..formulations.base import Formulation
+from ..formulations.programme import Programme
+from ..masters import Precision, Reoptimiser, SolverOptions, make_ladder, make_reoptimiser
+from ..masters.ladder import Ladder
+from ..pricing.pool import Pool
+from ..tasks.base import Operator, Task
+from .guides import Guide, make_guide
+
+
+@dataclass(frozen=True, eq=False)
+class Wiring:
+    """What a fit is made of: targets and their task, what is optimised, the columns, who solves and who prices."""
+
+    task: Task
+    targets: Vector
+    formulation: Formulation
+    """With a number for C."""
+    columns: Columns
+    solver: SolverOptions
+    precision: Precision
+    master: Reoptimiser
+    pool: Pool | None = None
+    """Who finds columns; None where all of them are given."""
+    has_intercept: bool = False
+    """Whether scores have a free intercept."""
+    n_columns: int | None = None
+    """How many columns the programme is stated for; None for as many as are held."""
+
+    @cached_property
+    def operator(self) -> Operator:
+        """From learners' votes to rows of A, and from duals to the residual that pricers see."""
+        return self.task.operator(self.targets)
+
+    def master_for(self, programme: Programme, precision: Precision) -> Reoptimiser:
+        """A master for programmes like the one given, such as a part of the wiring's own."""
+        return make_reoptimiser(self.solver, programme, self.formulation.name, precision)
+
+    def ladder_for(self, programme: Programme, precision: Precision) -> Ladder:
+        """A master that solves every programme from the start."""
+        return make_ladder(self.solver.master, programme, self.formulation.name, precision)
+
+    def programme(self, n_columns: int | None = None) -> Programme:
+        """What is optimised over the columns held, or over so many."""
+        n_columns = n_columns or self.n_columns or self.columns.n_columns
+        programme = self.formulation.programme_over(self.columns, n_columns)
+        return programme.with_intercepts(self.operator.intercepts()) if self.has_intercept else programme
+
+    def guide(self) -> Guide:
+        """Who chooses the duals between two pricings."""
+        return make_guide(self.formulation, self.precision.tolerance)
+
+    def at(self, C: float) -> Wiring:
+        """The same parts at another C; the master goes on from where it is."""
+        moved = replace(self, formulation=replace(self.formulation, C=C).resolve(self.columns.rows.n_samples))
+        if self.columns.n_columns:
+            self.master.move_to(self.columns, moved.programme())
+        return moved
+
+
+def wire(
+    task: Task,
+    targets: Vector,
+    formulation: Formulation,
+    columns: Columns,
+    solver: SolverOptions,
+    precision: Precision,
+    pool: Pool | None = None,
+    has_intercept: bool = False,
+    n_columns: int | None = None,
+) -> Wiring:
+    """Put the parts together; options that contradict the formulation are refused before any work is done."""
+    formulation = formulation.resolve(columns.rows.n_samples)
+    programme = formulation.programme_over(columns, n_columns or 1)
+    master = make_reoptimiser(solver, programme, formulation.name, precision)
+    return Wiring(task, targets, formulation, columns, solver, precision, master, pool, has_intercept, n_columns)

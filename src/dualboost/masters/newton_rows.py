@@ -1,0 +1,178 @@
+"""The part of a Newton step that runs over the rows, one block at a time.
+
+u, its multipliers p and q, and the margins are as long as the rows. Everything here is elementwise in them but for what
+is added up: products with the columns and the equations, which are as small as the weights. With b the slacks of the
+bounds of u (``below``, ``above``) and c the curvature of the terms, a step solves for every row::
+
+    D = 1/(c + p/below + q/above)
+    du = -D (g'(u) + m - E'rho - (centring - corrections)/below + (centring + corrections)/above) - D (A dw - E'drho)
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from .._typing import Matrix, Vector
+from ..algebra.columns import Products
+from ..formulations.programme import Programme
+from .base import Candidate
+
+PROXIMAL = 1e-10
+"""Keeps D finite on rows that tie with the kink of a hinge; relative to the width of the box."""
+
+
+class Iterate(NamedTuple):
+    """A strictly interior point (u inside its box; w, s, p, q positive; z too, if w is bounded), or a step from one."""
+
+    u: Vector
+    w: Vector
+    s: Vector
+    z: Vector
+    p: Vector
+    q: Vector
+    rho: Vector
+    r: float
+    margins: Vector
+    edges: Vector
+
+    @property
+    def candidate(self) -> Candidate:
+        return Candidate(self.w, self.u, self.rho)
+
+
+class RowSystem:
+    """The rows' equations, linearised at one point."""
+
+    def __init__(self, columns: Products, programme: Programme, point: Iterate) -> None:
+        self.columns, self.programme, self.rows, self.point = columns, programme, programme.rows, point
+        self.bounded = programme.is_bounded
+        self.d = self.rows.empty()
+        if self.bounded:
+            self.below, self.above = self.rows.empty(), self.rows.empty()
+            self.p_over_below, self.q_over_above = self.rows.empty(), self.rows.empty()
+        self.rows.each(self._linearise)
+
+    def _linearise(self, block: slice) -> None:
+        part, u = self.programme.block(block), self.point.u[block]
+        curvature = part.term.curvature(u)
+        if self.bounded:
+            below, above = np.subtract(u, part.lower, self.below[block]), np.subtract(part.upper, u, self.above[block])
+            width = np.maximum(part.upper - part.lower, np.finfo(float).tiny)
+            p_over_below = np.divide(self.point.p[block], below, self.p_over_below[block])
+            q_over_above = np.divide(self.point.q[block], above, self.q_over_above[block])
+            curvature = curvature + PROXIMAL / width + p_over_below
+            curvature += q_over_above
+        np.divide(1.0, curvature, self.d[block])
+
+    def of_equations(self) -> Matrix:
+        """A'DE' above EDE': the columns of the reduced system that belong to rho."""
+
+        def work(block: slice) -> Matrix:
+            equations = self.programme.equations.matrix[:, block]
+            weighted = equations * self.d[block]
+            edges = [self.columns.edges_in(block, row) for row in weighted]
+            return np.concatenate([np.column_stack(edges), weighted @ equations.T])
+
+        found: Matrix = self.rows.add_up(work)
+        return found
+
+    def towards(self, centring: float, affine: Iterate | None) -> Direction:
+        return Direction(self, centring, affine)
+
+
+class Direction:
+    """The rows' part of a step towards products equal to ``centring``, corrected by the predictor's second order."""
+
+    def __init__(self, system: RowSystem, centring: float, affine: Iterate | None) -> None:
+        self.system, self.rows = system, system.rows
+        self.centring, self.affine = centring, affine
+        self.scaled = self.rows.empty()
+        self.u, self.margins = self.rows.empty(), self.rows.empty()
+        self.p, self.q = system.point.p, system.point.q
+        if system.bounded:
+            self.p, self.q = self.rows.empty(), self.rows.empty()
+
+    def reduced(self) -> Vector:
+        """A'D r and then E D r, r being what is missing to the rows' own equations."""
+        found: Vector = self.rows.add_up(self._reduced_in)
+        return found
+
+    def _reduced_in(self, block: slice) -> Vector:
+        system, point, affine = self.system, self.system.point, self.affine
+        part = system.programme.block(block)
+        missing = part.term.slope(point.u[block]) + part.shifted(point.margins[block], point.rho)
+        if system.bounded:
+            centring_p: Vector | float = self.centring
+            centring_q: Vector | float = self.centring
+            if affine is not None:
+                centring_p = self.centring - affine.u[block] * affine.p[block]
+                centring_q = self.centring + affine.u[block] * affine.q[block]
+            missing += np.divide(centring_q, system.above[block], self.q[block])
+            missing -= np.divide(centring_p, system.below[block], self.p[block])
+        scaled = np.multiply(system.d[block], missing, self.scaled[block])
+        return np.concatenate([system.columns.edges_in(block, scaled), part.equations @ scaled])
+
+    def follow(self, dw: Vector) -> Vector:
+        """du, up to the change of rho, after a change of the weights; what it adds to E u."""
+
+        def work(block: slice) -> Vector:
+            margins = self.margins[block] = self.system.columns.margins_in(block, dw)
+            du = np.multiply(self.system.d[block], margins, self.u[block])
+            np.negative(du, du)
+            du -= self.scaled[block]
+            return self.system.programme.equations.matrix[:, block] @ du
+
+        found: Vector = self.rows.add_up(work)
+        return found
+
+    def finish(self, drho: Vector) -> float:
+        """The rest of the step, and the most that one of its quantities shrinks, as a part of itself."""
+
+        def work(block: slice) -> float:
+            system, point, du = self.system, self.system.point, self.u[block]
+            if len(drho):
+                du += system.d[block] * (drho @ system.programme.equations.matrix[:, block])
+            if not system.bounded:
+                return -1.0
+            dp, dq = self.p[block], self.q[block]
+            dp -= system.p_over_below[block] * du + point.p[block]
+            dq += system.q_over_above[block] * du - point.q[block]
+            return min(
+                float((dp / point.p[block]).min()),
+                float((dq / point.q[block]).min()),
+                float((du / system.below[block]).min()),
+                -float((du / system.above[block]).max()),
+            )
+
+        return self.rows.least_of(work)
+
+    def product_after(self, length: float) -> float:
+        """The sum of the rows' complementarity products after a step of that length."""
+        system, point = self.system, self.system.point
+        if not system.bounded:
+            return 0.0
+
+        def work(block: slice) -> float:
+            du = length * self.u[block]
+            total = (point.p[block] + length * self.p[block]) @ (system.below[block] + du)
+            total += (point.q[block] + length * self.q[block]) @ (system.above[block] - du)
+            return float(total)
+
+        return float(self.rows.add_up(work))
+
+
+def moved(rows_of: RowSystem, step: Iterate, length: float) -> dict[str, Vector]:
+    """The row-long parts of the point after a step."""
+    point, rows = rows_of.point, rows_of.rows
+    names = ("u", "p", "q", "margins") if rows_of.bounded else ("u", "margins")
+    found = {name: rows.empty() for name in names}
+
+    def work(block: slice) -> None:
+        for name, after in found.items():
+            np.multiply(length, getattr(step, name)[block], after[block])
+            after[block] += getattr(point, name)[block]
+
+    rows.each(work)
+    return found
