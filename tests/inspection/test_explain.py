@@ -13,9 +13,10 @@ from scipy import sparse
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
 
-from dualboost import DualBoostClassifier, DualBoostClassifierCV, LPBoost, to_lightgbm
+from dualboost import CartLearner, DualBoostClassifier, DualBoostClassifierCV, LPBoost, to_lightgbm
 from dualboost.errors import DegenerateEnsembleWarning, UnsupportedModelError
 from dualboost.models.ensemble import Ensemble
+from dualboost.pricing import LEARNERS
 from dualboost.trees.tree import Tree, constant_tree
 
 from ..conftest import ALL_FORMULATIONS
@@ -62,7 +63,9 @@ def assert_adds_up(clf, X):
 
 @pytest.mark.parametrize("weights", [None, np.linspace(0.1, 1.7, 300)])
 @pytest.mark.parametrize(
-    "options", [{"max_depth": 3}, {"max_depth": 2, "voting": "confidence"}, {"learner": "optimal"}], ids=str
+    "options",
+    [{"max_depth": 3}, {"max_depth": 2, "learner": CartLearner(voting="confidence")}, {"learner": "optimal"}],
+    ids=str,
 )
 def test_shapley_values_by_their_definition(options, weights):
     X, y = table(n=300)
@@ -111,7 +114,7 @@ def test_values_add_up_to_the_margin(formulation, depth, voting, learner, seed, 
     X, y = table(n=80, seed=seed)
     weights = np.random.default_rng(seed).gamma(1.0, size=80) if weighted else None
     depth = min(depth, 2) if learner == "optimal" else depth
-    clf = DualBoostClassifier(formulation, max_depth=depth, voting=voting, learner=learner, max_trees=8)
+    clf = DualBoostClassifier(formulation, max_depth=depth, learner=LEARNERS[learner](voting=voting), max_trees=8)
     clf.fit(X, y, sample_weight=weights)
     assert_adds_up(clf, table(n=60, seed=seed + 1)[0])
 

@@ -12,11 +12,11 @@ from dualboost.errors import ModelFormatError
 from dualboost.model_file.files import read_file
 from dualboost.model_file.layout import LARGEST_TEXT, MOST_PARTS
 
-from ..golden import FOLDER
+from ..golden import NEWEST
 
 
 def document(name):
-    return json.loads(read_file(next(FOLDER.glob(f"{name}.json*"))))
+    return json.loads(read_file(next(NEWEST.glob(f"{name}.json*"))))
 
 
 def put(model, where, value):
@@ -37,7 +37,7 @@ def refuse(path, content, message):
 
 
 WRONG = [
-    ("format_version", 2, "is 2, but this dualboost reads up to 1; install a newer one"),
+    ("format_version", 3, "is 3, but this dualboost reads up to 2; install a newer one"),
     ("format_version", True, "is true; it must be a whole number"),
     ("dualboost_version", 1, "is 1; it must be a string"),
     ("model", "RandomForest", "is 'RandomForest'; it must be one of DualBoostClassifier, "),
@@ -50,7 +50,9 @@ WRONG = [
     ("parameters.formulation", "exec", "is 'exec'; it must be one of nm, "),
     ("parameters.formulation", {"name": "lp", "C": 1, "epsilon": 1}, ".epsilon is not a key"),
     ("parameters.formulation", {"name": "md", "C": 1, "negative_weights": "x"}, "is refused: negative_weights='x'"),
-    ("parameters.master", "x", "is 'x'; it must be one of auto, "),
+    ("parameters.solver", "x", "is 'x'; it must be an object"),
+    ("parameters.learner", {"name": "oak"}, "name is 'oak'; it must be one of cart, optimal"),
+    ("parameters.learner", {"name": "cart"}, "is missing"),
     ("formulation.C", None, "is null; it must be the number that was used"),
     ("classes.type", "datetime64", "is 'datetime64'; it must be one of bool, "),
     ("classes.values", [1, 0], "is 1, 0; it must be two values of type int64 in order"),
@@ -62,7 +64,7 @@ WRONG = [
     ("fit.stop_reason", "tired", "is 'tired'; it must be one of certified, "),
     ("fit.certified", 1, "is 1; it must be true or false"),
     ("fit.gap", -1.0, "is -1.0; it must be a finite number of at least 0"),
-    ("fit.n_columns", 6, "is 6; it must be a whole number from 0 to 5"),
+    ("fit.n_trees", 6, "is 6; it must be a whole number from 0 to 5"),
     ("fit.n_generated", 1, "is 1; it must be a whole number from 5"),
     ("calibration.negative_slope", -1.0, "is -1.0; it must be a number from 0.001 to 10000"),
     ("balance", 1.5, "is 1.5; it must be a number from -1 to 1"),
@@ -97,7 +99,7 @@ def test_another_formulation_than_asked_for(tmp_path):
     refuse(tmp_path / "model.json", content, "formulation.name is 'lp', but parameters.formulation is 'nm'")
 
 
-WRONG_PARAMETERS = {"max_depth": 0, "voting": "loud", "n_jobs": 0, "tol": -1.0, "random_state": -5, "verbose": -1}
+WRONG_PARAMETERS = {"max_depth": 0, "max_trees": 0, "n_jobs": 0, "tol": -1.0, "random_state": -5, "verbose": -1}
 
 
 @pytest.mark.parametrize("name", WRONG_PARAMETERS)

@@ -102,7 +102,7 @@ def _weights_name(classifier: Any) -> str:
 def _require_classifier(learner: Any, voting: str) -> None:
     """A clear error for anything that cannot be a base learner."""
     if isinstance(learner, type) or not hasattr(learner, "get_params") or not is_classifier(learner):
-        hint = f"; did you mean {learner.__name__}()?" if isinstance(learner, type) else ""
+        hint = f" (did you mean {learner.__name__}()?)" if isinstance(learner, type) else ""
         raise InvalidParameterError(
             f"learner={learner!r} is no learner{hint}. Choose 'cart', 'optimal', a CartLearner, OptimalLearner or "
             "ClassifierLearner, a scikit-learn classifier, or a list of these."
