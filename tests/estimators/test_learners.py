@@ -83,7 +83,7 @@ def test_optimal_edges_are_at_least_those_of_cart():
     X, y = binary_data(1000)
     X = np.asfortranarray(X)
     cart = CartLearner(max_depth=3).pricer(TrainingData(X, []), PricingContext())
-    weights, every = [np.ones(1000)], SolverOptions(reoptimize="every")
+    weights = [np.ones(1000)]
     for t in range(1, 6):
         clf = DualBoostClassifier(
             "lp", learner="optimal", max_depth=3, max_trees=t, solver=SolverOptions(reoptimize="every")

@@ -46,7 +46,11 @@ WRONG = [
     ("parameters.max_depth", True, "is true; it must be a whole number"),
     ("parameters.C", "1", "is '1'; it must be a finite number"),
     ("parameters.learner", "__import__", "is '__import__'; it must be one of cart, optimal"),
-    ("parameters.learner", {"name": "cart", "max_depth": 0}, r".max_depth is 0; it must be a whole number from 1"),
+    (
+        "parameters.learner",
+        {"name": "cart", "max_depth": 0, "criterion": "gini", "voting": "hard", "n_thresholds": None},
+        "is refused: max_depth=0 must be an integer of at least 1",
+    ),
     ("parameters.formulation", "exec", "is 'exec'; it must be one of nm, "),
     ("parameters.formulation", {"name": "lp", "C": 1, "epsilon": 1}, ".epsilon is not a key"),
     ("parameters.formulation", {"name": "md", "C": 1, "negative_weights": "x"}, "is refused: negative_weights='x'"),
