@@ -2,31 +2,27 @@
 
 Every product a master needs is one of three: ``margins(w) = A w``, ``edges(u) = A'u`` and ``gram(d) = A' diag(d) A``,
 each of them also for one block of rows. A column comes as its rows of A, as the task makes them of a learner's votes.
-They are held in single precision, in which -1 and +1 are exact. ``Columns`` multiplies them in double precision; its
-``single`` multiplies in single precision, two to three times as fast, for steps that need no more. Side rows, which a
-few formulations have, are held in double precision.
+``Columns`` multiplies in double precision; its ``single`` multiplies in single precision, two to three times as fast,
+for steps that need no more. Side rows, which a few formulations have, are always in double precision.
+
+Products are calls of ``np.dot``: it lets other threads run meanwhile, which ``@`` does not for small results, and of a
+matrix times its own transpose it computes one half.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import ClassVar, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy.linalg.blas import dsyrk, ssyrk
 
 from .._typing import Integers, Matrix, Vector
 from ..trees.learner import Learner
+from .held import Entries, HeldEntries
 from .rows import Rows
 from .side_rows import NoSideRows, SideRows
 
-ROWS_AT_ONCE = 2048
-"""Rows converted to double precision and multiplied at a time, so that they stay in the processor's cache."""
 ROWS_AT_ONCE_SINGLE = 4096
 """Rows that ``single`` adds up in single precision before the sum is taken in double precision."""
-
-Votes = NDArray[np.float32]
 
 
 class Products(Protocol):
@@ -46,7 +42,7 @@ class Products(Protocol):
         """What one block of rows, with these duals there, adds to A'u."""
 
     def gram(self, d: Vector) -> Matrix:
-        """A' diag(d) A for d > 0; only its upper triangle is filled."""
+        """A' diag(d) A for d > 0."""
 
 
 class Columns:
@@ -57,8 +53,7 @@ class Columns:
     def __init__(self, rows: Rows, capacity: int = 16, sides: SideRows | None = None) -> None:
         self.sides: SideRows = NoSideRows() if sides is None else sides
         self.rows = rows.with_sides(self.sides.n) if self.sides.n else rows
-        self._held = np.empty((max(capacity, 1), rows.n_data), dtype=np.float32)
-        self._beside = np.empty((len(self._held), self.sides.n))
+        self._held = HeldEntries(self.rows, self.sides.n, capacity)
         self._probe = np.random.default_rng(1).standard_normal(rows.n_data)
         self._probed: list[float] = []
         self._last_gram: tuple[Vector, Matrix] = np.empty(0), np.empty((0, 0))
@@ -75,24 +70,26 @@ class Columns:
         return self.rows.n_rows
 
     @property
-    def held(self) -> Votes:
-        """The data rows of A', one contiguous row for each column held."""
-        return self._held[: self.n_columns]
-
-    @property
     def beside(self) -> Matrix:
-        """The side rows of A', likewise."""
-        return self._beside[: self.n_columns]
+        """The side rows of A', one row for each column held."""
+        return self._held.beside[: self.n_columns]
+
+    def entries(self, j: int) -> Entries:
+        """The data rows of one column."""
+        return self._held.column(j)
 
     def part(self, chosen: Integers, rows: Integers) -> Matrix:
         """Some rows of A', of some columns, in double precision."""
-        if not self.sides.n:
-            return self._held[np.ix_(chosen, rows)].astype(np.float64)
-        return np.hstack([self._held[chosen], self._beside[chosen]])[:, rows]
+        data, beside = rows[rows < self.n_data], rows[rows >= self.n_data] - self.n_data
+        found = np.empty((len(chosen), len(rows)))
+        found[:, rows < self.n_data] = self._held.some(chosen, data)
+        found[:, rows >= self.n_data] = self._held.beside[np.ix_(chosen, beside)]
+        return found
 
     def dense(self, first: int = 0) -> Matrix:
         """All rows of A', of the columns from ``first`` on, in double precision."""
-        return np.hstack([self.held[first:].astype(np.float64), self.beside[first:]])
+        columns = [np.append(self.entries(j), self._held.beside[j]) for j in range(first, self.n_columns)]
+        return np.array(columns, dtype=float).reshape(len(columns), self.n_rows)
 
     def with_sides(self, u: Vector) -> Vector:
         """u of the data rows, with zeros for the side rows."""
@@ -105,32 +102,25 @@ class Columns:
     @property
     def single(self) -> SinglePrecision:
         """The products of the columns held now, in single precision."""
-        return SinglePrecision(self)
+        return SinglePrecision(self, self._held)
 
     def holds(self, entries: Vector, learner: Learner | None = None) -> bool:
         """Whether a column with exactly these data rows, and those beside them, is held already."""
         near = np.isclose(self._probed, self._probe @ entries, rtol=0.0, atol=1e-6 * self.n_data**0.5)
         in_single = entries.astype(np.float32)
-        same = [j for j in np.flatnonzero(near) if np.array_equal(self._held[j], in_single)]
+        same = [j for j in np.flatnonzero(near).tolist() if np.array_equal(self.entries(j), in_single)]
         if not same or not self.sides.n:
             return bool(same)
         beside = self.sides.entries(in_single.astype(np.float64), learner)
-        return any(np.array_equal(self._beside[j], beside) for j in same)
+        return any(np.array_equal(self._held.beside[j], beside) for j in same)
 
     def append(self, entries: Vector, learner: Learner | None = None) -> None:
         """Add a column by its data rows; side rows may ask for its learner."""
-        self._make_room(self.n_columns + 1)
-        self._held[self.n_columns] = in_single = entries.astype(np.float32)
-        self._beside[self.n_columns] = self.sides.entries(in_single.astype(np.float64), learner)
+        self._held.reserve(self.n_columns + 1)
+        rounded = entries.astype(np.float32).astype(np.float64)
+        self._held.write(self.n_columns, rounded, self.sides.entries(rounded, learner))
         self._probed.append(float(self._probe @ entries))
         self.n_columns += 1
-
-    def _make_room(self, n_columns: int) -> None:
-        """Twice the space, at least, if so many columns do not fit."""
-        if n_columns > len(self._held):
-            n_more = max(n_columns, 2 * len(self._held)) - self.n_columns
-            self._held = np.concatenate([self.held, np.empty((n_more, self.n_data), dtype=np.float32)])
-            self._beside = np.concatenate([self.beside, np.empty((n_more, self.sides.n))])
 
     def subset(self, chosen: Integers) -> Columns:
         """The chosen columns alone, in that order, over the same rows."""
@@ -141,9 +131,8 @@ class Columns:
     def take(self, other: Columns, chosen: Integers) -> None:
         """Append the chosen columns of another, over the same rows."""
         n_columns = self.n_columns + len(chosen)
-        self._make_room(n_columns)
-        self._held[self.n_columns : n_columns] = other._held[chosen]
-        self._beside[self.n_columns : n_columns] = other._beside[chosen]
+        self._held.reserve(n_columns)
+        self._held.copy(self.n_columns, other._held, chosen)
         self._probed += [other._probed[j] for j in chosen]
         self.n_columns = n_columns
 
@@ -160,8 +149,8 @@ class Columns:
 
     def margins_in(self, block: slice, w: Vector) -> Vector:
         if block.start >= self.n_data:
-            return w @ self._beside[: len(w)]
-        return np.concatenate([w @ entries for _, entries in self._pieces(block, 0, len(w))])
+            return w @ self._held.beside[: len(w)]
+        return np.concatenate([np.dot(w, entries) for _, entries in self._held.pieces(block, 0, len(w))])
 
     def edges(self, u: Vector) -> Vector:
         """A'u."""
@@ -173,19 +162,19 @@ class Columns:
     def edges_of_last(self, n: int, u: Vector) -> Vector:
         """The edges of the last n columns only."""
         first = self.n_columns - n
-        edges: Vector = self.rows.add_up(lambda block: self._edges_in(block, u[block], first))
+        edges: Vector = self.rows.add_up(lambda block: self._edges_in(block, u[block], first), size=n)
         return edges
 
     def _edges_in(self, block: slice, u: Vector, first: int) -> Vector:
         if block.start >= self.n_data:
             return self.beside[first:] @ u
         total = np.zeros(self.n_columns - first)
-        for piece, entries in self._pieces(block, first, self.n_columns):
-            total += entries @ u[piece]
+        for piece, entries in self._held.pieces(block, first, self.n_columns):
+            total += np.dot(entries, u[piece])
         return total
 
     def gram(self, d: Vector) -> Matrix:
-        """A' diag(d) A for d > 0, upper triangle; for the d of the last call, only new columns are multiplied."""
+        """A' diag(d) A for d > 0; for the d of the last call, only new columns are multiplied."""
         known = self._last_gram[1] if self.repeats(d) else np.empty((0, 0))
         total = self._extended(known, d) if len(known) > self.n_columns // 2 else self._multiplied(d)
         self._last_gram = d, total
@@ -202,34 +191,24 @@ class Columns:
     def _multiplied(self, d: Vector) -> Matrix:
         def work(block: slice) -> Matrix:
             if block.start >= self.n_data:
-                return np.asfortranarray((self.beside * d[block]) @ self.beside.T)
+                return np.asarray((self.beside * d[block]) @ self.beside.T, dtype=np.float64)
             root = np.sqrt(d[block])
-            total = np.zeros((self.n_columns, self.n_columns), order="F")
-            for piece, entries in self._pieces(block, 0, self.n_columns):
+            total = np.zeros((self.n_columns, self.n_columns))
+            for piece, entries in self._held.pieces(block, 0, self.n_columns):
                 entries *= root[piece]
-                total = dsyrk(1.0, entries.T, trans=1, beta=1.0, c=total, overwrite_c=1)
+                total += np.dot(entries, entries.T)
             return total
 
-        gram: Matrix = self.rows.add_up(work)
+        gram: Matrix = self.rows.add_up(work, size=self.n_columns**2)
         return gram
 
     def _extended(self, known: Matrix, d: Vector) -> Matrix:
-        total = np.zeros((self.n_columns, self.n_columns), order="F")
+        total = np.zeros((self.n_columns, self.n_columns))
         total[: len(known), : len(known)] = known
         for new in range(len(known), self.n_columns):
-            column = np.concatenate([self._held[new], self._beside[new]])
+            column = np.append(self.entries(new), self._held.beside[new])
             total[: new + 1, new] = self.edges(d * column)[: new + 1]
         return total
-
-    def _pieces(self, block: slice, first: int, last: int) -> Iterator[tuple[slice, Matrix]]:
-        """A block of data rows piece by piece, of the columns from ``first`` to ``last``, in double precision.
-
-        Each piece comes with its place in the block.
-        """
-        for start in range(block.start, block.stop, ROWS_AT_ONCE):
-            stop = min(start + ROWS_AT_ONCE, block.stop)
-            piece = slice(start - block.start, stop - block.start)
-            yield piece, self._held[first:last, start:stop].astype(np.float64)
 
     def distinct(self, rows: Integers, chosen: Integers, coefficients: Matrix) -> tuple[Integers, Integers]:
         """Of the rows given: one of each kind, and the kind of all.
@@ -238,7 +217,7 @@ class Columns:
         numbers for each of all rows. Every side row is a kind of its own.
         """
         data, beside = rows[rows < self.n_data], rows[rows >= self.n_data]
-        bits = self._held[np.ix_(chosen, data)].view(np.uint32).astype(np.uint64)
+        bits = self._held.some(chosen, data).view(np.uint32).astype(np.uint64)
         multipliers = np.random.default_rng(0).integers(2**63, size=(len(chosen), 1), dtype=np.uint64)
         keys = ((bits ^ (bits >> np.uint64(13))) * multipliers).sum(axis=0, dtype=np.uint64)
         for row, odd in zip(coefficients, range(1, 2 * len(coefficients), 2), strict=True):
@@ -254,8 +233,8 @@ class SinglePrecision:
 
     rounding: ClassVar[float] = 1e-6
 
-    def __init__(self, columns: Columns) -> None:
-        self._columns = columns
+    def __init__(self, columns: Columns, held: HeldEntries) -> None:
+        self._columns, self._held = columns, held
         self.rows = columns.rows
         self.n_columns = columns.n_columns
 
@@ -265,7 +244,8 @@ class SinglePrecision:
     def margins_in(self, block: slice, w: Vector) -> Vector:
         if block.start >= self._columns.n_data:
             return self._columns.margins_in(block, w)
-        return w.astype(np.float32) @ self._columns.held[: self.n_columns, block]
+        margins: Vector = np.dot(w.astype(np.float32), self._held.in_block(block)[: self.n_columns])
+        return margins
 
     def edges(self, u: Vector) -> Vector:
         return all_edges(self, u)
@@ -273,25 +253,25 @@ class SinglePrecision:
     def edges_in(self, block: slice, u: Vector) -> Vector:
         if block.start >= self._columns.n_data:
             return self._columns.edges_in(block, u)
-        edges: Vector = (self._columns.held[: self.n_columns, block] @ u.astype(np.float32)).astype(np.float64)
+        edges: Vector = np.dot(self._held.in_block(block)[: self.n_columns], u.astype(np.float32)).astype(np.float64)
         return edges
 
     def gram(self, d: Vector) -> Matrix:
-        """A' diag(d) A; only its upper triangle is filled."""
+        """A' diag(d) A."""
         if self._columns.repeats(d):
             return self._columns.gram(d)
-        gram: Matrix = self.rows.add_up(lambda block: self._gram_in(block, d[block]))
+        gram: Matrix = self.rows.add_up(lambda block: self._gram_in(block, d[block]), size=self.n_columns**2)
         return gram
 
     def _gram_in(self, block: slice, d: Vector) -> Matrix:
         if block.start >= self._columns.n_data:
             return np.asarray((self._columns.beside * d) @ self._columns.beside.T, dtype=np.float64)
-        root = np.sqrt(d).astype(np.float32)
-        total: Matrix = np.zeros((self.n_columns, self.n_columns), order="F")
-        for start in range(block.start, block.stop, ROWS_AT_ONCE_SINGLE):
-            stop = min(start + ROWS_AT_ONCE_SINGLE, block.stop)
-            entries = self._columns.held[:, start:stop] * root[start - block.start : stop - block.start]
-            total += ssyrk(1.0, entries.T, trans=1)
+        root, held = np.sqrt(d).astype(np.float32), self._held.in_block(block)[: self.n_columns]
+        total: Matrix = np.zeros((self.n_columns, self.n_columns))
+        for start in range(0, len(root), ROWS_AT_ONCE_SINGLE):
+            stop = start + ROWS_AT_ONCE_SINGLE
+            entries = held[:, start:stop] * root[start:stop]
+            total += np.dot(entries, entries.T)
         return total
 
 
@@ -302,11 +282,11 @@ def all_margins(products: Products, w: Vector) -> Vector:
     def work(block: slice) -> None:
         margins[block] = products.margins_in(block, w)
 
-    products.rows.each(work)
+    products.rows.each(work, size=len(w))
     return margins
 
 
 def all_edges(products: Products, u: Vector) -> Vector:
     """A'u, block by block."""
-    edges: Vector = products.rows.add_up(lambda block: products.edges_in(block, u[block]))
+    edges: Vector = products.rows.add_up(lambda block: products.edges_in(block, u[block]), size=products.n_columns)
     return edges

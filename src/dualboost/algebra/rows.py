@@ -25,6 +25,11 @@ from .._typing import Integers, Vector
 ROWS_PER_BLOCK = 12288
 """Small enough for a block of a few vectors to stay in the processor's cache, large enough to hide Python's part."""
 
+WORTH_A_THREAD = 1_000_000
+"""Work on fewer numbers than this is done sooner than a second thread has begun."""
+LIGHT = 8
+"""How many numbers a row stands for in work on a few row-long vectors."""
+
 Found = TypeVar("Found")
 Mask = NDArray[np.bool_]
 
@@ -111,21 +116,25 @@ class Rows:
         """The entries of some rows, or of all, in one place: for solvers that want a whole programme at once."""
         return np.asarray(values if mask is None else values[mask])
 
-    def each(self, work: Callable[[slice], None]) -> None:
+    def each(self, work: Callable[[slice], None], size: int = LIGHT) -> None:
         """Do the work on every block; it fills its part of row-long vectors."""
-        self.of_blocks(work)
+        self.of_blocks(work, size)
 
-    def add_up(self, work: Callable[[slice], Any]) -> Any:
+    def add_up(self, work: Callable[[slice], Any], size: int = LIGHT) -> Any:
         """The sum of what the work gives for the blocks: a number, or an array of the same shape for each."""
-        return _added(self.of_blocks(work))
+        return _added(self.of_blocks(work, size))
 
-    def least_of(self, work: Callable[[slice], float]) -> float:
+    def least_of(self, work: Callable[[slice], float], size: int = LIGHT) -> float:
         """The smallest of what the work gives for the blocks."""
-        return min(self.of_blocks(work))
+        return min(self.of_blocks(work, size))
 
-    def of_blocks(self, work: Callable[[slice], Found]) -> list[Found]:
-        """What the work gives for each block, in their order; the threads take the next block as they become free."""
-        if self.n_jobs == 1 or len(self.blocks) == 1:
+    def of_blocks(self, work: Callable[[slice], Found], size: int = LIGHT) -> list[Found]:
+        """What the work gives for each block, in their order; ``size`` says how many numbers a row stands for in it.
+
+        Threads take the next block as they become free, so that none waits for a slower one.
+        """
+        n_threads = min(self.n_jobs, len(self.blocks))
+        if n_threads == 1 or self.n_rows * size < WORTH_A_THREAD:
             return [work(block) for block in self.blocks]
         found: list[Any] = [None] * len(self.blocks)
         waiting, errors = iter(range(len(self.blocks))), np.geterr()
@@ -135,8 +144,7 @@ class Rows:
                 for k in waiting:
                     found[k] = work(self.blocks[k])
 
-        n_helpers = min(self.n_jobs, len(self.blocks)) - 1
-        helpers = [self._threads.submit(work_on) for _ in range(n_helpers)]
+        helpers = [self._threads.submit(work_on) for _ in range(n_threads - 1)]
         try:
             work_on()
         finally:

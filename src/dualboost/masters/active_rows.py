@@ -100,16 +100,16 @@ class ActiveRows:
         if held.n_columns > columns.n_columns:
             held.keep_first(columns.n_columns)
             self._inner.forget()
-        new = columns.held[held.n_columns :]
-        for entries in new:
-            held.append(reduction.averaged(entries))
-        return len(new) > 0
+        is_new = held.n_columns < columns.n_columns
+        for j in range(held.n_columns, columns.n_columns):
+            held.append(reduction.averaged(columns.entries(j)))
+        return is_new
 
     def _hold(self, reduction: Reduction, columns: Columns) -> None:
         """Look at these rows from now on."""
         held = Columns(reduction.rows(columns.rows), columns.n_columns)
-        for entries in columns.held:
-            held.append(reduction.averaged(entries))
+        for j in range(columns.n_columns):
+            held.append(reduction.averaged(columns.entries(j)))
         self._held = reduction, held
         self._inner.forget()
 

@@ -16,6 +16,7 @@ import numpy as np
 
 from .._typing import Matrix, Vector
 from ..algebra.columns import Products
+from ..algebra.rows import LIGHT
 from ..formulations.programme import Programme
 from .base import Candidate
 
@@ -75,7 +76,7 @@ class RowSystem:
             edges = [self.columns.edges_in(block, row) for row in weighted]
             return np.concatenate([np.column_stack(edges), weighted @ equations.T])
 
-        found: Matrix = self.rows.add_up(work)
+        found: Matrix = self.rows.add_up(work, size=self.columns.n_columns * len(self.programme.equations))
         return found
 
     def towards(self, centring: float, affine: Iterate | None) -> Direction:
@@ -96,7 +97,7 @@ class Direction:
 
     def reduced(self) -> Vector:
         """A'D r and then E D r, r being what is missing to the rows' own equations."""
-        found: Vector = self.rows.add_up(self._reduced_in)
+        found: Vector = self.rows.add_up(self._reduced_in, size=LIGHT + self.system.columns.n_columns)
         return found
 
     def _reduced_in(self, block: slice) -> Vector:
@@ -124,7 +125,7 @@ class Direction:
             du -= self.scaled[block]
             return self.system.programme.equations.matrix[:, block] @ du
 
-        found: Vector = self.rows.add_up(work)
+        found: Vector = self.rows.add_up(work, size=LIGHT + len(dw))
         return found
 
     def finish(self, drho: Vector) -> float:

@@ -56,7 +56,7 @@ class Reduction:
         """Values of all rows, added up over bundles, to scale."""
         return self.scale * np.add.reduceat(values[self.members], self.starts)
 
-    def averaged(self, entries: Vector) -> Vector:
+    def averaged(self, entries: NDArray[np.floating]) -> Vector:
         """The entries of a column, averaged over bundles."""
         return np.add.reduceat(self.shares * entries[self.members], self.starts)
 

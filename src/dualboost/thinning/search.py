@@ -120,7 +120,7 @@ class Search:
             return []
         if self._max_columns is None or len(used) <= self._max_columns:
             return [self._point(C, used, solution.w[used], solution)]
-        sizes = np.array([float(np.abs(self.columns.held[j]).mean()) for j in used])
+        sizes = np.array([float(np.abs(self.columns.entries(int(j))).mean()) for j in used])
         order = np.argsort(-solution.w[used] * sizes, kind="stable")
         return [self.over(np.sort(used[order[: self._max_columns]]), C, trust)]
 

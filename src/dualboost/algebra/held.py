@@ -1,0 +1,84 @@
+"""The entries of A as they lie in memory: one matrix for each block of data rows, and the side rows beside them.
+
+Within a block the entries of a column are contiguous, and so are those of the first columns together: products with a
+block copy nothing. Entries are held in single precision, in which votes of -1 and +1 are exact.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._typing import Integers, Matrix, Vector
+from .rows import Rows
+
+ROWS_AT_ONCE = 2048
+"""Rows converted to double precision at a time, so that they stay in the processor's cache."""
+
+Entries = NDArray[np.float32]
+
+
+class HeldEntries:
+    """Room for a growing number of columns."""
+
+    def __init__(self, rows: Rows, n_sides: int, capacity: int) -> None:
+        self._blocks = [block for block in rows.blocks if block.start < rows.n_data]
+        self._places = {block.start: k for k, block in enumerate(self._blocks)}
+        self.capacity = max(capacity, 1)
+        self._parts = [np.empty((self.capacity, block.stop - block.start), dtype=np.float32) for block in self._blocks]
+        self.beside: Matrix = np.empty((self.capacity, n_sides))
+        """The side rows, one row a column, in double precision."""
+
+    def reserve(self, n_columns: int) -> None:
+        """Twice the space, at least, if so many columns do not fit."""
+        if n_columns > self.capacity:
+            self.capacity = max(n_columns, 2 * self.capacity)
+            self._parts = [_enlarged(part, self.capacity) for part in self._parts]
+            self.beside = _enlarged(self.beside, self.capacity).astype(np.float64, copy=False)
+
+    def write(self, j: int, entries: Vector, beside: Vector) -> None:
+        """Fill one column."""
+        for block, part in zip(self._blocks, self._parts, strict=True):
+            part[j] = entries[block]
+        self.beside[j] = beside
+
+    def copy(self, j: int, other: HeldEntries, chosen: Integers) -> None:
+        """Fill the columns from j on with the chosen ones of another."""
+        last = j + len(chosen)
+        for part, others in zip(self._parts, other._parts, strict=True):
+            part[j:last] = others[chosen]
+        self.beside[j:last] = other.beside[chosen]
+
+    def column(self, j: int) -> Entries:
+        """The data rows of one column."""
+        return np.concatenate([part[j] for part in self._parts])
+
+    def in_block(self, block: slice) -> Entries:
+        """A block of data rows of all columns there is room for, one row a column."""
+        return self._parts[self._places[block.start]]
+
+    def pieces(self, block: slice, first: int, last: int) -> Iterator[tuple[slice, Matrix]]:
+        """A block of data rows piece by piece, of the columns from ``first`` to ``last``, in double precision.
+
+        Each piece comes with its place in the block.
+        """
+        part = self.in_block(block)
+        for start in range(0, part.shape[1], ROWS_AT_ONCE):
+            piece = slice(start, min(start + ROWS_AT_ONCE, part.shape[1]))
+            yield piece, part[first:last, piece].astype(np.float64)
+
+    def some(self, chosen: Integers, rows: Integers) -> Entries:
+        """Some data rows of some columns, one row a column."""
+        found = np.empty((len(chosen), len(rows)), dtype=np.float32)
+        for block, part in zip(self._blocks, self._parts, strict=True):
+            inside = np.flatnonzero((rows >= block.start) & (rows < block.stop))
+            found[:, inside] = part[np.ix_(chosen, rows[inside] - block.start)]
+        return found
+
+
+def _enlarged(part: NDArray[np.floating], capacity: int) -> NDArray[np.floating]:
+    larger = np.empty((capacity, part.shape[1]), dtype=part.dtype)
+    larger[: len(part)] = part
+    return larger
