@@ -47,10 +47,9 @@ def read_model(content: str) -> Any:
 
 def _classifier(stored: StoredClassifier) -> DualBoostClassifier:
     try:
-        fitted: DualBoostClassifier = CLASSIFIERS[stored.kind](**stored.parameters).with_fitted(stored.fitted)
+        return CLASSIFIERS[stored.kind](**stored.parameters).with_fitted(stored.fitted)
     except InvalidParameterError as error:
         fail("parameters", f"are refused: {error}")
-    return fitted
 
 
 def _thinned(stored: StoredTrees) -> ThinnedTreesClassifier:

@@ -13,6 +13,7 @@ from ..models.fitted import FittedModel, Tuning
 from ..trees.learner import Learner
 
 Value = TypeVar("Value")
+Estimator = TypeVar("Estimator", bound="FittedAttributes")
 
 
 class FittedAttributes:
@@ -23,7 +24,7 @@ class FittedAttributes:
     def __sklearn_is_fitted__(self) -> bool:
         return "_fitted" in vars(self)
 
-    def with_fitted(self, fitted: FittedModel) -> Any:
+    def with_fitted(self: Estimator, fitted: FittedModel) -> Estimator:
         """This estimator with another fitted model, as a copy; its arguments are checked."""
         self._check_parameters()
         changed = copy.copy(self)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeVar
 
 from joblib import effective_n_jobs
 from sklearn.base import BaseEstimator, ClassifierMixin
@@ -34,6 +34,8 @@ from .degenerate import warn_if_degenerate
 from .parameters import as_callbacks, check_common
 from .prediction import PredictionMixin
 from .reading import TrainingSet, read_training_set
+
+Estimator = TypeVar("Estimator", bound="DualBoostClassifier")
 
 
 class DualBoostClassifier(InspectionMixin, PredictionMixin, ClassifierMixin, BaseEstimator):
@@ -85,8 +87,8 @@ class DualBoostClassifier(InspectionMixin, PredictionMixin, ClassifierMixin, Bas
     verbose : int, default=0
         1 shows a progress bar on a terminal.
     callbacks : callable or list of callables, default=None
-        Called after every iteration with its record (``dualboost.history.Iteration``: one row of ``history_``, with
-        the master as far as it is solved by then). One that returns True stops the fit; what it raises is raised.
+        Called after every iteration with its record (``dualboost.loop.history.Iteration``: one row of ``history_``,
+        with the master as far as it is solved by then). One that returns True stops the fit; what it raises is raised.
 
     Attributes
     ----------
@@ -174,7 +176,7 @@ class DualBoostClassifier(InspectionMixin, PredictionMixin, ClassifierMixin, Bas
         self.verbose = verbose
         self.callbacks = callbacks
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+    def fit(self: Estimator, X: Any, y: Any, sample_weight: Any = None) -> Estimator:
         """Train on X with labels y of two classes; ``sample_weight`` are multiplicities: 2 is the row twice."""
         self._check_parameters()
         training_set = read_training_set(self, TwoClasses, X, y, sample_weight)
