@@ -24,15 +24,22 @@ from .warm_start import moved, raised, with_new_columns
 
 STEP_BACK = 0.995
 NEW_COLUMN_CENTRING = 0.8
-LEAST_CENTRAL, MOST_CENTRAL = 0.03, 0.3
-"""When a column enters, every product is raised to a fraction of the mean one: the second after an entry that was
-blocked, half the last one after an entry that was not, but not below the first."""
+LEAST_CENTRAL = 0.03
+"""When a column enters, every complementarity product is raised to at least this fraction of the mean product."""
+MOST_CENTRAL = 0.3
+"""The fraction after the step of an entry was blocked; it is halved with every entry that is not."""
 BLOCKED = 0.1
 """After a step shorter than this, the small products are raised before the next one."""
-PUSH, PUSHES = 0.3, 4
-"""When pricing found no new column: steps until the gap is this part of what it was, at most so many."""
-SINGLE_ABOVE, SINGLE_ROWS = 1e-3, 2000
-"""Steps from a relative gap above this, over at least so many rows, are taken in single precision."""
+NEARLY_SOLVED = 1e-2
+"""At a smaller gap than this, steps that are blocked twice without a smaller gap in between go round in a circle."""
+PUSH = 0.3
+"""When pricing found no new column, steps are taken until the gap is this part of what it was."""
+MOST_PUSHES = 4
+"""So many steps at most are taken in one go."""
+SINGLE_ABOVE = 1e-3
+"""Steps from a relative gap above this are taken in single precision."""
+SINGLE_ROWS = 2000
+"""Over fewer rows than this, single precision saves nothing."""
 PATIENCE = 20
 """Calls without a new column after which the master is solved to the end."""
 POLISH_STEPS = 60
@@ -54,19 +61,23 @@ class Interleaved:
         self._length = 1.0
         self._in_single = False
         self._central = LEAST_CENTRAL
+        self._raised_at = np.inf
+        self._optimum: MasterSolution | None = None
 
     def solve(self, columns: Columns, programme: Programme) -> MasterSolution:
         """A solution whose gap may still be large, better than the last one if no column is new."""
         grown = self._point is not None and len(self._point.w) < columns.n_columns
         self._waited = 0 if grown else self._waited + 1
-        if self._waited > PATIENCE:
-            return self._ladder.solve(columns, programme)
+        if grown:
+            self._optimum, self._raised_at = None, np.inf
+        if self._waited > PATIENCE or self._is_solved(columns):
+            return self._solved(columns, programme)
         if self._point is None:
             self._point = starting_point(columns, programme)
         aim = np.inf if grown else PUSH * self._gap
-        for _ in range(PUSHES):
+        for _ in range(MOST_PUSHES):
             if not (self._enter(columns, programme) if grown else self._advance(columns, programme)):
-                return self._ladder.solve(columns, programme)
+                return self._solved(columns, programme)
             solution = self._certified(columns, programme)
             if solution.gap <= aim:
                 break
@@ -76,7 +87,7 @@ class Interleaved:
         """The optimum, to the tolerance; a vertex if the programme is linear."""
         if self._point is None:
             self._point = starting_point(columns, programme)
-        if len(self._point.w) == columns.n_columns:
+        if len(self._point.w) == columns.n_columns and not self._is_solved(columns):
             for _ in range(POLISH_STEPS):
                 before, gap = self._gap, self._certified(columns, programme).gap
                 stalled = gap <= self.tolerance and gap > 0.5 * before
@@ -87,7 +98,17 @@ class Interleaved:
                     self._point = self._point._replace(margins=exact.margins, edges=columns.edges(self._point.u))
                 if not self._advance(columns, programme):
                     break
-        return self._ladder.solve(columns, programme)
+        return self._solved(columns, programme)
+
+    def _solved(self, columns: Columns, programme: Programme) -> MasterSolution:
+        """The optimum by the ladder, found once for the same columns."""
+        if self._optimum is None or not self._is_solved(columns):
+            self._optimum = self._ladder.solve(columns, programme)
+        return self._optimum
+
+    def _is_solved(self, columns: Columns) -> bool:
+        """Whether the ladder has solved the programme over the columns held."""
+        return self._optimum is not None and len(self._optimum.w) == columns.n_columns
 
     def move_to(self, columns: Columns, programme: Programme) -> None:
         """Carry the iterate over to a programme of another C."""
@@ -95,11 +116,13 @@ class Interleaved:
             with np.errstate(all="ignore"):
                 self._point = moved(self._point, columns, self._programme, programme)
             self._gap, self._length, self._waited = np.inf, 1.0, 0
+        self._optimum, self._raised_at = None, np.inf
 
     def forget(self) -> None:
         """Begin anew: the next programme is over other rows, or fewer columns."""
         self._ladder.forget()
         self._point, self._waited = None, 0
+        self._optimum, self._raised_at = None, np.inf
         self._gap, self._length, self._in_single = np.inf, 1.0, False
 
     def _enter(self, columns: Columns, programme: Programme) -> bool:
@@ -112,9 +135,11 @@ class Interleaved:
         return possible
 
     def _advance(self, columns: Columns, programme: Programme) -> bool:
-        """A step towards the optimum over the same columns."""
+        """A step towards the optimum over the same columns; False where steps are blocked whatever is tried."""
         if self._length < BLOCKED and self._point is not None:
-            self._point = raised(self._point, columns, programme)
+            if 0.5 * self._raised_at < self._gap <= NEARLY_SOLVED:
+                return False
+            self._point, self._raised_at = raised(self._point, columns, programme), self._gap
         return self._step(columns, programme, 0.0)
 
     def _step(self, columns: Columns, programme: Programme, centring: float) -> bool:
