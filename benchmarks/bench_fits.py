@@ -24,7 +24,7 @@ from threadpoolctl import threadpool_limits
 from tqdm import tqdm
 from xgboost import XGBClassifier
 
-from dualboost import DualBoostClassifier, DualBoostClassifierCV
+from dualboost import DualBoostClassifier, DualBoostClassifierCV, SolverOptions
 from dualboost.formulations import STUDIED
 
 N_TREES = 100
@@ -98,7 +98,7 @@ def references(depth: int, n_rows: int) -> Models:
     """Our formulations by the reference masters, named ``formulation/master``; small data sets only."""
     return {
         f"{name}/{master}": DualBoostClassifier(
-            name, max_depth=depth, max_trees=N_TREES, n_jobs=1, master=master, reoptimize="every"
+            name, max_depth=depth, max_trees=N_TREES, n_jobs=1, solver=SolverOptions(master, reoptimize="every")
         )
         for master, able in reference_masters().items()
         for name in able

@@ -24,17 +24,17 @@ from bench_data import one_hot, with_categories
 from sklearn.model_selection import train_test_split
 from tqdm import tqdm
 
-from dualboost import DualBoostClassifier
+from dualboost import CartLearner, DualBoostClassifier, OptimalLearner
 from dualboost.datasets import make_ringnorm, make_twonorm, make_waveform
 
 DATA_SETS = ("compas", "german_credit", "image", "ringnorm", "waveform")
 DEPTHS = (1, 3, 5)
 LEARNERS = {
-    "CART": {},
-    "CART by edge": {"criterion": "edge"},
-    "CART, confidence": {"voting": "confidence"},
-    "optimal": {"learner": "optimal", "tree_time_limit": 1.0},
-    "optimal, confidence": {"learner": "optimal", "tree_time_limit": 1.0, "voting": "confidence"},
+    "CART": CartLearner(),
+    "CART by edge": CartLearner(criterion="edge"),
+    "CART, confidence": CartLearner(voting="confidence"),
+    "optimal": OptimalLearner(tree_time_limit=1.0),
+    "optimal, confidence": OptimalLearner(voting="confidence", tree_time_limit=1.0),
 }
 SEEDS = (0, 1, 2)
 N_TREES = 40
@@ -59,13 +59,13 @@ def compare(folder: Path | None) -> pd.DataFrame:
     cells = [(data, depth, seed) for data in data_sets(folder) for depth in DEPTHS for seed in SEEDS]
     for (name, X, y), depth, seed in tqdm(cells, disable=None):
         parts = train_test_split(X, y, train_size=0.6, random_state=seed, stratify=y)
-        for learner, options in LEARNERS.items():
-            model = DualBoostClassifier("lp", max_depth=depth, max_trees=N_TREES, **options)
+        for name_of_learner, learner in LEARNERS.items():
+            model = DualBoostClassifier("lp", max_depth=depth, max_trees=N_TREES, learner=learner)
             started = time.perf_counter()
             model.fit(parts[0], parts[2])
             seconds = time.perf_counter() - started
             score = model.score(parts[1], parts[3])
-            rows.append((name, depth, seed, learner, score, model.n_trees_, seconds, model.objective_))
+            rows.append((name, depth, seed, name_of_learner, score, model.n_trees_, seconds, model.objective_))
     return pd.DataFrame(
         rows, columns=["dataset", "depth", "seed", "learner", "accuracy", "trees", "seconds", "objective"]
     )
@@ -73,7 +73,8 @@ def compare(folder: Path | None) -> pd.DataFrame:
 
 def compare_pools(folder: Path | None) -> pd.DataFrame:
     """LP-Boost's objective (smaller is better) with the same number of columns, by depth and for a pool of both."""
-    learners = {"depth 1": [("cart", 1)], "depth 3": [("cart", 3)], "pool": [("cart", 1), ("cart", 3)]}
+    shallow, deep = CartLearner(max_depth=1), CartLearner(max_depth=3)
+    learners = {"depth 1": shallow, "depth 3": deep, "pool": [shallow, deep]}
     rows = []
     for name, X, y in data_sets(folder):
         for title, learner in learners.items():

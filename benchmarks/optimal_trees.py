@@ -14,31 +14,35 @@ from pathlib import Path
 import numpy as np
 from bench_data import DataSet, folder_sets
 
-from dualboost import DualBoostClassifier
-from dualboost.pricing import CartPricer, LearnerOptions, OptimalPricer, TrainingData
+from dualboost import CartLearner, DualBoostClassifier, OptimalLearner
+from dualboost.pricing import PricingContext, TrainingData
 
 SECONDS_PER_TREE = 2.0
 N_ITERATIONS = 30
 
 
 def training_data(data: DataSet) -> TrainingData:
-    return TrainingData(np.asfortranarray(data.X), np.where(data.y > 0, 1.0, -1.0), [])
+    return TrainingData(np.asfortranarray(data.X), [])
+
+
+def signs(data: DataSet) -> np.ndarray:
+    return np.where(data.y > 0, 1.0, -1.0)
 
 
 def compare_edges(data: DataSet) -> None:
     """The edge of an optimal tree of depth 3 divided by CART's, under the sample weights of every iteration."""
-    rows, options = training_data(data), LearnerOptions(max_depth=3)
-    optimal, cart = OptimalPricer(rows, options), CartPricer(rows, options)
+    rows, labels, context = training_data(data), signs(data), PricingContext(max_depth=3)
+    optimal, cart = OptimalLearner().pricer(rows, context), CartLearner().pricer(rows, context)
     ratios, seconds = [], []
     for t in range(N_ITERATIONS):
         u = np.ones(data.n_rows)
         if t:
             u = DualBoostClassifier("lp", learner="optimal", max_depth=3, max_trees=t).fit(data.X, data.y).duals_
+        residual = u * labels
         started = time.perf_counter()
-        best = optimal.price(u)
+        best = optimal.price(residual, None)
         seconds.append(time.perf_counter() - started)
-        signed = u * rows.labels
-        ratios.append(float(signed @ best.votes) / float(signed @ cart.price(u).votes))
+        ratios.append(float(residual @ best.votes) / float(residual @ cart.price(residual, None).votes))
     print(f"{data.name}, depth 3, {N_ITERATIONS} iterations: edge / CART's {min(ratios):.3f} to {max(ratios):.3f}, "
           f"mean {np.mean(ratios):.3f}; at most {max(seconds):.2f} s a tree")  # fmt: skip
 
@@ -46,15 +50,15 @@ def compare_edges(data: DataSet) -> None:
 def spend_budget(data: DataSet) -> None:
     """One tree of each depth within the budget."""
     rows = training_data(data)
-    u = np.random.default_rng(0).exponential(size=data.n_rows)
+    residual = np.random.default_rng(0).exponential(size=data.n_rows) * signs(data)
     for depth in (3, 5, 10):
-        options = LearnerOptions(max_depth=depth, tree_time_limit=SECONDS_PER_TREE)
-        pricer = OptimalPricer(rows, options)
+        context = PricingContext(max_depth=depth)
+        pricer = OptimalLearner(tree_time_limit=SECONDS_PER_TREE).pricer(rows, context)
         started = time.perf_counter()
-        best = pricer.price(u)
+        best = pricer.price(residual, None)
         seconds = time.perf_counter() - started
-        signed = u * rows.labels
-        edges = [float(signed @ column.votes) / u.sum() for column in (best, CartPricer(rows, options).price(u))]
+        greedy = CartLearner().pricer(rows, context).price(residual, None)
+        edges = [float(residual @ column.votes) / np.abs(residual).sum() for column in (best, greedy)]
         proven = "proven" if best.is_proven else "not proven"
         print(f"{data.name:20}{data.n_rows:8,} rows  depth {depth:2}  {seconds:5.2f} s  {proven:10}  "
               f"edge {edges[0]:.4f}, CART's {edges[1]:.4f}", flush=True)  # fmt: skip

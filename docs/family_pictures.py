@@ -24,7 +24,7 @@ DOCS = Path(__file__).parent
 DATASET, DEPTH = "twonorm", 3
 BRANCHES = {
     "the worst margins": ("hard", "total", "lp-nu", "soft", "mlp"),
-    "hinge losses, and pulls to uniform": ("lp", "dda", "spatial", "cg", "erlp", "qrlp"),
+    "hinge losses, and pulls to uniform": ("lp", "spatial", "cg", "erlp", "qrlp"),
     "all margins": ("nm", "md", "md-full", "cq", "convex", "lexi"),
 }
 """The panels of the margins; a method that is in none of them goes to the last."""

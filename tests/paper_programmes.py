@@ -182,7 +182,6 @@ PAPER = {
     "total": hard,
     "cq": cq,
     "spatial": spatial,
-    "dda": lp,
 }
 
 

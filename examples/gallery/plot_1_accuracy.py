@@ -14,7 +14,7 @@ from sklearn.ensemble import AdaBoostClassifier
 from sklearn.tree import DecisionTreeClassifier
 from xgboost import XGBClassifier
 
-from dualboost import DualBoostClassifier
+from dualboost import DualBoostClassifier, SolverOptions
 from dualboost.datasets import make_ringnorm
 
 X, y = make_ringnorm(4000, random_state=0)
@@ -22,9 +22,10 @@ y = (y > 0).astype(int)
 X_train, X_test, y_train, y_test = X[:2000], X[2000:], y[:2000], y[2000:]
 
 # %%
-# ``reoptimize="every"`` solves the master to the end after every tree, so that each stage is an optimum.
+# ``SolverOptions(reoptimize="every")`` solves the master to the end after every tree, so that each stage is an optimum.
 
-ours = {name: DualBoostClassifier(name, reoptimize="every").fit(X_train, y_train) for name in ("nm", "lp")}
+every = SolverOptions(reoptimize="every")
+ours = {name: DualBoostClassifier(name, solver=every).fit(X_train, y_train) for name in ("nm", "lp")}
 ada = AdaBoostClassifier(DecisionTreeClassifier(max_depth=1), n_estimators=100, random_state=0).fit(X_train, y_train)
 xgb = XGBClassifier(n_estimators=100, max_depth=1, n_jobs=1).fit(X_train, y_train)
 

@@ -10,7 +10,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.datasets import make_moons
 
-from dualboost import DualBoostClassifier
+from dualboost import DualBoostClassifier, SolverOptions
 
 X, y = make_moons(200, noise=0.3, random_state=0)
 sign = np.where(y == 1, 1, -1)
@@ -18,7 +18,9 @@ sign = np.where(y == 1, 1, -1)
 
 def fit(n_trees):
     """LP-Boost after so many stumps, each the best one under the prices of its moment."""
-    return DualBoostClassifier("lp", learner="optimal", max_trees=n_trees, reoptimize="every").fit(X, y)
+    return DualBoostClassifier(
+        "lp", learner="optimal", max_trees=n_trees, solver=SolverOptions(reoptimize="every")
+    ).fit(X, y)
 
 
 last = fit(100)

@@ -10,10 +10,10 @@ import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.datasets import load_breast_cancer
 
-from dualboost import DualBoostClassifier
+from dualboost import DualBoostClassifier, SolverOptions
 
 X, y = load_breast_cancer(return_X_y=True)
-model = DualBoostClassifier("lp", learner="optimal", max_trees=500, reoptimize="every").fit(X, y)
+model = DualBoostClassifier("lp", learner="optimal", max_trees=500, solver=SolverOptions(reoptimize="every")).fit(X, y)
 
 print("stop_reason_ ", model.stop_reason_)
 print("objective_   ", model.objective_)

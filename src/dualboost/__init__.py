@@ -28,15 +28,21 @@ if TYPE_CHECKING:
         SpatialLPBoost,
         TotalBoost,
     )
-    from .model_file.reading import load_model
+    from .loading import load_model
+    from .masters.options import SolverOptions
+    from .pricing import CartLearner, ClassifierLearner, OptimalLearner
     from .thinning.thin import thin
 
 __version__ = "0.1.0"
 
 _HOMES = {
+    "CartLearner": "pricing",
+    "ClassifierLearner": "pricing",
     "DualBoostClassifier": "estimators.classifier",
     "DualBoostClassifierCV": "estimators.classifier_cv",
-    "load_model": "model_file.reading",
+    "OptimalLearner": "pricing",
+    "SolverOptions": "masters.options",
+    "load_model": "loading",
     "thin": "thinning",
     "to_lightgbm": "export",
 }
@@ -44,6 +50,8 @@ _HOMES = {
 
 __all__ = [
     "CGBoost",
+    "CartLearner",
+    "ClassifierLearner",
     "ConvexBoost",
     "CqBoost",
     "DualBoostClassifier",
@@ -58,8 +66,10 @@ __all__ = [
     "MLPBoost",
     "NMBoost",
     "NuLPBoost",
+    "OptimalLearner",
     "QRLPBoost",
     "SoftBoost",
+    "SolverOptions",
     "SpatialLPBoost",
     "TotalBoost",
     "__version__",

@@ -35,7 +35,7 @@ def to_lightgbm(clf: DualBoostClassifier) -> lightgbm.Booster:
     if not isinstance(clf, DualBoostClassifier):
         raise UnsupportedModelError(f"clf of type {type(clf).__name__} must be a fitted DualBoostClassifier.")
     try:
-        check_is_fitted(clf, "weights_")
+        check_is_fitted(clf)
     except Exception as error:
         raise UnfittedModelError("clf is not fitted; call its fit before exporting it.") from error
     used = np.flatnonzero(clf.weights_)
@@ -43,9 +43,9 @@ def to_lightgbm(clf: DualBoostClassifier) -> lightgbm.Booster:
     if len(trees) < len(used):
         raise UnsupportedModelError("clf has learners that are not trees; only trees make a LightGBM model.")
     weights = clf.weights_[used]
-    scales = weights / weights.sum() if len(used) else np.array([clf._ensemble.balance])
+    scales = weights / weights.sum() if len(used) else np.array([clf.fitted_.ensemble.baseline])
     trees = trees or [constant_tree(1.0)]
-    categories = [known.tolist() for _, known in sorted(clf._encoder.categories.items())]
+    categories = [known.tolist() for _, known in sorted(clf.fitted_.encoder.categories.items())]
     text = format_model(trees, scales, clf.n_features_in_, _names(clf), categories or None)
     return lightgbm.Booster(model_str=text)
 

@@ -5,7 +5,7 @@ import pytest
 
 from dualboost.algebra.columns import ROWS_PER_BLOCK, Columns
 from dualboost.algebra.side_rows import FeatureDifferences, MeanMargin, NoSideRows
-from dualboost.pricing import LearnerOptions, TrainingData, make_pool
+from dualboost.pricing import CartLearner, OptimalLearner, PricingContext, TrainingData, make_pool
 
 from ..conftest import OneFeature, stump_columns
 
@@ -75,21 +75,20 @@ def test_what_a_pricer_sees():
 
 
 @pytest.mark.parametrize(
-    ("learner", "options"),
-    [("cart", {}), ("cart", {"criterion": "edge"}), ("cart", {"max_depth": 2}), ("optimal", {})],
+    "learner",
+    [CartLearner(), CartLearner(criterion="edge"), CartLearner(max_depth=2), OptimalLearner()],
     ids=str,
 )
-def test_a_favoured_feature_is_split_on(learner, options):
+def test_a_favoured_feature_is_split_on(learner):
     rng = np.random.default_rng(0)
     y = np.where(rng.random(300) < 0.5, 1.0, -1.0)
     X = np.asfortranarray(rng.normal(size=(300, 4)) + y[:, None] * [1.0, 0.8, 0.1, 0.1])
-    pool = make_pool(learner, TrainingData(X, y, []), LearnerOptions(**options))
-    u = np.ones(300)
-    plain, favoured, again = (pool.price(u, favour)[0] for favour in (None, np.array([0.3, 3.0, 1, 1]), None))
+    pool = make_pool(learner, TrainingData(X, []), PricingContext())
+    plain, favoured, again = (pool.price(y, favour)[0] for favour in (None, np.array([0.3, 3.0, 1, 1]), None))
     assert plain.column.learner.feature[0] == 0
     assert favoured.column.learner.feature[0] == 1
     assert not favoured.column.is_proven
     np.testing.assert_array_equal(again.column.votes, plain.column.votes)
-    alike = pool.price(u, np.ones(4))[0].column
+    alike = pool.price(y, np.ones(4))[0].column
     np.testing.assert_array_equal(alike.votes, plain.column.votes)
     np.testing.assert_allclose(alike.learner.gain, plain.column.learner.gain, rtol=1e-6)

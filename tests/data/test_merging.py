@@ -72,7 +72,7 @@ def test_sparse_rows_merge_like_dense_ones(density):
 
 
 def test_rows_survive_a_collision_of_hashes(monkeypatch):
-    from dualboost import rows as module
+    from dualboost.data import merging as module
 
     monkeypatch.setattr(module, "_hashes", lambda X, labels: np.zeros(len(labels), dtype=np.uint64))
     X = np.arange(5.0)[:, None]

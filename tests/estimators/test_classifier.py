@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from dualboost import DualBoostClassifier
+from dualboost import DualBoostClassifier, ERLPBoost, LPBoost, SolverOptions
 from dualboost.datasets import make_ringnorm, make_twonorm
 from dualboost.errors import InterruptedFitWarning, InvalidDataError, InvalidParameterError, SolverWarning
 from dualboost.masters import interior_point
@@ -85,8 +85,8 @@ def test_stages_are_the_ensembles_as_they_were(fitted, twonorm):
 
 def test_a_stage_equals_a_shorter_fit(formulation_name, twonorm):
     X, y = twonorm
-    long = DualBoostClassifier(formulation_name, max_trees=12, reoptimize="every").fit(X, y)
-    short = DualBoostClassifier(formulation_name, max_trees=7, reoptimize="every").fit(X, y)
+    long = DualBoostClassifier(formulation_name, max_trees=12, solver=SolverOptions(reoptimize="every")).fit(X, y)
+    short = DualBoostClassifier(formulation_name, max_trees=7, solver=SolverOptions(reoptimize="every")).fit(X, y)
     np.testing.assert_array_equal(list(long.staged_decision_function(X))[6], short.decision_function(X))
 
 
@@ -146,7 +146,12 @@ def test_column_names_are_checked(twonorm):
 def test_validation_is_recorded_and_stops(twonorm):
     X, y = twonorm
     clf = DualBoostClassifier(
-        "cg", max_depth=3, validation_fraction=0.25, n_iter_no_change=5, random_state=0, reoptimize="every"
+        "cg",
+        max_depth=3,
+        validation_fraction=0.25,
+        n_iter_no_change=5,
+        random_state=0,
+        solver=SolverOptions(reoptimize="every"),
     ).fit(X, y)
     validated = clf.history_["validation_accuracy"]
     assert clf.stop_reason_ == "no_improvement"
@@ -218,7 +223,7 @@ def test_a_failing_solver_leaves_the_best_ensemble(monkeypatch, twonorm):
 @pytest.mark.parametrize("master", ["ipm", "highs", "clarabel"])
 def test_every_master_solves_the_papers_programme(master, twonorm):
     X, y = twonorm
-    clf = DualBoostClassifier("lp", C=0.05, master=master, max_trees=15).fit(X, y)
+    clf = DualBoostClassifier("lp", C=0.05, solver=SolverOptions(master), max_trees=15).fit(X, y)
     assert clf.objective_ == pytest.approx(PAPER["lp"](y[:, None] * clf.votes(X), 0.05), rel=1e-6)
     assert clf.gap_ <= 1e-6
 
@@ -236,13 +241,17 @@ def test_verbose_is_silent_when_piped(capsys, twonorm):
         ({"C": -1.0}, "C=-1.0"),
         ({"C": "auto"}, "C='auto'"),
         ({"epsilon": 0}, "epsilon=0"),
+        ({"epsilon": 0.1}, "'nm' has no epsilon"),
+        ({"formulation": ERLPBoost(), "epsilon": 0.1}, "give it to that object"),
+        ({"formulation": LPBoost(C=1.0), "C": 2.0}, "C=2.0 is given beside"),
+        ({"solver": "highs"}, "solver='highs'"),
+        ({"learner": ("cart", 3)}, "is no learner"),
         ({"learner": "svm"}, "learner='svm'"),
         ({"max_depth": 0}, "max_depth=0"),
         ({"max_depth": 2.5}, "max_depth=2.5"),
-        ({"voting": "soft"}, "voting='soft'"),
         ({"max_trees": 0}, "max_trees=0"),
         ({"tol": 0.0}, "tol=0.0"),
-        ({"master": "gurobi"}, "master='gurobi'"),
+        ({"solver": SolverOptions("gurobi")}, "master='gurobi'"),
         ({"validation_fraction": 1.5}, "validation_fraction=1.5"),
         ({"n_iter_no_change": 5}, "set validation_fraction"),
         ({"n_iter_no_change": 0, "validation_fraction": 0.1}, "n_iter_no_change=0"),
@@ -253,7 +262,6 @@ def test_verbose_is_silent_when_piped(capsys, twonorm):
         ({"n_jobs": 1.5}, r"n_jobs=1\.5"),
         ({"random_state": "a"}, "random_state='a'"),
         ({"random_state": -1, "validation_fraction": 0.2}, "random_state=-1"),
-        ({"reoptimize": "never"}, "reoptimize='never'"),
     ],
 )
 def test_bad_parameters_are_named_and_nothing_is_fitted(parameters, named, twonorm):
@@ -279,7 +287,7 @@ def test_bad_sample_weights_are_named(weights, named, twonorm):
 
 def test_margins_of_unknown_labels(fitted, twonorm):
     X, _ = twonorm
-    with pytest.raises(InvalidDataError, match="unknown label"):
+    with pytest.raises(InvalidDataError, match=r"y holds 5, but the model knows the classes"):
         fitted.margins(X, np.full(len(X), 5))
 
 

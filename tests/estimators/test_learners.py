@@ -10,9 +10,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
-from dualboost import DualBoostClassifier
+from dualboost import CartLearner, ClassifierLearner, ConvexBoost, DualBoostClassifier, OptimalLearner, SolverOptions
 from dualboost.errors import InvalidParameterError
-from dualboost.pricing import CartPricer, LearnerOptions, TrainingData
+from dualboost.pricing import PricingContext, TrainingData
 
 from ..conftest import ALL_FORMULATIONS, SMALL_DATASETS, is_priced_by_votes, small_dataset
 from ..pricing.test_cart import binary_data
@@ -74,8 +74,8 @@ def test_bounds_are_valid_and_absent_without_a_proof(formulation_name):
     assert sign * early.bound_ <= sign * early.objective_
     if formulation_name != "nm":  # whose programme changes with the number of columns
         assert sign * early.bound_ <= sign * late.objective_ + 1e-6 * abs(late.objective_)
-    for options in ({}, {"learner": "optimal", "voting": "confidence"}):
-        heuristic = DualBoostClassifier(formulation_name, max_trees=5, **options).fit(X, y)
+    for learner in (CartLearner(), OptimalLearner(voting="confidence")):
+        heuristic = DualBoostClassifier(formulation_name, max_trees=5, learner=learner).fit(X, y)
         assert heuristic.bound_ is None
         assert heuristic.certified_ is None
 
@@ -84,11 +84,14 @@ def test_optimal_edges_are_at_least_those_of_cart():
     """Under the sample weights of every iteration of a fit."""
     X, y = binary_data(1000)
     X = np.asfortranarray(X)
-    cart = CartPricer(TrainingData(X, y, []), LearnerOptions(max_depth=3))
+    cart = CartLearner(max_depth=3).pricer(TrainingData(X, []), PricingContext())
     weights = [np.ones(1000)]
     for t in range(1, 6):
-        clf = DualBoostClassifier("lp", learner="optimal", max_depth=3, max_trees=t, reoptimize="every").fit(X, y)
-        assert clf.history_["edge"][-1] >= (weights[-1] * y) @ cart.price(weights[-1]).votes - 1e-9
+        clf = DualBoostClassifier(
+            "lp", learner="optimal", max_depth=3, max_trees=t, solver=SolverOptions(reoptimize="every")
+        )
+        clf.fit(X, y)
+        assert clf.history_["edge"][-1] >= (weights[-1] * y) @ cart.price(weights[-1] * y, None).votes - 1e-9
         weights.append(clf.duals_)
 
 
@@ -96,7 +99,7 @@ def test_optimal_edges_are_at_least_those_of_cart():
 @pytest.mark.parametrize("voting", ["hard", "confidence"])
 def test_any_classifier(learner, voting):
     X, y = small_dataset("twonorm", n=300)
-    clf = DualBoostClassifier("md", learner=learner, voting=voting, max_trees=8).fit(X, y)
+    clf = DualBoostClassifier("md", learner=ClassifierLearner(learner, voting), max_trees=8).fit(X, y)
     again = clone(clf).fit(X, y)
     assert clf.gap_ <= 1e-6
     assert clf.score(X, y) > 0.85
@@ -107,7 +110,9 @@ def test_any_classifier(learner, voting):
 
 def test_confidence_in_every_formulation(formulation_name):
     X, y = small_dataset("twonorm", n=300)
-    clf = DualBoostClassifier(formulation_name, max_depth=2, voting="confidence", max_trees=20).fit(X, y)
+    clf = DualBoostClassifier(
+        formulation_name, max_depth=2, learner=CartLearner(voting="confidence"), max_trees=20
+    ).fit(X, y)
     votes = clf.votes(X)
     assert clf.gap_ <= 1e-6
     assert ((np.abs(votes) < 1) & (np.abs(votes) > 0)).any()
@@ -117,7 +122,7 @@ def test_confidence_in_every_formulation(formulation_name):
 def test_confident_votes_do_not_end_nm_at_its_first_tree():
     """No balance reaches the offset 1/T = 1 of a single column, so its prices alone bring nothing new."""
     X, y = small_dataset("ringnorm", n=400)
-    clf = DualBoostClassifier("nm", max_depth=3, voting="confidence").fit(X, y)
+    clf = DualBoostClassifier("nm", max_depth=3, learner=CartLearner(voting="confidence")).fit(X, y)
     assert clf.n_trees_ > 3
     assert clf.score(X, y) > 0.9
 
@@ -131,45 +136,61 @@ def test_a_pipeline_is_a_learner():
 
 def test_no_tree_is_grown_after_the_time_is_over():
     X, y = binary_data(1500)
-    clf = DualBoostClassifier("lp", learner="optimal", max_depth=6, time_limit=0.1, tree_time_limit=0.3).fit(X, y)
+    learner = OptimalLearner(tree_time_limit=0.3)
+    clf = DualBoostClassifier("lp", learner=learner, max_depth=6, time_limit=0.1).fit(X, y)
     assert clf.stop_reason_ == "time_limit"
     assert clf.n_generated_ == 1
     assert clf.bound_ is None
 
 
-@pytest.mark.parametrize("pool", ["all", "rotate"])
+@pytest.mark.parametrize("schedule", ["all", "rotate"])
 @pytest.mark.parametrize("columns", [1, 2, "all"])
-def test_a_pool_of_depths(pool, columns):
+def test_a_pool_of_depths(schedule, columns):
     X, y = small_dataset("ringnorm", n=300)
     clf = DualBoostClassifier(
         "lp",
-        learner=[("cart", 1), ("cart", 3), LogisticRegression()],
-        pool=pool,
-        columns_per_iteration=columns,
+        learner=["cart", CartLearner(max_depth=3), LogisticRegression()],
+        solver=SolverOptions(schedule=schedule, columns_per_iteration=columns),
         max_trees=12,
     ).fit(X, y)
     assert clf.gap_ <= 1e-6
     assert clf.n_generated_ <= 12
     assert clf.n_iter_ == len(clf.history_["iteration"]) <= clf.n_generated_
     assert len(list(clf.staged_predict(X))) == clf.n_iter_
-    if columns != 1 and pool == "all":
+    if columns != 1 and schedule == "all":
         assert clf.n_iter_ < clf.n_generated_
 
 
 @pytest.mark.parametrize(
-    ("options", "message"),
+    ("kind", "options", "message"),
     [
-        ({"voting": "soft"}, "voting"),
-        ({"criterion": "entropy"}, "criterion"),
-        ({"pool": "some"}, "pool"),
-        ({"columns_per_iteration": 0}, "columns_per_iteration"),
-        ({"columns_per_iteration": "some"}, "columns_per_iteration"),
-        ({"n_thresholds": 0}, "n_thresholds"),
-        ({"tree_time_limit": 0}, "tree_time_limit"),
+        (CartLearner, {"voting": "soft"}, "voting='soft'"),
+        (CartLearner, {"criterion": "entropy"}, "criterion='entropy'"),
+        (CartLearner, {"max_depth": 0}, "max_depth=0"),
+        (CartLearner, {"max_depth": True}, "max_depth=True"),
+        (OptimalLearner, {"n_thresholds": 0}, "n_thresholds=0"),
+        (OptimalLearner, {"tree_time_limit": 0}, "tree_time_limit=0"),
+        (SolverOptions, {"schedule": "some"}, "schedule='some'"),
+        (SolverOptions, {"reoptimize": "never"}, "reoptimize='never'"),
+        (SolverOptions, {"columns_per_iteration": 0}, "columns_per_iteration=0"),
+        (SolverOptions, {"columns_per_iteration": "some"}, "columns_per_iteration='some'"),
+        (SolverOptions, {"active_rows": 1}, "active_rows=1"),
     ],
     ids=str,
 )
-def test_bad_options_are_named(options, message):
-    X, y = small_dataset("twonorm")
+def test_bad_options_are_named(kind, options, message):
     with pytest.raises(InvalidParameterError, match=message):
-        DualBoostClassifier(**options).fit(X, y)
+        kind(**options)
+    with pytest.raises(InvalidParameterError, match=message):
+        kind().set_params(**options)
+
+
+def test_options_that_are_spoilt_later_are_named_by_fit():
+    X, y = small_dataset("twonorm")
+    clf = DualBoostClassifier(learner=CartLearner(), solver=SolverOptions(), formulation=ConvexBoost())
+    for value, name in ((clf.learner, "voting"), (clf.solver, "schedule"), (clf.formulation, "loss")):
+        before = getattr(value, name)
+        setattr(value, name, "odd")
+        with pytest.raises(InvalidParameterError, match=f"{name}='odd'"):
+            clf.fit(X, y)
+        setattr(value, name, before)

@@ -3,14 +3,9 @@
 import numpy as np
 import pytest
 
+from dualboost.arguments import require_choice, require_fraction, require_integer, require_positive
 from dualboost.errors import InvalidDataError, InvalidParameterError
-from dualboost.estimators.parameters import (
-    as_sample_weight,
-    require_choice,
-    require_fraction,
-    require_integer,
-    require_positive,
-)
+from dualboost.estimators.parameters import as_sample_weight
 
 
 @pytest.mark.parametrize("value", [0, 1.5, True, "3", None])

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 
 from dualboost.errors import InvalidParameterError
 from dualboost.formulations import FORMULATIONS, Formulation, make_formulation
@@ -92,22 +93,46 @@ def test_capped_formulations_refuse_a_cap_below_uniform():
 
 
 def test_paper_ranges():
-    np.testing.assert_allclose(make_formulation("nm", None, 0.01).C_grid(500)[[0, -1]], [1e-4, 10**-0.33])
+    np.testing.assert_allclose(make_formulation("nm", None, None).C_grid(500)[[0, -1]], [1e-4, 10**-0.33])
     np.testing.assert_allclose(make_formulation("erlp", None, 0.01).C_grid(500)[[0, -1]], [1.0, 30.0])
-    np.testing.assert_allclose(make_formulation("md", None, 0.01).C_grid(500)[[0, -1]], [1.0, 120.0])
+    np.testing.assert_allclose(make_formulation("md", None, None).C_grid(500)[[0, -1]], [1.0, 120.0])
 
 
 def test_unknown_names_are_refused():
     with pytest.raises(InvalidParameterError, match="choose one of"):
-        make_formulation("lpboost", None, 0.01)
+        make_formulation("lpboost", None, None)
 
 
 def test_an_object_keeps_its_parameters_unless_C_is_given():
     given = FORMULATIONS["erlp"](C=3.0, epsilon=0.5)
-    assert make_formulation(given, None, 0.01) is given
-    changed = make_formulation(given, 7.0, 0.01)
+    assert make_formulation(given, None, None) is given
+    changed = make_formulation(FORMULATIONS["erlp"](epsilon=0.5), 7.0, None)
     assert isinstance(changed, Formulation)
     assert (changed.C, changed.epsilon) == (7.0, 0.5)
+    with pytest.raises(InvalidParameterError, match=r"C=7\.0 is given beside"):
+        make_formulation(given, 7.0, None)
+    with pytest.raises(InvalidParameterError, match=r"epsilon=0\.1 is given beside"):
+        make_formulation(given, None, 0.1)
+
+
+def test_only_some_have_an_epsilon(formulation_name):
+    if FORMULATIONS[formulation_name].has_epsilon():
+        assert make_formulation(formulation_name, None, 0.3).epsilon == 0.3
+        assert make_formulation(formulation_name, None, None).epsilon == 0.01
+        return
+    with pytest.raises(InvalidParameterError, match="has no epsilon"):
+        make_formulation(formulation_name, None, 0.3)
+
+
+def test_every_formulation_is_cloned(formulation_name):
+    formulation = FORMULATIONS[formulation_name](C=0.5)
+    again = clone(formulation)
+    assert again == formulation
+    assert again is not formulation
+    assert again.set_params(C=0.25).get_params()["C"] == 0.25
+    with pytest.raises(InvalidParameterError, match="no parameter 'D'"):
+        again.set_params(C=1.0, D=1)
+    assert again.C == 0.25
 
 
 def test_epsilon_sets_eta():

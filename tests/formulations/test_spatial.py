@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.naive_bayes import GaussianNB
 
-from dualboost import DualBoostClassifier, DualBoostClassifierCV, SpatialLPBoost, load_model
+from dualboost import CartLearner, DualBoostClassifier, DualBoostClassifierCV, SpatialLPBoost, load_model
 from dualboost.errors import DegenerateEnsembleWarning, InvalidParameterError
 from dualboost.formulations.neighbours import most_neighbours, neighbouring_pairs
 
@@ -30,6 +30,7 @@ X_NEW, Y_NEW = images(2000, 1)
 
 def fitted(smoothness, **options):
     options = {"C": 0.05, "max_trees": 150} | options
+    options["learner"] = CartLearner(criterion=options.pop("criterion", "gini"))
     return DualBoostClassifier(SpatialLPBoost(smoothness=smoothness, neighbours=SHAPE), **options).fit(X, Y)
 
 
@@ -99,7 +100,8 @@ def test_classifiers_without_features_have_no_part_in_it():
 
 def test_columns_with_the_same_votes_on_other_features_are_two():
     X, y = small_dataset("integers")
-    clf = DualBoostClassifier(SpatialLPBoost(smoothness=1.0), C=1.0, criterion="edge").fit(np.repeat(X, 2, axis=1), y)
+    clf = DualBoostClassifier(SpatialLPBoost(smoothness=1.0), C=1.0, learner=CartLearner(criterion="edge"))
+    clf.fit(np.repeat(X, 2, axis=1), y)
     votes = clf.votes(np.repeat(X, 2, axis=1))
     assert len(np.unique(votes, axis=1).T) < clf.n_generated_
     assert clf.gap_ <= 1e-6

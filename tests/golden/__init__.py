@@ -7,16 +7,24 @@ import numpy as np
 import pandas as pd
 
 FOLDER = Path(__file__).parent
+"""The files of version 1."""
+NEWEST = FOLDER / "version_2"
 
 
-def model_paths():
-    return sorted(path for path in FOLDER.glob("*.json*") if ".expected." not in path.name)
+def model_paths(folder=None):
+    """The models of one version, or of all."""
+    found = FOLDER.rglob("*.json*") if folder is None else folder.glob("*.json*")
+    return sorted(path for path in found if ".expected." not in path.name)
+
+
+def label(path):
+    return str(path.relative_to(FOLDER))
 
 
 def expected(path):
     """The rows as the model was given them, and its answers."""
     name = path.name.split(".")[0]
-    answers = json.loads((FOLDER / f"{name}.expected.json").read_text())
+    answers = json.loads((path.parent / f"{name}.expected.json").read_text())
     return as_rows(answers.pop("rows"), answers.pop("columns"), answers.pop("categorical")), answers
 
 

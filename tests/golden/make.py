@@ -1,4 +1,4 @@
-"""Makes the files of this folder: ``python -m tests.golden.make``. Those of a released version stay as they were."""
+"""Makes the files of the newest version: ``python -m tests.golden.make``. Those of a released one stay as they were."""
 
 import json
 import warnings
@@ -7,11 +7,20 @@ import numpy as np
 import pandas as pd
 from sklearn.ensemble import HistGradientBoostingClassifier
 
-from dualboost import DualBoostClassifier, DualBoostClassifierCV, LPBoost, MDBoost, thin
+from dualboost import (
+    CartLearner,
+    DualBoostClassifier,
+    DualBoostClassifierCV,
+    LPBoost,
+    MDBoost,
+    OptimalLearner,
+    SolverOptions,
+    thin,
+)
 from dualboost.errors import DegenerateEnsembleWarning
 
 from ..thinning.models import numbers, table
-from . import FOLDER
+from . import NEWEST
 
 N_ROWS = 12
 
@@ -47,11 +56,12 @@ def models():
     """Each with what makes rows for it."""
     yield "stumps", numbers, fit(DualBoostClassifier("lp", max_trees=12), numbers)
     yield "depth_3", numbers, fit(DualBoostClassifier("qrlp", max_depth=3, max_trees=8), numbers, (-1.0, 2.0))
-    confident = DualBoostClassifier("cg", C=0.2, max_depth=2, voting="confidence", max_trees=6)
+    confident = DualBoostClassifier("cg", C=0.2, max_depth=2, learner=CartLearner(voting="confidence"), max_trees=6)
     yield "confidence", numbers_with_gaps, fit(confident, numbers_with_gaps, (False, True))
     tables = DualBoostClassifier("nm", max_depth=3, max_trees=10)
     yield "table", table, fit(tables, table, ("no", "ja, natürlich"))
-    coded = DualBoostClassifier("erlp", max_depth=2, max_trees=6, criterion="edge", verbose=False)
+    by_edge = CartLearner(criterion="edge")
+    coded = DualBoostClassifier("erlp", max_depth=2, max_trees=6, learner=by_edge, epsilon=0.02, verbose=False)
     yield "numbered_category", with_numbered_category, fit(coded, with_numbered_category)
     held_out = DualBoostClassifier(
         "cg", max_depth=2, max_trees=15, validation_fraction=0.3, n_iter_no_change=5, random_state=1
@@ -59,7 +69,9 @@ def models():
     yield "calibrated", numbers, fit(held_out, numbers)
     optimal = DualBoostClassifier("lp", learner="optimal", max_trees=20)
     yield "optimal", half_missing, fit(optimal, half_missing)
-    pool = DualBoostClassifier(MDBoost(C=2.0, negative_weights="clip"), learner=["cart", ("optimal", 2)], max_trees=8)
+    members, solver = ["cart", OptimalLearner(max_depth=2)], SolverOptions(schedule="rotate")
+    clipped = MDBoost(C=2.0, negative_weights="clip")
+    pool = DualBoostClassifier(clipped, learner=members, max_trees=8, solver=solver)
     yield "pool", numbers, fit(pool, numbers, np.array([3, 200], dtype=np.uint8))
     tuned = DualBoostClassifierCV("nm", Cs=4, cv=3, max_trees=10, random_state=0)
     yield "tuned", table, fit(tuned, table)
@@ -85,10 +97,10 @@ def answers(clf, X):
 def main():
     for name, data, clf in models():
         suffix = ".json.gz" if name == "thinned" else ".json"
-        clf.save(FOLDER / f"{name}{suffix}")
+        clf.save(NEWEST / f"{name}{suffix}")
         X, _ = data(n=N_ROWS, seed=11)
         lines = [f" {json.dumps(key)}: {json.dumps(value)}" for key, value in answers(clf, X).items()]
-        (FOLDER / f"{name}.expected.json").write_text("{\n" + ",\n".join(lines) + "\n}\n")
+        (NEWEST / f"{name}.expected.json").write_text("{\n" + ",\n".join(lines) + "\n}\n")
 
 
 if __name__ == "__main__":

@@ -13,9 +13,10 @@ from scipy import sparse
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
 
-from dualboost import DualBoostClassifier, DualBoostClassifierCV, LPBoost, to_lightgbm
+from dualboost import CartLearner, DualBoostClassifier, DualBoostClassifierCV, LPBoost, to_lightgbm
 from dualboost.errors import DegenerateEnsembleWarning, UnsupportedModelError
 from dualboost.models.ensemble import Ensemble
+from dualboost.pricing import LEARNERS
 from dualboost.trees.tree import Tree, constant_tree
 
 from ..conftest import ALL_FORMULATIONS
@@ -63,7 +64,9 @@ def assert_adds_up(clf, X):
 
 @pytest.mark.parametrize("weights", [None, np.linspace(0.1, 1.7, 300)])
 @pytest.mark.parametrize(
-    "options", [{"max_depth": 3}, {"max_depth": 2, "voting": "confidence"}, {"learner": "optimal"}], ids=str
+    "options",
+    [{"max_depth": 3}, {"max_depth": 2, "learner": CartLearner(voting="confidence")}, {"learner": "optimal"}],
+    ids=str,
 )
 def test_shapley_values_by_their_definition(options, weights):
     X, y = table(n=300)
@@ -71,7 +74,7 @@ def test_shapley_values_by_their_definition(options, weights):
     clf = DualBoostClassifier("cg", max_trees=6, **options).fit(X, y, sample_weight=weights)
     used = np.flatnonzero(clf.weights_)
     trees, shares = [clf.estimators_[j] for j in used], clf.weights_[used] / clf.weights_.sum()
-    explained, codes = clf.explain(X[:12]), np.asarray(clf._encoder.transform(X[:12]), dtype=float)
+    explained, codes = clf.explain(X[:12]), np.asarray(clf.fitted_.encoder.transform(X[:12]), dtype=float)
     for row, x in enumerate(codes):
         phi, base = shapley_values(trees, shares, x)
         np.testing.assert_allclose(explained.values[row], phi, rtol=0, atol=1e-6)
@@ -112,7 +115,7 @@ def test_values_add_up_to_the_margin(formulation, depth, voting, learner, seed, 
     X, y = table(n=80, seed=seed)
     weights = np.random.default_rng(seed).gamma(1.0, size=80) if weighted else None
     depth = min(depth, 2) if learner == "optimal" else depth
-    clf = DualBoostClassifier(formulation, max_depth=depth, voting=voting, learner=learner, max_trees=8)
+    clf = DualBoostClassifier(formulation, max_depth=depth, learner=LEARNERS[learner](voting=voting), max_trees=8)
     clf.fit(X, y, sample_weight=weights)
     assert_adds_up(clf, table(n=60, seed=seed + 1)[0])
 
@@ -170,6 +173,7 @@ def test_what_cannot_be_explained():
     with pytest.raises(UnsupportedModelError, match=r"explain needs an ensemble of trees.*FittedClassifier"):
         DualBoostClassifier(learner=LogisticRegression(), max_trees=3).fit(X, y).explain(X)
     clf = DualBoostClassifier(max_trees=3).fit(X, y)
-    clf.estimators_ = [replace(tree, covers=None) for tree in clf.estimators_]
+    uncounted = [replace(tree, covers=None) for tree in clf.estimators_]
+    clf = clf.with_fitted(clf.fitted_.with_learners(uncounted, clf.weights_))
     with pytest.raises(UnsupportedModelError, match="number of training rows"):
         clf.explain(X)

@@ -11,6 +11,7 @@ from sklearn.linear_model import LogisticRegression
 
 from dualboost import DualBoostClassifier, LPBoost
 from dualboost.errors import DegenerateEnsembleWarning, MissingDependencyError, UnsupportedModelError
+from dualboost.pricing import LEARNERS
 
 from ..thinning.models import numbers, table
 
@@ -46,7 +47,7 @@ def _selected_by_one(part, X):
 def test_the_text_selects_the_rows_that_are_counted(depth, voting, learner):
     X, y = table()
     depth = min(depth, 2) if learner == "optimal" else depth
-    clf = DualBoostClassifier("cg", max_depth=depth, voting=voting, learner=learner, max_trees=10).fit(X, y)
+    clf = DualBoostClassifier("cg", max_depth=depth, learner=LEARNERS[learner](voting=voting), max_trees=10).fit(X, y)
     rules = clf.rules()
     assert len(rules) == sum(clf.estimators_[j].n_leaves for j in np.flatnonzero(clf.weights_))
     margins = np.zeros(len(X))

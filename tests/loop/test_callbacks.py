@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
-from dualboost import DualBoostClassifier, DualBoostClassifierCV
+from dualboost import DualBoostClassifier, DualBoostClassifierCV, SolverOptions
 from dualboost.errors import InvalidParameterError
 
 from ..conftest import small_dataset
@@ -33,12 +33,15 @@ def test_every_iteration_is_handed_over_once(formulation_name):
 def test_true_stops_with_an_optimum_all_the_same(formulation_name, reoptimize):
     seen = []
     stopping = DualBoostClassifier(
-        formulation_name, max_trees=50, reoptimize=reoptimize, callbacks=[stop_at_five, seen.append]
+        formulation_name,
+        max_trees=50,
+        solver=SolverOptions(reoptimize=reoptimize),
+        callbacks=[stop_at_five, seen.append],
     ).fit(X, Y)
     assert stopping.stop_reason_ == "callback"
     assert stopping.n_iter_ == len(seen) == 5
     assert stopping.gap_ <= 1e-6
-    short = DualBoostClassifier(formulation_name, max_trees=5, reoptimize=reoptimize).fit(X, Y)
+    short = DualBoostClassifier(formulation_name, max_trees=5, solver=SolverOptions(reoptimize=reoptimize)).fit(X, Y)
     np.testing.assert_array_equal(stopping.weights_, short.weights_)
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from dualboost import DualBoostClassifier
+from dualboost import DualBoostClassifier, SolverOptions
 from dualboost.formulations import FORMULATIONS
 
 from ..conftest import SMALL_DATASETS, TRIED_FORMULATIONS, small_dataset, three_values_of_C
@@ -22,7 +22,9 @@ def shares_of(clf):
 def test_every_iteration_solves_the_papers_programme(formulation, dataset, which_C):
     X, y = small_dataset(dataset)
     C = three_values_of_C(formulation, len(y))[which_C]
-    clf = DualBoostClassifier(formulation, C=C, max_depth=2, max_trees=30, reoptimize="every").fit(X, y)
+    clf = DualBoostClassifier(
+        formulation, C=C, max_depth=2, max_trees=30, solver=SolverOptions(reoptimize="every")
+    ).fit(X, y)
     signs = np.where(y == clf.classes_[1], 1.0, -1.0)
     A, shares = signs[:, None] * clf.votes(X), shares_of(clf)
     for t in iterations(clf.n_generated_):
@@ -40,7 +42,7 @@ def test_the_result_is_polished_when_masters_were_not(formulation, dataset, dept
     """Interleaved steps end at the same kind of optimum: that of the paper's programme on the columns found."""
     X, y = small_dataset(dataset)
     C = three_values_of_C(formulation, len(y))[1]
-    clf = DualBoostClassifier(formulation, C=C, max_depth=depth, max_trees=30, reoptimize="as_needed").fit(X, y)
+    clf = DualBoostClassifier(formulation, C=C, max_depth=depth, max_trees=30).fit(X, y)
     signs = np.where(y == clf.classes_[1], 1.0, -1.0)
     expected = paper_optimum(formulation, signs[:, None] * clf.votes(X), C, signs, shares=shares_of(clf))
     assert clf.objective_ == pytest.approx(expected, rel=1e-6, abs=1e-9)

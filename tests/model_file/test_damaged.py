@@ -12,11 +12,11 @@ from dualboost.errors import ModelFormatError
 from dualboost.model_file.files import read_file
 from dualboost.model_file.layout import LARGEST_TEXT, MOST_PARTS
 
-from ..golden import FOLDER
+from ..golden import NEWEST
 
 
 def document(name):
-    return json.loads(read_file(next(FOLDER.glob(f"{name}.json*"))))
+    return json.loads(read_file(next(NEWEST.glob(f"{name}.json*"))))
 
 
 def put(model, where, value):
@@ -37,7 +37,7 @@ def refuse(path, content, message):
 
 
 WRONG = [
-    ("format_version", 2, "is 2, but this dualboost reads up to 1; install a newer one"),
+    ("format_version", 3, "is 3, but this dualboost reads up to 2; install a newer one"),
     ("format_version", True, "is true; it must be a whole number"),
     ("dualboost_version", 1, "is 1; it must be a string"),
     ("model", "RandomForest", "is 'RandomForest'; it must be one of DualBoostClassifier, "),
@@ -46,11 +46,17 @@ WRONG = [
     ("parameters.max_depth", True, "is true; it must be a whole number"),
     ("parameters.C", "1", "is '1'; it must be a finite number"),
     ("parameters.learner", "__import__", "is '__import__'; it must be one of cart, optimal"),
-    ("parameters.learner", {"name": "cart", "max_depth": 0}, r".max_depth is 0; it must be a whole number from 1"),
+    (
+        "parameters.learner",
+        {"name": "cart", "max_depth": 0, "criterion": "gini", "voting": "hard", "n_thresholds": None},
+        "is refused: max_depth=0 must be an integer of at least 1",
+    ),
     ("parameters.formulation", "exec", "is 'exec'; it must be one of nm, "),
     ("parameters.formulation", {"name": "lp", "C": 1, "epsilon": 1}, ".epsilon is not a key"),
     ("parameters.formulation", {"name": "md", "C": 1, "negative_weights": "x"}, "is refused: negative_weights='x'"),
-    ("parameters.master", "x", "is 'x'; it must be one of auto, "),
+    ("parameters.solver", "x", "is 'x'; it must be an object"),
+    ("parameters.learner", {"name": "oak"}, "name is 'oak'; it must be one of cart, optimal"),
+    ("parameters.learner", {"name": "cart"}, "is missing"),
     ("formulation.C", None, "is null; it must be the number that was used"),
     ("classes.type", "datetime64", "is 'datetime64'; it must be one of bool, "),
     ("classes.values", [1, 0], "is 1, 0; it must be two values of type int64 in order"),
@@ -62,7 +68,7 @@ WRONG = [
     ("fit.stop_reason", "tired", "is 'tired'; it must be one of certified, "),
     ("fit.certified", 1, "is 1; it must be true or false"),
     ("fit.gap", -1.0, "is -1.0; it must be a finite number of at least 0"),
-    ("fit.n_columns", 6, "is 6; it must be a whole number from 0 to 5"),
+    ("fit.n_trees", 6, "is 6; it must be a whole number from 0 to 5"),
     ("fit.n_generated", 1, "is 1; it must be a whole number from 5"),
     ("calibration.negative_slope", -1.0, "is -1.0; it must be a number from 0.001 to 10000"),
     ("balance", 1.5, "is 1.5; it must be a number from -1 to 1"),
@@ -97,7 +103,7 @@ def test_another_formulation_than_asked_for(tmp_path):
     refuse(tmp_path / "model.json", content, "formulation.name is 'lp', but parameters.formulation is 'nm'")
 
 
-WRONG_PARAMETERS = {"max_depth": 0, "voting": "loud", "n_jobs": 0, "tol": -1.0, "random_state": -5, "verbose": -1}
+WRONG_PARAMETERS = {"max_depth": 0, "max_trees": 0, "n_jobs": 0, "tol": -1.0, "random_state": -5, "verbose": -1}
 
 
 @pytest.mark.parametrize("name", WRONG_PARAMETERS)
@@ -186,4 +192,4 @@ def test_a_thinned_model_has_trees_and_no_categories(tmp_path):
 def test_a_file_cannot_ask_for_any_number_of_threads(tmp_path):
     path = tmp_path / "model.json"
     path.write_text(json.dumps(put(document("stumps"), "parameters.n_jobs", 10**9)))
-    assert load_model(path)._ensemble.n_jobs <= (os.cpu_count() or 1)
+    assert load_model(path).fitted_.ensemble.n_jobs <= (os.cpu_count() or 1)

@@ -6,10 +6,10 @@ import pytest
 from dualboost import DualBoostClassifier, load_model
 from dualboost.thinning import ThinnedTreesClassifier
 
-from ..golden import expected, model_paths
+from ..golden import FOLDER, NEWEST, expected, label, model_paths
 
 
-@pytest.mark.parametrize("path", model_paths(), ids=lambda path: path.name)
+@pytest.mark.parametrize("path", model_paths(), ids=label)
 def test_predictions_are_those_of_the_day_of_writing(path):
     X, answers = expected(path)
     model = load_model(path)
@@ -19,8 +19,9 @@ def test_predictions_are_those_of_the_day_of_writing(path):
     assert {type(label) for label in model.predict(X).tolist()} == {type(label) for label in answers["predict"]}
 
 
-def test_every_kind_is_there():
-    models = {path.name.split(".")[0]: load_model(path) for path in model_paths()}
+@pytest.mark.parametrize("folder", [FOLDER, NEWEST], ids=["version 1", "version 2"])
+def test_every_kind_is_there(folder):
+    models = {path.name.split(".")[0]: load_model(path) for path in model_paths(folder)}
     kinds = {type(model).__name__ for model in models.values()}
     assert kinds == {"DualBoostClassifier", "DualBoostClassifierCV", "ThinnedTreesClassifier"}
     classifiers = [model for model in models.values() if isinstance(model, DualBoostClassifier)]

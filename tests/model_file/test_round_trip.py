@@ -12,7 +12,19 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.ensemble import HistGradientBoostingClassifier
 
-from dualboost import DualBoostClassifier, DualBoostClassifierCV, LPBoost, MDBoost, load_model, thin, to_lightgbm
+from dualboost import (
+    CartLearner,
+    DualBoostClassifier,
+    DualBoostClassifierCV,
+    ERLPBoost,
+    LPBoost,
+    MDBoost,
+    OptimalLearner,
+    SolverOptions,
+    load_model,
+    thin,
+    to_lightgbm,
+)
 from dualboost.errors import DegenerateEnsembleWarning, UnsupportedModelError
 from dualboost.thinning import ThinnedTreesClassifier
 
@@ -40,7 +52,7 @@ def assert_same_answers(one, other, X):
 def many():
     """Many trees of which some have no weight, so that the order of summation matters."""
     X, y = numbers(n=600, missing=True)
-    return DualBoostClassifier("lp", max_depth=3, max_trees=60, voting="confidence").fit(X, y)
+    return DualBoostClassifier("lp", max_depth=3, max_trees=60, learner=CartLearner(voting="confidence")).fit(X, y)
 
 
 @pytest.fixture(scope="module")
@@ -110,19 +122,28 @@ def test_stages_are_refused_in_words(many, tmp_path):
 @pytest.mark.parametrize(
     "clf",
     [
-        DualBoostClassifier(LPBoost(C=0.3), max_trees=np.int64(5), C=1, verbose=False, n_jobs=2, time_limit=60),
-        DualBoostClassifier(MDBoost(negative_weights="clip"), learner=[("cart", 1), "optimal"], max_trees=5),
-        DualBoostClassifier(learner=("cart", 2), max_trees=5, columns_per_iteration="all", tol=np.float64(1e-5)),
+        DualBoostClassifier(LPBoost(), max_trees=np.int64(5), C=1, verbose=False, n_jobs=2, time_limit=60),
+        DualBoostClassifier(ERLPBoost(C=np.float64(9.0), epsilon=0.1), max_trees=5),
+        DualBoostClassifier(
+            MDBoost(negative_weights="clip"), learner=[CartLearner(max_depth=1), "optimal"], max_trees=5
+        ),
+        DualBoostClassifier(
+            learner=OptimalLearner(max_depth=np.int64(2), voting="confidence"),
+            max_trees=5,
+            solver=SolverOptions(columns_per_iteration="all"),
+            tol=np.float64(1e-5),
+        ),
+        DualBoostClassifier("erlp", epsilon=0.1, solver=SolverOptions("ipm", "every", active_rows=None), max_trees=5),
         DualBoostClassifierCV("lp", Cs=[0.1, 1], cv=2, select="sparsest", max_trees=5),
         DualBoostClassifierCV("lp", Cs=np.array([0.2, 1.0]), max_trees=5, random_state=3),
     ],
-    ids=["object", "pool", "pair", "list of C", "array of C"],
+    ids=["object", "object with C", "pool", "learner", "solver", "list of C", "array of C"],
 )
 def test_arguments_survive(clf, tmp_path):
     X, y = numbers()
     loaded = saved_and_loaded(clf.fit(X, y), tmp_path)
     assert type(loaded) is type(clf)
-    ours, theirs = clone(loaded).get_params(), clf.get_params()
+    ours, theirs = clone(loaded).get_params(deep=False), clf.get_params(deep=False)
     assert list(ours) == list(theirs)
     for name, value in ours.items():
         assert value == (theirs[name].tolist() if isinstance(theirs[name], np.ndarray) else theirs[name]), name

@@ -8,28 +8,29 @@ import pytest
 
 from dualboost import ConvexBoost, DualBoostClassifier, DualBoostClassifierCV, SpatialLPBoost, load_model
 from dualboost.formulations import FORMULATIONS
-from dualboost.masters import MASTERS
+from dualboost.loading import read_model
+from dualboost.masters import MASTERS, SolverOptions
 from dualboost.model_file.files import read_file
 from dualboost.model_file.layout import MOST_FEATURES, STOP_REASONS
 from dualboost.model_file.parameters import PARAMETERS
-from dualboost.model_file.reading import read_model
 from dualboost.model_file.values import CATEGORY_TYPES, CLASS_TYPES
-from dualboost.pricing import PRICERS
+from dualboost.pricing import LEARNERS
 
-from ..golden import model_paths
+from ..golden import NEWEST, model_paths
 from .json_schema import Schema
 
 SCHEMA = json.loads((Path(__file__).parents[2] / "docs" / "model.schema.json").read_text())
 PARTS = SCHEMA["$defs"]
-GOLDEN = [json.loads(read_file(path)) for path in model_paths()]
+PATHS = model_paths(NEWEST)
+GOLDEN = [json.loads(read_file(path)) for path in PATHS]
 
 
-@pytest.mark.parametrize("model", GOLDEN, ids=[path.name for path in model_paths()])
+@pytest.mark.parametrize("model", GOLDEN, ids=[path.name for path in PATHS])
 def test_saved_files_are_valid(model):
     assert Schema(SCHEMA).accepts(model)
 
 
-@pytest.mark.parametrize("model", GOLDEN, ids=[path.name for path in model_paths()])
+@pytest.mark.parametrize("model", GOLDEN, ids=[path.name for path in PATHS])
 def test_every_key_that_is_missing_or_added_makes_them_invalid(model):
     schema = Schema(SCHEMA)
     assert not schema.accepts(model | {"extra": 1})
@@ -49,8 +50,13 @@ def test_schema_and_code_know_the_same_names():
         assert set(estimator.get_params()) <= set(PARAMETERS)
     properties = PARTS["parameters"]["properties"]
     assert set(properties["formulation"]["oneOf"][0]["enum"]) == set(FORMULATIONS)
-    assert set(properties["master"]["enum"]) == {"auto", *MASTERS}
-    assert set(PARTS["learner"]["oneOf"][0]["enum"]) == set(PRICERS)
+    assert set(PARTS["solver"]["properties"]) == set(SolverOptions().get_params())
+    assert set(PARTS["solver"]["properties"]["master"]["enum"]) == {"auto", *MASTERS}
+    named, *objects = PARTS["learner"]["oneOf"]
+    assert set(named["enum"]) == set(LEARNERS) == {one["properties"]["name"]["const"] for one in objects}
+    for one in objects:
+        learner = LEARNERS[one["properties"]["name"]["const"]]()
+        assert set(one["properties"]) == {"name", *learner.get_params()} == set(one["required"])
     assert PARTS["classes"]["properties"]["type"]["enum"] == list(CLASS_TYPES)
     assert PARTS["categories"]["properties"]["type"]["enum"] == list(CATEGORY_TYPES)
     assert PARTS["fit"]["properties"]["stop_reason"]["enum"] == list(STOP_REASONS)

@@ -7,7 +7,7 @@ import pytest
 from scipy import sparse
 
 from dualboost.models.ensemble import Ensemble
-from dualboost.pricing import CartPricer, LearnerOptions, TrainingData
+from dualboost.pricing import CartLearner, PricingContext, TrainingData
 from dualboost.trees.tree import constant_tree
 
 
@@ -44,8 +44,8 @@ def grown_ensemble(seed, categorical):
     X[:, 2] = rng.integers(0, 70, 300)
     X[rng.random(X.shape) < 0.1] = np.nan
     labels = rng.choice([-1.0, 1.0], 300)
-    pricer = CartPricer(TrainingData(X, labels, [2] if categorical else []), LearnerOptions(max_depth=4))
-    learners = [pricer.price(rng.exponential(size=300)).learner for _ in range(12)]
+    pricer = CartLearner(max_depth=4).pricer(TrainingData(X, [2] if categorical else []), PricingContext())
+    learners = [pricer.price(rng.exponential(size=300) * labels, None).learner for _ in range(12)]
     return Ensemble(learners, rng.exponential(size=12) * (rng.random(12) < 0.7), 0.0, 5), X
 
 

@@ -5,12 +5,22 @@ import pytest
 from sklearn.tree import DecisionTreeClassifier
 
 from dualboost.datasets import make_twonorm
-from dualboost.pricing import PRICERS, LearnerOptions, TrainingData
+from dualboost.pricing import CartLearner, PricingContext, TrainingData
 
 
-def pricer_for(X, labels, depth, **options):
-    data = TrainingData(X, labels, options.pop("categorical", []))
-    return PRICERS["cart"](data, LearnerOptions(max_depth=depth, **options))
+class Labelled:
+    """A pricer for rows with labels, asked with the weight of each."""
+
+    def __init__(self, pricer, labels):
+        self.pricer, self.labels = pricer, labels
+
+    def price(self, u):
+        return self.pricer.price(u * self.labels, None)
+
+
+def pricer_for(X, labels, depth, categorical=(), **context):
+    data = TrainingData(X, list(categorical))
+    return Labelled(CartLearner(max_depth=depth).pricer(data, PricingContext(**context)), labels)
 
 
 def binary_data(n_rows=4440):

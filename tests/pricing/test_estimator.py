@@ -7,26 +7,30 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from dualboost.errors import InvalidParameterError
-from dualboost.pricing import require_learner
+from dualboost.pricing import CartLearner, ClassifierLearner, require_learner
 
 
 @pytest.mark.parametrize(
-    ("learner", "voting", "message"),
+    ("learner", "message"),
     [
-        ("forest", "hard", "forest"),
-        ([], "hard", "empty pool"),
-        (("cart", 0), "hard", "depth"),
-        (LinearRegression(), "hard", "not a scikit-learn classifier"),
-        (3, "hard", "not a scikit-learn classifier"),
-        (RidgeClassifier, "hard", r"did you mean RidgeClassifier\(\)"),
-        (("cart", True), "hard", "depth"),
-        (make_pipeline(StandardScaler(), KNeighborsClassifier()), "hard", "sample_weight"),
-        (KNeighborsClassifier(), "hard", "sample_weight"),
-        (RidgeClassifier(), "confidence", "predict_proba"),
-        (["cart", KNeighborsClassifier()], "hard", "sample_weight"),
+        ("forest", "forest"),
+        ([], "empty pool"),
+        (("cart", 3), "is no learner"),
+        (LinearRegression(), "is no learner"),
+        (3, "is no learner"),
+        (RidgeClassifier, r"did you mean RidgeClassifier\(\)"),
+        (CartLearner, r"did you mean CartLearner\(\)"),
+        (make_pipeline(StandardScaler(), KNeighborsClassifier()), "sample_weight"),
+        (KNeighborsClassifier(), "sample_weight"),
+        (["cart", KNeighborsClassifier()], "sample_weight"),
     ],
     ids=str,
 )
-def test_others_are_refused_by_name(learner, voting, message):
+def test_others_are_refused_by_name(learner, message):
     with pytest.raises(InvalidParameterError, match=message):
-        require_learner(learner, voting)
+        require_learner(learner)
+
+
+def test_confidence_needs_probabilities():
+    with pytest.raises(InvalidParameterError, match="predict_proba"):
+        ClassifierLearner(RidgeClassifier(), voting="confidence")

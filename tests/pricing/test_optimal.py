@@ -8,10 +8,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dualboost.errors import MissingDependencyError
-from dualboost.pricing import PRICERS, LearnerOptions, TrainingData
+from dualboost.pricing import CartLearner, OptimalLearner, PricingContext, TrainingData
 from dualboost.pricing.streed import require_streed
 
 from .test_cart import binary_data
+
+
+def priced(learner, X, residual):
+    """The column that a learner finds for numeric features."""
+    return learner.pricer(TrainingData(np.asfortranarray(X), []), PricingContext()).price(residual, None)
 
 
 def best_edge(Z, s, depth):
@@ -41,8 +46,7 @@ def weighted_rows(draw):
 @settings(max_examples=60)
 def test_no_tree_has_a_larger_edge(depth, rows):
     Z, labels, u = rows
-    pricer = PRICERS["optimal"](TrainingData(Z, labels, []), LearnerOptions(max_depth=depth))
-    column = pricer.price(u)
+    column = priced(OptimalLearner(max_depth=depth), Z, u * labels)
     assert column.is_proven
     assert (u * labels) @ column.votes == pytest.approx(best_edge(Z, u * labels, depth), abs=1e-9)
 
@@ -56,10 +60,8 @@ def test_missing_values_go_to_the_better_side(criterion, depth):
     lost = np.isnan(X)
     cuts = [side | (X[:, j] <= cut) for j, cut in product(range(2), range(3)) for side in (lost[:, j], False)]
     Z = np.column_stack([*cuts, *lost.T]).astype(float)
-    pricer = PRICERS["cart" if criterion == "edge" else "optimal"](
-        TrainingData(np.asfortranarray(X), labels, []), LearnerOptions(max_depth=depth, criterion=criterion)
-    )
-    column = pricer.price(u)
+    learner = CartLearner(depth, criterion="edge") if criterion == "edge" else OptimalLearner(depth)
+    column = priced(learner, X, u * labels)
     assert column.is_proven
     assert (u * labels) @ column.votes == pytest.approx(best_edge(Z, u * labels, depth), abs=1e-9)
     np.testing.assert_array_equal(column.learner.vote(X), column.votes)
@@ -72,9 +74,7 @@ def test_numeric_features_are_cut_everywhere(depth):
     X = rng.integers(0, 5, (40, 3)).astype(float)
     labels, u = rng.choice([-1.0, 1.0], 40), rng.random(40)
     Z = np.column_stack([X[:, j] <= cut for j, cut in product(range(3), range(4))]).astype(float)
-    column = PRICERS["optimal"](TrainingData(np.asfortranarray(X), labels, []), LearnerOptions(max_depth=depth)).price(
-        u
-    )
+    column = priced(OptimalLearner(depth), X, u * labels)
     assert (u * labels) @ column.votes == pytest.approx(best_edge(Z, u * labels, depth), abs=1e-12)
 
 
@@ -84,20 +84,17 @@ def test_never_worse_than_cart(depth):
     rng = np.random.default_rng(1)
     X = np.asfortranarray(rng.normal(size=(400, 5)))
     labels = np.where(X[:, 0] * X[:, 1] + 0.3 * rng.normal(size=400) > 0, 1.0, -1.0)
-    data = TrainingData(X, labels, [])
-    options = LearnerOptions(max_depth=depth, n_thresholds=2, tree_time_limit=0.2)
-    optimal, cart = PRICERS["optimal"](data, options), PRICERS["cart"](data, options)
+    data, context = TrainingData(X, []), PricingContext(max_depth=depth)
+    optimal = OptimalLearner(n_thresholds=2, tree_time_limit=0.2).pricer(data, context)
+    cart = CartLearner().pricer(data, context)
     for _ in range(3):
         s = rng.exponential(size=400) * labels
-        u = s * labels
-        assert s @ optimal.price(u).votes >= s @ cart.price(u).votes - 1e-9
+        assert s @ optimal.price(s, None).votes >= s @ cart.price(s, None).votes - 1e-9
 
 
 def test_out_of_time_is_said():
     X, y = binary_data(1500)
-    options = LearnerOptions(max_depth=6, tree_time_limit=0.05)
-    column = PRICERS["optimal"](TrainingData(np.asfortranarray(X), y, []), options).price(np.ones(1500))
-    assert not column.is_proven
+    assert not priced(OptimalLearner(max_depth=6, tree_time_limit=0.05), X, y).is_proven
 
 
 def test_a_missing_extra_is_named(monkeypatch):
@@ -105,10 +102,5 @@ def test_a_missing_extra_is_named(monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "pystreed", None)
     with pytest.raises(MissingDependencyError, match=r"dualboost\[optimal\]"):
         require_streed()
-    data = TrainingData(np.asfortranarray(np.eye(4)), np.array([1.0, -1.0, 1.0, -1.0]), [])
-    for options in (
-        LearnerOptions(max_depth=2),
-        LearnerOptions(n_thresholds=1),
-        LearnerOptions(max_depth=2, n_thresholds=1),
-    ):
-        assert PRICERS["optimal"](data, options).price(np.ones(4)).is_proven
+    for learner in (OptimalLearner(2), OptimalLearner(n_thresholds=1), OptimalLearner(2, n_thresholds=1)):
+        assert priced(learner, np.eye(4), np.array([1.0, -1.0, 1.0, -1.0])).is_proven

@@ -5,7 +5,7 @@ import pytest
 from sklearn.tree import DecisionTreeClassifier
 
 from dualboost.datasets import make_twonorm
-from dualboost.pricing import LearnerOptions, TrainingData, make_pool
+from dualboost.pricing import CartLearner, PricingContext, TrainingData, make_pool
 from dualboost.trees.growing import Branch, Split, build_tree, leaf_votes
 
 
@@ -36,6 +36,6 @@ def test_confidence_is_that_of_scikit_learns_leaves(depth):
     X, y = np.asfortranarray((X > 0).astype(float)), y.astype(float)
     u = np.random.default_rng(depth).exponential(size=1000)
     tree = DecisionTreeClassifier(max_depth=depth).fit(X, y, sample_weight=u)
-    pool = make_pool("cart", TrainingData(X, y, []), LearnerOptions(max_depth=depth, voting="confidence"))
-    (column, _), *_ = pool.price(u)
+    pool = make_pool(CartLearner(depth, voting="confidence"), TrainingData(X, []), PricingContext())
+    (column, _), *_ = pool.price(u * y, None)
     np.testing.assert_allclose(column.votes, 2.0 * tree.predict_proba(X)[:, 1] - 1.0, atol=1e-6)

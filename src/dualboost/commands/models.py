@@ -14,7 +14,8 @@ from ..errors import InvalidDataError, InvalidParameterError, MissingDependencyE
 from ..estimators.classifier import DualBoostClassifier
 from ..estimators.classifier_cv import DualBoostClassifierCV
 from ..formulations import FORMULATIONS
-from ..model_file.reading import load_model
+from ..loading import load_model
+from ..pricing import LEARNERS
 from .output import JSON, report, require_place
 from .reading import features_for, read_training, split_target
 
@@ -31,7 +32,7 @@ TARGET = click.option("--target", required=True, help="The column with the label
 @click.option("--max-depth", default=1, show_default=True, help="The greatest depth of a tree.")
 @click.option("--max-trees", default=100, show_default=True, help="The greatest number of trees generated.")
 @click.option("--voting", type=click.Choice(["hard", "confidence"]), default="hard", show_default=True)
-@click.option("--learner", type=click.Choice(["cart", "optimal"]), default="cart", show_default=True)
+@click.option("--learner", type=click.Choice(list(LEARNERS)), default="cart", show_default=True)
 @click.option(
     "--select", type=click.Choice(["best", "sparsest"]), default="best", show_default=True, help="With --C auto."
 )
@@ -56,6 +57,7 @@ def fit(
 def _estimator(C: str | None, select: str, options: dict[str, Any]) -> DualBoostClassifier:
     if select != "best" and C != "auto":
         raise InvalidParameterError(f"--select {select} chooses among values of C: add --C auto.")
+    options["learner"] = LEARNERS[options["learner"]](voting=options.pop("voting"))
     if C == "auto":
         return DualBoostClassifierCV(select=select, verbose=1, **options)
     try:
@@ -83,7 +85,7 @@ def load_with_features(model_path: Path, data: Path) -> tuple[Any, pd.DataFrame,
     if not hasattr(model, "feature_names_in_"):
         raise InvalidDataError(f"{model_path}: the model was fitted without column names, so that no table fits it.")
     names = [str(name) for name in model.feature_names_in_]
-    categories = {names[position]: known for position, known in model._encoder.categories.items()}
+    categories = {names[position]: known for position, known in model.fitted_.encoder.categories.items()}
     frame = read_table(data, categories)
     return model, frame, features_for(names, categories, frame, data)
 

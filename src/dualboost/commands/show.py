@@ -12,7 +12,7 @@ import numpy as np
 from ..inspection.names import names_of
 from ..inspection.rules import used_trees
 from ..inspection.text import draw_tree
-from ..model_file.reading import load_model
+from ..loading import load_model
 from .models import FILE, description
 from .output import JSON, report
 
@@ -39,7 +39,7 @@ def show(model: Path, as_rules: bool, most: int, as_json: bool) -> None:
 
 def _trees(fitted: Any) -> list[str]:
     """Each tree with its share of all weights, the heaviest first."""
-    trees, names = used_trees(fitted, "show"), names_of(fitted)
+    trees, names = used_trees(fitted.fitted_, "show"), names_of(fitted.fitted_)
     shares = fitted.weights_ / fitted.weights_.sum() if len(trees) else fitted.weights_
     classes = (str(fitted.classes_[0]), str(fitted.classes_[1]))
     order = sorted(trees, key=lambda j: (-shares[j], j))

@@ -1,24 +1,21 @@
-"""The scikit-learn estimator: it validates, wires the parts together, and predicts."""
+"""The scikit-learn estimator: it checks its arguments and wires the parts of a fit together."""
 
 from __future__ import annotations
 
-import warnings
-from typing import Any
+from typing import Any, TypeVar
 
-import numpy as np
 from joblib import effective_n_jobs
-from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import validate_data
 
-from .._typing import Features, Vector
+from .._typing import Vector
 from ..algebra.columns import Columns
 from ..algebra.rows import Rows
 from ..algebra.threads import one_blas_thread
-from ..data.features import FeatureEncoder, as_features, has_missing
+from ..arguments import require_fraction, require_integer
 from ..data.merging import TrainingRows, merge_rows
-from ..errors import DegenerateEnsembleWarning, InvalidParameterError, TiedEnsembleWarning
+from ..data.splitting import hold_out
+from ..errors import InvalidParameterError
 from ..formulations import Formulation, make_formulation
 from ..inspection import InspectionMixin
 from ..loop.column_generation import ColumnGeneration
@@ -29,17 +26,16 @@ from ..loop.progress import ProgressBar
 from ..loop.stopping import Callbacks, NoImprovement, StoppingRule, TimeLimit
 from ..loop.wiring import Wiring, wire
 from ..masters import Precision, SolverOptions
-from ..models.ensemble import Ensemble
-from ..pricing import LearnerOptions, Pool, TrainingData, make_pool
-from ..tasks.binary import TIE, TwoClasses
-from ..tasks.calibration import calibrate
-from ..tasks.targets import hold_out, require_both_classes, two_classes
-from ..trees.tree import Tree
-from .parameters import as_callbacks, as_sample_weight, check_common, require_fraction, require_integer
-from .prediction import CHECKS, PredictionMixin
+from ..models.fitted import Tuning
+from ..pricing import PricingContext, TrainingData, make_pool
+from ..tasks.binary import TwoClasses
+from .conclusion import Problem, conclude
+from .degenerate import warn_if_degenerate
+from .parameters import as_callbacks, check_common
+from .prediction import PredictionMixin
+from .reading import TrainingSet, read_training_set
 
-MOST_TIED = 0.5
-"""A larger share of training rows with a score of zero is worth a warning."""
+Estimator = TypeVar("Estimator", bound="DualBoostClassifier")
 
 
 class DualBoostClassifier(InspectionMixin, PredictionMixin, ClassifierMixin, BaseEstimator):
@@ -53,32 +49,30 @@ class DualBoostClassifier(InspectionMixin, PredictionMixin, ClassifierMixin, Bas
     ----------
     formulation : str or Formulation, default="nm"
         What is optimised: "nm", "qrlp", "lp", "cg", "erlp", "md", "lp-nu", "hard", "md-full", "convex", "lexi", "soft",
-        "total", "mlp", "cq", "spatial" or "dda"; see ``dualboost.formulations``. An object brings its own parameters.
+        "total", "mlp", "cq" or "spatial"; see ``dualboost.formulations``. An object brings its own parameters,
+        which can be searched over: ``formulation__loss``.
     C : float, default=None
         The formulation's one hyperparameter, with the paper's meaning. None picks the formulation's documented default
-        for the size of the data.
-    epsilon : float, default=0.01
+        for the size of the data. Not beside an object that has its own.
+    epsilon : float, default=None
         The paper's stopping constant of "erlp" and "qrlp"; the larger, the stronger the pull to uniform sample weights.
         The guarantee of "soft", "total" and "mlp": they end within epsilon of the best margin that the learner allows.
-        Not used by the others, nor by a formulation given as an object.
-    learner : {"cart", "optimal"}, scikit-learn classifier, or list of these, default="cart"
-        The base learner. "cart" grows greedily, with at most 255 thresholds for each feature. "optimal" finds the tree
-        with the largest edge: exactly at depth 1 and 2, with STreeD (an extra) and a time budget at more. A classifier
-        is cloned and must take ``sample_weight``. A list is a pool; a pair such as ("cart", 3) is a learner with a
-        depth of its own.
+        None means 0.01, the papers' value. The others have none, and an object has its own.
+    learner : {"cart", "optimal"}, learner object, scikit-learn classifier, or list of these, default="cart"
+        The base learner. "cart" is ``CartLearner()``: it grows greedily, with at most 255 thresholds for each feature.
+        "optimal" is ``OptimalLearner()``, which finds the tree with the largest edge: exactly at depth 1 and 2, with
+        STreeD (an extra) and a time budget at more. A classifier, ``ClassifierLearner(classifier)``, is cloned and must
+        take ``sample_weight``. The objects have options: a depth of their own, confidence-rated votes, and more. A list
+        is a pool.
     max_depth : int, default=1
-        The greatest depth of a tree.
-    voting : {"hard", "confidence"}, default="hard"
-        A leaf votes -1 or +1, or its weighted class balance in [-1, 1].
+        The greatest depth of a tree, unless its learner has its own.
     max_trees : int, default=100
         The greatest number of trees generated.
     tol : float, default=1e-6
         The largest relative duality gap accepted of a master, and the smallest improvement of the (normalised) edge
         that lets a tree enter.
-    master : {"auto", "ipm", "highs", "clarabel"}, default="auto"
-        The solver. "ipm" is our own for every formulation; "highs" (linear programmes: "lp", "dda", "nm", "lp-nu",
-        "hard", "lexi", "soft", "total", "mlp", "spatial") and "clarabel" (an extra) are independent references.
-        Whichever is chosen, the others stand by in case it fails.
+    solver : SolverOptions, default=None
+        How it is solved, which does not change what is optimal; None means ``SolverOptions()``.
     validation_fraction : float, default=None
         The share of rows held out to record the validation accuracy, and to calibrate probabilities.
     n_iter_no_change : int, default=None
@@ -92,25 +86,9 @@ class DualBoostClassifier(InspectionMixin, PredictionMixin, ClassifierMixin, Bas
         Decides which rows are held out.
     verbose : int, default=0
         1 shows a progress bar on a terminal.
-    reoptimize : {"as_needed", "every"}, default="as_needed"
-        "as_needed" solves the master only as far as the next pricing needs, and to the end for the result: fast.
-        "every" solves it to the end after every tree, so that each row of ``history_`` and each stage of
-        ``staged_predict`` is an optimum: for anytime curves. Both return a solution with the same certificate.
-    criterion : {"gini", "edge"}, default="gini"
-        How "cart" chooses its splits: by weighted Gini impurity, or by weighted error (ties by Gini).
-    pool : {"all", "rotate"}, default="all"
-        With several learners: ask all of them at every iteration, or one after the other.
-    columns_per_iteration : int or "all", default=1
-        How many of the columns found may enter at one iteration, the largest edge first.
-    n_thresholds : int, default=None
-        Cuts of each numeric feature, at quantiles, for "optimal" and for criterion "edge". None takes all (at most 255)
-        for "edge" and at depth 1; 512 in all at depth 2 and 128 beyond, shared among the features.
-    tree_time_limit : float, default=10.0
-        Seconds for one "optimal" tree of depth 3 or more; then the best one so far is used, without a proof. Only trees
-        found within their time are the same in every run.
     callbacks : callable or list of callables, default=None
-        Called after every iteration with its record (``dualboost.history.Iteration``: one row of ``history_``, with
-        the master as far as it is solved by then). One that returns True stops the fit; what it raises is raised.
+        Called after every iteration with its record (``dualboost.loop.history.Iteration``: one row of ``history_``,
+        with the master as far as it is solved by then). One that returns True stops the fit; what it raises is raised.
 
     Attributes
     ----------
@@ -150,6 +128,8 @@ class DualBoostClassifier(InspectionMixin, PredictionMixin, ClassifierMixin, Bas
         in their own importances or absolute coefficients). Sums to one; all zero if no learner used splits.
     formulation_ : Formulation
         The formulation with the value of C that was used.
+    fitted_ : FittedModel
+        All of this as one value, which ``fit`` sets at its end: a fit that fails leaves the one before as it was.
 
     Examples
     --------
@@ -165,25 +145,19 @@ class DualBoostClassifier(InspectionMixin, PredictionMixin, ClassifierMixin, Bas
         self,
         formulation: str | Formulation = "nm",
         C: float | None = None,
-        epsilon: float = 0.01,
+        *,
+        epsilon: float | None = None,
         learner: Any = "cart",
         max_depth: int = 1,
-        voting: str = "hard",
         max_trees: int = 100,
         tol: float = 1e-6,
-        master: str = "auto",
+        solver: SolverOptions | None = None,
         validation_fraction: float | None = None,
         n_iter_no_change: int | None = None,
         time_limit: float | None = None,
         n_jobs: int | None = None,
         random_state: Any = None,
         verbose: int = 0,
-        reoptimize: str = "as_needed",
-        criterion: str = "gini",
-        pool: str = "all",
-        columns_per_iteration: int | str = 1,
-        n_thresholds: int | None = None,
-        tree_time_limit: float = 10.0,
         callbacks: Any = None,
     ) -> None:
         self.formulation = formulation
@@ -191,168 +165,93 @@ class DualBoostClassifier(InspectionMixin, PredictionMixin, ClassifierMixin, Bas
         self.epsilon = epsilon
         self.learner = learner
         self.max_depth = max_depth
-        self.voting = voting
         self.max_trees = max_trees
         self.tol = tol
-        self.master = master
+        self.solver = solver
         self.validation_fraction = validation_fraction
         self.n_iter_no_change = n_iter_no_change
         self.time_limit = time_limit
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
-        self.reoptimize = reoptimize
-        self.criterion = criterion
-        self.pool = pool
-        self.columns_per_iteration = columns_per_iteration
-        self.n_thresholds = n_thresholds
-        self.tree_time_limit = tree_time_limit
         self.callbacks = callbacks
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> DualBoostClassifier:
+    def fit(self: Estimator, X: Any, y: Any, sample_weight: Any = None) -> Estimator:
         """Train on X with labels y of two classes; ``sample_weight`` are multiplicities: 2 is the row twice."""
         self._check_parameters()
-        formulation = self._make_formulation()
-        encoder = FeatureEncoder().fit(X)
-        features, classes, labels, weights = self._read(encoder, X, y, sample_weight)
-        held_out, training_weights = self._hold_out(features, labels, weights)
-        rows = merge_rows(features, labels, training_weights)
-        require_both_classes(rows.labels, classes)
-        formulation = formulation.resolve(float(rows.counts.sum()))
-        columns = self._make_columns(formulation, rows)
-        pool = self._make_pool(rows, sorted(encoder.categories), False)
-        wiring = wire(TwoClasses(classes), rows.labels, formulation, columns, self._solver(), Precision(self.tol), pool)
-        trace = self._generate(wiring, held_out)
-        self._encoder, self.classes_, self.formulation_ = encoder, classes, formulation
-        self._keep(trace, rows, columns, held_out)
+        training_set = read_training_set(self, TwoClasses, X, y, sample_weight)
+        formulation, tuning = self._choose_formulation(training_set)
+        problem = self._pose(training_set, formulation)
+        trace = self._generate(problem)
+        fitted = conclude(problem, trace, tuning, effective_n_jobs(self.n_jobs))
+        warn_if_degenerate(fitted, problem.wiring.columns)
+        self._fitted = fitted
         return self
 
-    def _make_formulation(self) -> Formulation:
-        return make_formulation(self.formulation, self.C, self.epsilon)
+    def _choose_formulation(self, data: TrainingSet) -> tuple[Formulation, Tuning | None]:
+        """What to optimise, and how its C was found, if it was."""
+        return make_formulation(self.formulation, self.C, self.epsilon), None
 
-    def _read(
-        self, encoder: FeatureEncoder, X: Any, y: Any, sample_weight: Any
-    ) -> tuple[Features, NDArray[Any], Vector, Vector]:
-        """Encoded features, the two classes, labels in {-1, +1} and multiplicities."""
-        features, y = validate_data(self, encoder.transform(X), y, **CHECKS)
-        classes, labels = two_classes(y)
-        return as_features(features), classes, labels, as_sample_weight(sample_weight, len(labels))
+    def _pose(self, data: TrainingSet, formulation: Formulation) -> Problem:
+        held_out, training_weights = self._hold_out(data)
+        rows = self._rows(data, training_weights)
+        return Problem(data, rows, self._wire(data, rows, formulation, Precision(self.tol)), held_out)
 
-    def _hold_out(self, features: Features, labels: Vector, weights: Vector) -> tuple[HeldOut | None, Vector]:
+    def _wire(self, data: TrainingSet, rows: TrainingRows, formulation: Formulation, precision: Precision) -> Wiring:
+        """The parts of the algorithm for these rows."""
+        solver = self.solver or SolverOptions()
+        algebra = Rows(rows.counts, data.task.groups(rows.labels), effective_n_jobs(self.n_jobs))
+        sides = formulation.side_rows(algebra, rows.X.shape[1])
+        columns = Columns(algebra, capacity=min(self.max_trees, 128), sides=sides)
+        context = PricingContext(
+            self.max_depth, effective_n_jobs(self.n_jobs), leave_out_zeros=solver.active_rows is not None
+        )
+        training_data = TrainingData(rows.X, sorted(data.encoder.categories))
+        pool = make_pool(self.learner, training_data, context, rotate=solver.schedule == "rotate")
+        return wire(data.task, rows.labels, formulation, columns, solver, precision, pool)
+
+    def _rows(self, data: TrainingSet, weights: Vector) -> TrainingRows:
+        rows = merge_rows(data.features, data.targets, weights)
+        data.task.require_trainable(rows.labels)
+        return rows
+
+    def _hold_out(self, data: TrainingSet) -> tuple[HeldOut | None, Vector]:
         """The rows to validate on, if any, and the weights of the rows to train on."""
         if self.validation_fraction is None:
-            return None, weights
-        held = hold_out(labels, weights, self.validation_fraction, check_random_state(self.random_state))
-        training_weights = weights.copy()
+            return None, data.weights
+        strata, rng = data.task.groups(data.targets), check_random_state(self.random_state)
+        held = hold_out(strata, data.weights, self.validation_fraction, rng)
+        training_weights = data.weights.copy()
         training_weights[held] = 0.0
-        return HeldOut(features[held], labels[held], weights[held]), training_weights
+        return HeldOut(data.features[held], data.targets[held], data.weights[held]), training_weights
 
-    def _solver(self) -> SolverOptions:
-        return SolverOptions(self.master, self.reoptimize, self.columns_per_iteration, self.pool)
-
-    def _generate(self, wiring: Wiring, held_out: HeldOut | None) -> Trace:
-        callbacks = Callbacks(as_callbacks(self.callbacks))
-        stopping: list[StoppingRule] = [callbacks]
-        if self.time_limit is not None:
-            stopping.append(TimeLimit(self.time_limit))
-        if self.n_iter_no_change is not None:
-            stopping.append(NoImprovement(self.n_iter_no_change))
+    def _generate(self, problem: Problem) -> Trace:
+        wiring, callbacks = problem.wiring, Callbacks(as_callbacks(self.callbacks))
         log_start(wiring.formulation, wiring.columns, self.max_trees)
         with one_blas_thread(), ProgressBar(self.max_trees, enabled=self.verbose > 0) as progress:
             trace = ColumnGeneration(
                 wiring,
                 max_trees=self.max_trees,
                 most_entering=wiring.solver.most_entering,
-                held_out=held_out,
+                held_out=problem.held_out,
                 keep_best=self.n_iter_no_change is not None,
-                stopping=stopping,
+                stopping=[callbacks, *self._stopping_rules()],
                 observers=[progress, log_iteration, callbacks],
             ).run()
         log_end(trace)
         return trace
 
-    def _keep(self, trace: Trace, rows: TrainingRows, columns: Columns, held_out: HeldOut | None) -> None:
-        """Set the fitted attributes, all at once."""
-        result = trace.result
-        self.weights_ = trace.final_weights()
-        self.estimators_ = [
-            learner.with_covers(rows.X, rows.counts) if weight and isinstance(learner, Tree) else learner
-            for learner, weight in zip(trace.learners, self.weights_, strict=True)
-        ]
-        self._stages = trace.weights
-        self._has_missing = has_missing(rows.X)
-        self.n_generated_, self.n_iter_ = len(trace.learners), len(trace.iterations)
-        self.n_trees_ = result.n_trees
-        self.objective_ = result.objective + 0.0  # not the negative zero
-        self.gap_ = result.gap
-        self.certified_ = trace.certified
-        self.bound_ = float(result.bound) if np.isfinite(result.bound) else None
-        self.duals_ = rows.spread(columns.seen(trace.duals))
-        self.stop_reason_ = trace.stop_reason
-        self.history_ = trace.history()
-        balance = TwoClasses(self.classes_).baseline(rows.labels, columns.rows)
-        n_jobs = effective_n_jobs(self.n_jobs)
-        self._ensemble = Ensemble(self.estimators_, self.weights_, balance, self.n_features_in_, n_jobs)
-        self.feature_importances_ = self._ensemble.feature_importances()
-        margins = columns.margins(self.weights_[: columns.n_columns])
-        if held_out is not None:
-            calibrating = (self._ensemble.decide(held_out.X), held_out.targets, held_out.counts)
-        else:
-            scores = self._ensemble.from_scores(margins[: columns.n_data] * rows.labels)
-            calibrating = (scores, rows.labels, rows.counts)
-        self._calibration = calibrate(*calibrating)
-        if not self.weights_.any():
-            self._warn_degenerate(columns)
-        else:
-            self._warn_tied(margins[: columns.n_data], rows.counts)
-        missed = self.formulation_.shortcoming(margins[columns.n_data :])
-        if missed is not None:
-            warnings.warn(missed, DegenerateEnsembleWarning, stacklevel=3)
-
-    def _warn_degenerate(self, columns: Columns) -> None:
-        smallest = self.formulation_.smallest_useful_C(
-            float(columns.edges(columns.with_sides(columns.rows.counts)).max())
-        )
-        hint = "" if smallest is None else f" The smallest C that uses a learner is about {smallest:.3g}."
-        warnings.warn(
-            f"The optimal ensemble of {self.formulation_.name!r} with C={self.formulation_.C:.3g} is empty, so the "
-            f"majority class is predicted.{hint}",
-            DegenerateEnsembleWarning,
-            stacklevel=4,
-        )
-
-    def _warn_tied(self, margins: Vector, counts: Vector) -> None:
-        is_tied = np.abs(margins) <= TIE * self.weights_.sum()
-        share = float(counts[is_tied].sum() / counts.sum())
-        if share > MOST_TIED:
-            warnings.warn(
-                f"The optimal ensemble of {self.formulation_.name!r} has a score of 0, a tie, for {share:.0%} of the "
-                "training rows. Deeper trees, more of them, another C or another formulation may do better.",
-                TiedEnsembleWarning,
-                stacklevel=4,
-            )
-
-    def _make_columns(self, formulation: Formulation, rows: TrainingRows) -> Columns:
-        groups = (rows.labels > 0).astype(np.intp)
-        algebra = Rows(rows.counts, groups, effective_n_jobs(self.n_jobs))
-        sides = formulation.side_rows(algebra, rows.X.shape[1])
-        return Columns(algebra, capacity=min(self.max_trees, 128), sides=sides)
-
-    def _make_pool(self, rows: TrainingRows, categorical: list[int], leave_out_zeros: bool = False) -> Pool:
-        options = LearnerOptions(
-            max_depth=self.max_depth,
-            voting=self.voting,
-            criterion=self.criterion,
-            n_thresholds=self.n_thresholds,
-            tree_time_limit=self.tree_time_limit,
-            n_jobs=effective_n_jobs(self.n_jobs),
-            leave_out_zeros=leave_out_zeros,
-        )
-        data = TrainingData(rows.X, categorical)
-        return make_pool(self.learner, data, options, rotate=self.pool == "rotate")
+    def _stopping_rules(self) -> list[StoppingRule]:
+        rules: list[StoppingRule] = []
+        if self.time_limit is not None:
+            rules.append(TimeLimit(self.time_limit))
+        if self.n_iter_no_change is not None:
+            rules.append(NoImprovement(self.n_iter_no_change))
+        return rules
 
     def _check_parameters(self) -> None:
         check_common(self)
+        make_formulation(self.formulation, self.C, self.epsilon)
         if self.validation_fraction is not None:
             require_fraction("validation_fraction", self.validation_fraction)
         if self.n_iter_no_change is not None:

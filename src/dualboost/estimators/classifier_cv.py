@@ -9,26 +9,27 @@ import numpy as np
 from sklearn.model_selection import check_cv
 from sklearn.utils import check_random_state
 
-from .._typing import Features, Integers, Vector
+from .._typing import Integers, Vector
 from ..algebra.threads import one_blas_thread
-from ..data.features import FeatureEncoder
-from ..data.merging import merge_rows
+from ..arguments import require_choice, require_fraction, require_integer
+from ..data.splitting import hold_out
 from ..errors import InvalidParameterError
 from ..formulations import Formulation, make_formulation
 from ..loop.held_out import HeldOut
 from ..loop.logs import log_choice
 from ..loop.path import ON_PATH, PathPoint, follow_path
-from ..loop.wiring import wire
-from ..tasks.binary import TwoClasses
-from ..tasks.targets import hold_out, require_both_classes
+from ..masters import SolverOptions
+from ..models.fitted import Tuning
+from .attributes import TunedAttributes
 from .classifier import DualBoostClassifier
-from .parameters import check_common, require_choice, require_fraction, require_integer
+from .parameters import check_common
+from .reading import TrainingSet
 
 SMALLEST_TRAINING_SHARE = 0.5
 """Values of the grid that half of the rows would not admit are left out."""
 
 
-class DualBoostClassifierCV(DualBoostClassifier):
+class DualBoostClassifierCV(TunedAttributes, DualBoostClassifier):
     """``DualBoostClassifier`` with C chosen on held-out rows, then fitted on all of them.
 
     All values of C share one growing set of trees, so that ten of them cost three to four fits with the value chosen.
@@ -37,9 +38,8 @@ class DualBoostClassifierCV(DualBoostClassifier):
 
     Parameters
     ----------
-    formulation, epsilon, learner, max_depth, voting, max_trees, tol, master : as for ``DualBoostClassifier``
-    criterion, pool, columns_per_iteration, n_thresholds, tree_time_limit : as for ``DualBoostClassifier``
-    n_jobs, random_state, verbose, reoptimize : as for ``DualBoostClassifier``
+    formulation, epsilon, learner, max_depth, max_trees, tol, solver : as for ``DualBoostClassifier``
+    n_jobs, random_state, verbose : as for ``DualBoostClassifier``
     time_limit, callbacks : as for ``DualBoostClassifier``; those of the final fit
     Cs : int or array of floats, default=10
         The number of values from the formulation's own grid (``formulation.C_grid``), or the values. The grid counts
@@ -66,13 +66,13 @@ class DualBoostClassifierCV(DualBoostClassifier):
         self,
         formulation: str | Formulation = "nm",
         Cs: Any = 10,
-        epsilon: float = 0.01,
+        *,
+        epsilon: float | None = None,
         learner: Any = "cart",
         max_depth: int = 1,
-        voting: str = "hard",
         max_trees: int = 100,
         tol: float = 1e-6,
-        master: str = "auto",
+        solver: SolverOptions | None = None,
         cv: Any = None,
         validation_fraction: float = 0.2,
         select: str = "best",
@@ -80,12 +80,6 @@ class DualBoostClassifierCV(DualBoostClassifier):
         n_jobs: int | None = None,
         random_state: Any = None,
         verbose: int = 0,
-        reoptimize: str = "as_needed",
-        criterion: str = "gini",
-        pool: str = "all",
-        columns_per_iteration: int | str = 1,
-        n_thresholds: int | None = None,
-        tree_time_limit: float = 10.0,
         callbacks: Any = None,
     ) -> None:
         super().__init__(
@@ -93,20 +87,13 @@ class DualBoostClassifierCV(DualBoostClassifier):
             epsilon=epsilon,
             learner=learner,
             max_depth=max_depth,
-            voting=voting,
             max_trees=max_trees,
             tol=tol,
-            master=master,
+            solver=solver,
             time_limit=time_limit,
             n_jobs=n_jobs,
             random_state=random_state,
             verbose=verbose,
-            reoptimize=reoptimize,
-            criterion=criterion,
-            pool=pool,
-            columns_per_iteration=columns_per_iteration,
-            n_thresholds=n_thresholds,
-            tree_time_limit=tree_time_limit,
             callbacks=callbacks,
         )
         self.Cs = Cs
@@ -114,30 +101,15 @@ class DualBoostClassifierCV(DualBoostClassifier):
         self.validation_fraction: float = validation_fraction
         self.select = select
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> DualBoostClassifierCV:
-        """Choose C on held-out rows, then train on all rows."""
-        self._check_parameters()
-        encoder = FeatureEncoder().fit(X)
-        features, classes, labels, weights = self._read(encoder, X, y, sample_weight)
-        values = self._values(float(weights.sum()))
-        folds = []
-        for held in self._folds(labels, weights):
-            training = weights.copy()
-            training[held] = 0.0
-            rows = merge_rows(features, labels, training)
-            require_both_classes(rows.labels, classes)
-            pool = self._make_pool(rows, sorted(encoder.categories))
-            columns = self._make_columns(self._untuned(), rows)
-            tested = HeldOut(features[held], labels[held], weights[held])
-            task = TwoClasses(classes)
-            with one_blas_thread():
-                wiring = wire(task, rows.labels, self._untuned(), columns, self._solver(), ON_PATH, pool)
-                folds.append(follow_path(wiring, values, tested, self.max_trees))
-        self._choose(values, folds, float(weights.sum()))
-        super().fit(X, y, sample_weight)
-        return self
+    def _choose_formulation(self, data: TrainingSet) -> tuple[Formulation, Tuning]:
+        tuning = self._tune(data)
+        log_choice(tuning.C, len(tuning.Cs), float(tuning.path["score"][tuning.Cs == tuning.C][0]))
+        return make_formulation(self.formulation, tuning.C, self.epsilon), tuning
 
-    def _choose(self, values: Vector, folds: list[list[PathPoint]], n_rows: float) -> None:
+    def _tune(self, data: TrainingSet) -> Tuning:
+        n_rows = float(data.weights.sum())
+        values = self._values(n_rows)
+        folds = [self._path(data, held, values) for held in self._folds(data)]
         scores = np.array([[point.score for point in fold] for fold in folds])
         trees = np.array([[point.n_trees for point in fold] for fold in folds]).mean(axis=0)
         mean = scores.mean(axis=0)
@@ -145,12 +117,20 @@ class DualBoostClassifierCV(DualBoostClassifier):
             error = scores.std(axis=0, ddof=1) / np.sqrt(len(folds))
         else:
             error = np.sqrt(mean * (1.0 - mean) / max(self.validation_fraction * n_rows, 1.0))
-        best = mean.max()
-        allowed = mean >= best - (error[np.argmax(mean)] if self.select == "sparsest" else 0.0)
+        allowed = mean >= mean.max() - (error[np.argmax(mean)] if self.select == "sparsest" else 0.0)
         chosen = min(np.flatnonzero(allowed), key=lambda k: (trees[k], -mean[k], k))
-        self.C_, self.Cs_, self.scores_ = float(values[chosen]), values, scores
-        log_choice(self.C_, len(values), float(mean[chosen]))
-        self.path_ = {"C": values, "score": mean, "standard_error": error, "n_trees": trees}
+        path = {"C": values, "score": mean, "standard_error": error, "n_trees": trees}
+        return Tuning(float(values[chosen]), values, scores, path)
+
+    def _path(self, data: TrainingSet, held: Integers, values: Vector) -> list[PathPoint]:
+        """What every value of C scores on the rows held, after training on the others."""
+        training = data.weights.copy()
+        training[held] = 0.0
+        rows = self._rows(data, training)
+        wiring = self._wire(data, rows, self._untuned(), ON_PATH)
+        tested = HeldOut(data.features[held], data.targets[held], data.weights[held])
+        with one_blas_thread():
+            return follow_path(wiring, values, tested, self.max_trees)
 
     def _values(self, n_samples: float) -> Vector:
         if isinstance(self.Cs, Integral):
@@ -167,27 +147,32 @@ class DualBoostClassifierCV(DualBoostClassifier):
             make_formulation(self.formulation, float(C), self.epsilon).resolve(n_samples)
         return values
 
-    def _folds(self, labels: Vector, weights: Vector) -> list[Integers]:
+    def _folds(self, data: TrainingSet) -> list[Integers]:
         """The rows to score on, fold by fold; rows of weight zero take no part."""
+        strata, weights = data.task.groups(data.targets), data.weights
         if self.cv is None:
-            rng = check_random_state(self.random_state)
-            return [hold_out(labels, weights, self.validation_fraction, rng)]
+            return [hold_out(strata, weights, self.validation_fraction, check_random_state(self.random_state))]
         # A number of folds divides the rows that count; a splitter of the user's speaks of all rows.
-        rows = np.flatnonzero(weights > 0) if isinstance(self.cv, Integral) else np.arange(len(labels))
-        splitter = check_cv(self.cv, labels[rows], classifier=True)
-        folds = [rows[held] for _, held in splitter.split(np.zeros((len(rows), 1)), labels[rows])]
+        rows = np.flatnonzero(weights > 0) if isinstance(self.cv, Integral) else np.arange(len(weights))
+        targets = data.targets[rows]
+        splitter = check_cv(self.cv, targets, classifier=strata is not None)
+        folds = [rows[held] for _, held in splitter.split(np.zeros((len(rows), 1)), targets)]
         return [held for held in (fold[weights[fold] > 0] for fold in folds) if len(held)]
 
     def _untuned(self) -> Formulation:
-        return make_formulation(self.formulation, None, self.epsilon)
+        formulation = make_formulation(self.formulation, None, self.epsilon)
+        if formulation.C is not None:
+            raise InvalidParameterError(
+                f"formulation={formulation!r} has a C, which is to be chosen from Cs: leave it at None, or use "
+                "DualBoostClassifier."
+            )
+        return formulation
 
-    def _make_formulation(self) -> Formulation:
-        return make_formulation(self.formulation, self.C_, self.epsilon)
-
-    def _hold_out(self, features: Features, labels: Vector, weights: Vector) -> tuple[HeldOut | None, Vector]:
-        return None, weights
+    def _hold_out(self, data: TrainingSet) -> tuple[None, Vector]:
+        return None, data.weights
 
     def _check_parameters(self) -> None:
         check_common(self)
+        self._untuned()
         require_fraction("validation_fraction", self.validation_fraction, or_none=False)
         require_choice("select", self.select, ["best", "sparsest"])

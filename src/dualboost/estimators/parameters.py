@@ -1,57 +1,18 @@
-"""Checks of the estimator's arguments: every message names the argument, its value and what to do."""
+"""Checks of what the estimators are given, beyond those that any argument may need."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
-from sklearn.utils import check_random_state
 
 from .._typing import Vector
+from ..arguments import require_integer, require_jobs, require_positive, require_seed
 from ..errors import InvalidDataError, InvalidParameterError
 from ..loop.history import Iteration
+from ..masters import SolverOptions
 from ..pricing import require_learner
-
-
-def require_integer(name: str, value: Any, least: int) -> int:
-    if isinstance(value, (bool, np.bool_)) or not isinstance(value, Integral) or value < least:
-        raise InvalidParameterError(f"{name}={value!r} must be an integer of at least {least}.")
-    return int(value)
-
-
-def require_positive(name: str, value: Any) -> float:
-    if isinstance(value, (bool, np.bool_)) or not isinstance(value, Real) or not 0 < float(value) < np.inf:
-        raise InvalidParameterError(f"{name}={value!r} must be a finite number above 0.")
-    return float(value)
-
-
-def require_choice(name: str, value: Any, choices: list[str]) -> str:
-    if not isinstance(value, str) or value not in choices:
-        raise InvalidParameterError(f"{name}={value!r} is not known; choose one of {choices}.")
-    return value
-
-
-def require_jobs(value: Any) -> None:
-    if value is not None and (isinstance(value, (bool, np.bool_)) or not isinstance(value, Integral) or value == 0):
-        raise InvalidParameterError(f"n_jobs={value!r} must be None (one thread), a number of threads, or -1 (all).")
-
-
-def require_seed(value: Any) -> None:
-    try:
-        check_random_state(value)
-    except ValueError as error:
-        raise InvalidParameterError(f"random_state={value!r} cannot seed a generator: {error}") from error
-
-
-def require_fraction(name: str, value: Any, or_none: bool = True) -> float:
-    if isinstance(value, (bool, np.bool_)) or not isinstance(value, Real) or not 0 < float(value) < 1:
-        alternative = ", or None" if or_none else ""
-        raise InvalidParameterError(
-            f"{name}={value!r} must be a number between 0 and 1 (for example 0.1){alternative}."
-        )
-    return float(value)
 
 
 def as_callbacks(value: Any) -> list[Callable[[Iteration], Any]]:
@@ -66,18 +27,8 @@ def as_callbacks(value: Any) -> list[Callable[[Iteration], Any]]:
 
 def check_common(estimator: Any) -> None:
     """The arguments that every estimator of ours has; C is checked against its formulation."""
-    require_choice("voting", estimator.voting, ["hard", "confidence"])
-    require_choice("criterion", estimator.criterion, ["gini", "edge"])
-    require_choice("pool", estimator.pool, ["all", "rotate"])
-    require_learner(estimator.learner, estimator.voting)
-    if isinstance(estimator.columns_per_iteration, str):
-        require_choice("columns_per_iteration", estimator.columns_per_iteration, ["all"])
-    else:
-        require_integer("columns_per_iteration", estimator.columns_per_iteration, least=1)
-    if estimator.n_thresholds is not None:
-        require_integer("n_thresholds", estimator.n_thresholds, least=1)
-    require_positive("tree_time_limit", estimator.tree_time_limit)
-    require_choice("reoptimize", estimator.reoptimize, ["as_needed", "every"])
+    require_learner(estimator.learner)
+    _require_solver(estimator.solver)
     require_integer("max_depth", estimator.max_depth, least=1)
     require_integer("max_trees", estimator.max_trees, least=1)
     verbose = estimator.verbose
@@ -85,10 +36,19 @@ def check_common(estimator: Any) -> None:
     require_jobs(estimator.n_jobs)
     require_seed(estimator.random_state)
     require_positive("tol", estimator.tol)
-    require_positive("epsilon", estimator.epsilon)
+    if estimator.epsilon is not None:
+        require_positive("epsilon", estimator.epsilon)
     as_callbacks(estimator.callbacks)
     if estimator.time_limit is not None:
         require_positive("time_limit", estimator.time_limit)
+
+
+def _require_solver(solver: Any) -> None:
+    if solver is None:
+        return
+    if not isinstance(solver, SolverOptions):
+        raise InvalidParameterError(f"solver={solver!r} must be a SolverOptions(...), or None.")
+    solver.check()
 
 
 def as_sample_weight(sample_weight: Any, n_rows: int) -> Vector:

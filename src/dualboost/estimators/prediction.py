@@ -1,4 +1,4 @@
-"""What a fitted ensemble answers."""
+"""What a fitted estimator answers."""
 
 from __future__ import annotations
 
@@ -6,53 +6,43 @@ import os
 from collections.abc import Iterator
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .._typing import Features, Matrix, Vector
-from ..data.features import FeatureEncoder, as_features
-from ..errors import InvalidDataError, UnsupportedModelError
-from ..models.ensemble import Ensemble
-from ..tasks.calibration import MarginCalibration
-
-CHECKS: dict[str, Any] = {"accept_sparse": "csr", "dtype": np.float64, "ensure_all_finite": "allow-nan"}
-"""How features are validated, in training and after."""
+from ..data.features import as_features
+from ..model_file.writing import save_model
+from .attributes import FittedAttributes
+from .reading import CHECKS
 
 
-class PredictionMixin:
-    """Votes, margins, probabilities and classes of a fitted estimator."""
-
-    classes_: NDArray[Any]
-    _encoder: FeatureEncoder
-    _ensemble: Ensemble
-    _calibration: MarginCalibration
-    _stages: list[Vector] | None
+class PredictionMixin(FittedAttributes):
+    """Votes, margins, probabilities and classes."""
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model to a JSON file, compressed if its name ends with ".gz"; ``dualboost.load_model`` reads it."""
-        from ..model_file.writing import save_model
-
+        check_is_fitted(self)
+        self._check_parameters()
         save_model(self, path)
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The class of each row; a tie goes to the first class."""
-        return self._to_classes(self.decision_function(X))
+        features = self._features(X)
+        return self.fitted_.predict(features)
 
     def decision_function(self, X: Any) -> Vector:
         """The normalised margin of the second class, in [-1, 1]."""
         features = self._features(X)
-        return self._ensemble.decide(features)
+        return self.fitted_.scores(features)
 
     def predict_proba(self, X: Any) -> Matrix:
         """Class probabilities: a logistic curve of the margin, fitted on the held-out rows or else the training rows.
 
         Trees deep enough to fit the training rows perfectly make the latter overconfident; hold rows out then.
         """
-        decisions = self.decision_function(X)
-        positive = self._calibration.probability(decisions)
-        return np.column_stack([1.0 - positive, positive])
+        features = self._features(X)
+        return self.fitted_.probabilities(features)
 
     def votes(self, X: Any) -> Matrix:
         """Every generated learner's votes in [-1, 1]: ``votes(X) @ weights_`` is the unnormalised score.
@@ -60,36 +50,23 @@ class PredictionMixin:
         An ensemble without a single weight scores zero and answers with the class balance instead.
         """
         features = self._features(X)
-        return self._ensemble.votes(features)
+        return self.fitted_.votes(features)
 
     def margins(self, X: Any, y: Any) -> Vector:
         """The normalised margin of each row's own class y, in [-1, 1]; negative where the row is misclassified."""
-        decisions = self.decision_function(X)
-        y = np.asarray(y)
-        unknown = ~np.isin(y, self.classes_)
-        if y.shape != decisions.shape or unknown.any():
-            what = f"unknown label {y[unknown].tolist()[0]!r}" if y.shape == decisions.shape else f"shape {y.shape}"
-            raise InvalidDataError(f"y has {what}; it must hold one of {self.classes_.tolist()} for each row of X.")
-        return np.where(y == self.classes_[1], decisions, -decisions)
+        features = self._features(X)
+        return self.fitted_.margins(features, y)
 
     def staged_decision_function(self, X: Any) -> Iterator[Vector]:
         """The normalised margins of the ensemble as it was optimised after each iteration."""
         features = self._features(X)
-        if self._stages is None:
-            raise UnsupportedModelError(
-                "The model was loaded from a file, which holds no stages; only the estimator that was fitted has them."
-            )
-        return self._ensemble.staged(features, self._stages)
+        return self.fitted_.staged_scores(features)
 
     def staged_predict(self, X: Any) -> Iterator[NDArray[Any]]:
         """The classes predicted by the ensemble as it was optimised after each iteration."""
-        return (self._to_classes(decisions) for decisions in self.staged_decision_function(X))
-
-    def _to_classes(self, decisions: Vector) -> NDArray[Any]:
-        classes: NDArray[Any] = self.classes_[(decisions > 0).astype(np.intp)]
-        return classes
+        return (self.fitted_.task.decode(scores) for scores in self.staged_decision_function(X))
 
     def _features(self, X: Any) -> Features:
-        check_is_fitted(self, "weights_")
-        X = validate_data(self, self._encoder.transform(X), reset=False, **CHECKS)
+        check_is_fitted(self)
+        X = validate_data(self, self.fitted_.encoder.transform(X), reset=False, **CHECKS)
         return as_features(X) if sparse.issparse(X) else X

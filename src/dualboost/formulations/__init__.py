@@ -51,15 +51,36 @@ STUDIED = ("nm", "qrlp", "lp", "cg", "erlp", "md")
 """Those that the published study compares."""
 
 
-def make_formulation(formulation: str | Formulation, C: float | None, epsilon: float) -> Formulation:
-    """A formulation from its name and parameters, or the object given, with ``C`` in place of its own if set."""
+def make_formulation(formulation: str | Formulation, C: float | None, epsilon: float | None) -> Formulation:
+    """A formulation from its name and parameters, or the object given, with ``C`` if it has none itself."""
     if isinstance(formulation, Formulation):
-        return formulation if C is None else replace(formulation, C=C)
+        return _completed(formulation, C, epsilon)
     if not isinstance(formulation, str) or formulation not in FORMULATIONS:
         raise InvalidParameterError(
             f"formulation={formulation!r} is not known; choose one of {sorted(FORMULATIONS)} or pass a Formulation."
         )
-    return FORMULATIONS[formulation].from_parameters(C=C, epsilon=epsilon)
+    if epsilon is None:
+        return FORMULATIONS[formulation](C=C)
+    able = [name for name, kind in FORMULATIONS.items() if kind.has_epsilon()]
+    if formulation not in able:
+        raise InvalidParameterError(
+            f"epsilon={epsilon!r}: formulation {formulation!r} has no epsilon, only {able} have; leave it at None."
+        )
+    return FORMULATIONS[formulation]().set_params(C=C, epsilon=epsilon)
+
+
+def _completed(formulation: Formulation, C: float | None, epsilon: float | None) -> Formulation:
+    """An object with the arguments that it lacks; one that it has is not given twice."""
+    formulation.check()
+    if epsilon is not None:
+        raise InvalidParameterError(
+            f"epsilon={epsilon!r} is given beside formulation={formulation!r}: give it to that object, if it has one."
+        )
+    if C is None:
+        return formulation
+    if formulation.C is not None:
+        raise InvalidParameterError(f"C={C!r} is given beside formulation={formulation!r}, which has a C: give one.")
+    return replace(formulation, C=C)
 
 
 __all__ = [

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, fields, replace
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -12,12 +12,13 @@ from .._typing import Vector
 from ..algebra.columns import Columns
 from ..algebra.rows import Rows
 from ..algebra.side_rows import NoSideRows, SideRows
+from ..arguments import ParameterObject
 from ..errors import InvalidParameterError
 from .programme import Programme
 
 
-@dataclass(frozen=True)
-class Formulation(ABC):
+@dataclass
+class Formulation(ParameterObject, ABC):
     """A totally corrective boosting programme.
 
     A subclass sets the class attributes and implements ``programme``, ``default_C`` and ``C_grid``; its docstring
@@ -127,10 +128,9 @@ class Formulation(ABC):
         return self.C
 
     @classmethod
-    def from_parameters(cls, **parameters: Any) -> Formulation:
-        """Build from an estimator's parameters, taking the ones this formulation has."""
-        known = {field.name for field in fields(cls)}
-        return cls(**{name: value for name, value in parameters.items() if name in known})
+    def has_epsilon(cls) -> bool:
+        """Whether it takes the estimator's ``epsilon``."""
+        return any(field.name == "epsilon" for field in fields(cls))
 
 
 def require_epsilon(epsilon: object) -> None:

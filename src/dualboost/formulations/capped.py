@@ -16,7 +16,7 @@ from .terms import RowTerm
 from .weight_sets import Simplex
 
 
-@dataclass(frozen=True)
+@dataclass
 class CappedDistribution(Formulation):
     """sum_i u_i = 1 with 0 <= u_i <= c_i/C, and a term of strength 1/eta, eta = max(1/2, ln M / (epsilon/2))."""
 

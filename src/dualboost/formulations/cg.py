@@ -13,7 +13,7 @@ from .terms import LinearTerm
 from .weight_sets import Cone
 
 
-@dataclass(frozen=True)
+@dataclass
 class CGBoost(Formulation):
     """CG-Boost: LP-Boost with the squared l2 norm of the weights in place of their sum.
 

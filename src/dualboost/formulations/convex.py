@@ -18,7 +18,7 @@ from .weight_sets import Box, Cone, WeightSet
 PENALTIES = ("l1", "l2", "linf")
 
 
-@dataclass(frozen=True)
+@dataclass
 class ConvexBoost(Formulation):
     """Fully corrective boosting: any convex loss of the margins, any norm of the weights.
 

@@ -19,7 +19,7 @@ PRICE = 1000.0
 """B, the price of a mean margin below C."""
 
 
-@dataclass(frozen=True)
+@dataclass
 class CqBoost(Formulation):
     """CqBoost: the least second moment of the margins among ensembles with a given mean margin, the C-bound's parts.
 

@@ -10,7 +10,7 @@ from .capped import CappedDistribution
 from .terms import EntropyTerm
 
 
-@dataclass(frozen=True)
+@dataclass
 class ERLPBoost(CappedDistribution):
     """ERLP-Boost: the worst soft margin, with a relative-entropy pull of the sample weights to uniform.
 

@@ -16,7 +16,7 @@ from .terms import LinearTerm
 from .weight_sets import Simplex
 
 
-@dataclass(frozen=True)
+@dataclass
 class HardMarginBoost(Formulation):
     """Hard-margin LP-Boost: the worst margin of all rows.
 

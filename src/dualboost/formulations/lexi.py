@@ -16,7 +16,7 @@ from .two_stages import TwoStageProgramme
 from .weight_sets import Simplex
 
 
-@dataclass(frozen=True)
+@dataclass
 class LexiBoost(Formulation):
     """LexiBoost: the losses of both classes as near as can be to the least that each class has alone.
 

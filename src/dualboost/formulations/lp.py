@@ -13,7 +13,7 @@ from .terms import LinearTerm
 from .weight_sets import Cone
 
 
-@dataclass(frozen=True)
+@dataclass
 class LPBoost(Formulation):
     """LP-Boost: the soft-margin linear programme with a fixed margin of one.
 

@@ -15,7 +15,7 @@ from .terms import LinearTerm
 from .weight_sets import Simplex
 
 
-@dataclass(frozen=True)
+@dataclass
 class NuLPBoost(Formulation):
     """LP-Boost in its nu-form: the worst margin after giving up a fraction of the rows.
 

@@ -16,7 +16,7 @@ from .terms import QuadraticTerm
 from .weight_sets import Simplex
 
 
-@dataclass(frozen=True)
+@dataclass
 class MDBoost(Formulation):
     """MD-Boost: a large mean and a small spread of the margins, with the identity in place of the matrix A.
 

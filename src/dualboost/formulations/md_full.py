@@ -10,7 +10,7 @@ from .md import MDBoost
 from .programme import Programme
 
 
-@dataclass(frozen=True)
+@dataclass
 class MDFullBoost(MDBoost):
     """MD-Boost as its paper derives it: a large mean and a small variance of the margins.
 

@@ -9,7 +9,7 @@ from .lp_nu import NuLPBoost
 from .within_epsilon import WithinEpsilon
 
 
-@dataclass(frozen=True)
+@dataclass
 class MLPBoost(WithinEpsilon, NuLPBoost):
     """MLPBoost: the worst soft margin, to a guarantee, by Frank-Wolfe steps on a smoothed margin or the optimum held.
 

@@ -13,7 +13,7 @@ from .terms import LinearTerm
 from .weight_sets import Simplex
 
 
-@dataclass(frozen=True)
+@dataclass
 class NMBoost(Formulation):
     """NM-Boost: maximise all margins, the negative ones with a greater weight.
 

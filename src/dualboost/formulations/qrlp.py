@@ -12,7 +12,7 @@ from .capped import CappedDistribution
 from .terms import QuadraticTerm
 
 
-@dataclass(frozen=True)
+@dataclass
 class QRLPBoost(CappedDistribution):
     """QRLP-Boost: the worst soft margin, with a quadratic pull of the sample weights to uniform.
 

@@ -9,7 +9,7 @@ from .lp_nu import NuLPBoost
 from .within_epsilon import WithinEpsilon
 
 
-@dataclass(frozen=True)
+@dataclass
 class SoftBoost(WithinEpsilon, NuLPBoost):
     """SoftBoost: the worst soft margin, to a guarantee, by the distribution nearest to uniform with small edges.
 

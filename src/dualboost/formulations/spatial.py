@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -10,12 +10,13 @@ import numpy as np
 from ..algebra.rows import Rows
 from ..algebra.side_rows import FeatureDifferences, NoSideRows, SideRows
 from ..errors import InvalidParameterError
+from .base import Formulation
 from .lp import LPBoost
 from .neighbours import as_neighbours, most_neighbours, neighbouring_pairs
 from .programme import Programme
 
 
-@dataclass(frozen=True)
+@dataclass
 class SpatialLPBoost(LPBoost):
     """LP-Boost whose weights of neighbouring features, such as pixels, are to be alike.
 
@@ -61,10 +62,14 @@ class SpatialLPBoost(LPBoost):
         is_number = isinstance(given, (int, float, np.number)) and not isinstance(given, bool)
         if not (is_number and 0 <= given < np.inf):
             raise InvalidParameterError(f"smoothness={given!r} must be a number of at least 0; 0 is formulation 'lp'.")
-        object.__setattr__(self, "neighbours", as_neighbours(self.neighbours))
+        as_neighbours(self.neighbours)
+
+    def resolve(self, n_samples: float) -> Formulation:
+        """With neighbours that can be compared and written down as well."""
+        return replace(self, C=super().resolve(n_samples).C, neighbours=as_neighbours(self.neighbours))
 
     def side_rows(self, rows: Rows, n_features: int) -> SideRows:
-        pairs = neighbouring_pairs(self.neighbours, n_features)
+        pairs = neighbouring_pairs(as_neighbours(self.neighbours), n_features)
         if self.smoothness == 0 or not len(pairs):
             return NoSideRows()
         return FeatureDifferences(pairs[:, 0], pairs[:, 1], n_features, cost=1.0)
@@ -75,5 +80,5 @@ class SpatialLPBoost(LPBoost):
 
     def smallest_useful_C(self, largest_edge: float) -> float | None:
         """The C from which a single learner pays for itself and for its differences; several may do so earlier."""
-        price = 1.0 + self.smoothness * most_neighbours(self.neighbours)
+        price = 1.0 + self.smoothness * most_neighbours(as_neighbours(self.neighbours))
         return price / largest_edge if largest_edge > 0 else None

@@ -9,7 +9,7 @@ from .hard import HardMarginBoost
 from .within_epsilon import WithinEpsilon
 
 
-@dataclass(frozen=True)
+@dataclass
 class TotalBoost(WithinEpsilon, HardMarginBoost):
     """TotalBoost: the worst margin of all rows, to a guarantee; SoftBoost without a cap on the sample weights.
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from .base import Formulation, require_epsilon
 
 
-@dataclass(frozen=True)
+@dataclass
 class WithinEpsilon(Formulation):
     """Beside the formulation whose programme is solved: a guarantee, which a guide stops at."""
 

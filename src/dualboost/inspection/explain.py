@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 
 from .._typing import Features, Matrix, Vector
 from ..errors import UnsupportedModelError
+from ..models.fitted import FittedModel
 from .names import names_of
 from .rules import used_trees
 
@@ -28,13 +28,13 @@ class Explanation:
         return np.abs(self.values).mean(axis=0)
 
 
-def explain_margins(clf: Any, features: Features) -> Explanation:
-    trees = used_trees(clf, "explain")
+def explain_margins(model: FittedModel, features: Features) -> Explanation:
+    trees = used_trees(model, "explain")
     uncounted = [j for j, tree in trees.items() if tree.n_leaves > 1 and tree.covers is None]
     if uncounted:
         raise UnsupportedModelError(
             f"explain needs the number of training rows in each leaf, which estimators_[{uncounted[0]}] does not have: "
             "it had no weight when it was fitted. Thin with another C, or fit again."
         )
-    contributions = clf._ensemble.contributions(features)
-    return Explanation(contributions[:, :-1], float(contributions[0, -1]), names_of(clf).features)
+    contributions = model.ensemble.contributions(features)
+    return Explanation(contributions[:, :-1], float(contributions[0, -1]), names_of(model).features)

@@ -9,6 +9,7 @@ from sklearn.utils import estimator_html_repr
 from sklearn.utils.validation import check_is_fitted
 
 from .._typing import Features
+from ..models.fitted import FittedModel
 from .explain import Explanation, explain_margins
 from .html import fitted_html
 from .rules import rules_table
@@ -18,6 +19,9 @@ class InspectionMixin:
     """Rules, explanations, and a summary in notebooks."""
 
     if TYPE_CHECKING:
+
+        @property
+        def fitted_(self) -> FittedModel: ...
 
         def _features(self, X: Any) -> Features: ...
 
@@ -29,8 +33,8 @@ class InspectionMixin:
         to ``decision_function``. ``rows`` and their ``share`` count the training rows, by their multiplicities, or
         the rows of X. Thresholds are rounded to six digits; "or missing" stands where training had missing values.
         """
-        check_is_fitted(self, "weights_")
-        return rules_table(self, None if X is None else self._features(X))
+        check_is_fitted(self)
+        return rules_table(self.fitted_, None if X is None else self._features(X))
 
     def explain(self, X: Any) -> Explanation:
         """Exact SHAP values of ``decision_function``: ``base_value + values.sum(axis=1)`` is the margin.
@@ -39,7 +43,7 @@ class InspectionMixin:
         leaves (path-dependent TreeSHAP). For ensembles of trees.
         """
         features = self._features(X)
-        return explain_margins(self, features)
+        return explain_margins(self.fitted_, features)
 
     def _repr_html_inner(self) -> str:
         return estimator_html_repr(self) + fitted_html(self)

@@ -1,4 +1,4 @@
-"""The names that a fitted estimator knows its features and categories by, and numbers as text."""
+"""The names that a fitted model knows its features and categories by, and numbers as text."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from ..models.fitted import FittedModel
 
 NEARLY_ZERO = 1e-30
 """LightGBM writes the threshold zero as 1e-35."""
@@ -29,12 +31,11 @@ class Names:
         return "{" + ", ".join(self.category(feature, code) for code in sorted(codes)) + "}"
 
 
-def names_of(clf: Any) -> Names:
+def names_of(model: FittedModel) -> Names:
     """Columns without a name are x0, x1, ..., as everywhere in scikit-learn."""
-    n_features = clf.n_features_in_
-    names = getattr(clf, "feature_names_in_", [f"x{k}" for k in range(n_features)])
-    has_missing = getattr(clf, "_has_missing", np.ones(n_features, dtype=bool))
-    return Names([str(name) for name in names], clf._encoder.categories, has_missing)
+    given = model.feature_names
+    names = [f"x{k}" for k in range(model.n_features)] if given is None else [str(name) for name in given]
+    return Names(names, model.encoder.categories, model.has_missing)
 
 
 def number(value: float) -> str:

@@ -9,6 +9,7 @@ import numpy as np
 
 from .._typing import Features, Vector
 from ..errors import MissingDependencyError, UnsupportedModelError
+from ..models.fitted import FittedModel
 from ..trees.tree import Tree
 from .conditions import leaf_conditions, rule_text
 from .names import Names, names_of
@@ -18,11 +19,11 @@ DIGITS = 9
 """Weighted votes that agree so far are as strong as each other."""
 
 
-def used_trees(clf: Any, what_for: str) -> dict[int, Tree]:
+def used_trees(model: FittedModel, what_for: str) -> dict[int, Tree]:
     """The trees that have a weight, by their position in ``estimators_``."""
     trees = {}
-    for j in np.flatnonzero(clf.weights_).tolist():
-        learner = clf.estimators_[j]
+    for j in np.flatnonzero(model.ensemble.weights).tolist():
+        learner = model.ensemble.learners[j]
         if not isinstance(learner, Tree):
             raise UnsupportedModelError(
                 f"{what_for} needs an ensemble of trees, but estimators_[{j}] is a {type(learner).__name__}: "
@@ -32,14 +33,15 @@ def used_trees(clf: Any, what_for: str) -> dict[int, Tree]:
     return trees
 
 
-def rules_table(clf: Any, features: Features | None) -> Any:
-    """The table of ``clf.rules``, with the rows counted among the features or, without any, in training."""
+def rules_table(model: FittedModel, features: Features | None) -> Any:
+    """The table of an estimator's ``rules``, with the rows counted among the features or, without any, in training."""
     try:
         import pandas as pd
     except ImportError as error:
         raise MissingDependencyError("rules returns a pandas data frame: pip install pandas.") from error
-    trees, names = used_trees(clf, "rules"), names_of(clf)
-    shares = clf.weights_ / max(float(clf.weights_.sum()), np.finfo(float).tiny)
+    trees, names = used_trees(model, "rules"), names_of(model)
+    weights = model.ensemble.weights
+    shares = weights / max(float(weights.sum()), np.finfo(float).tiny)
     records = [record for j, tree in trees.items() for record in _rules(j, tree, shares[j], names, features)]
     table = pd.DataFrame.from_records(records, columns=COLUMNS)
     strength = np.abs(table["weighted_vote"].to_numpy(dtype=float)).round(DIGITS)

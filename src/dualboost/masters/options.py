@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ..arguments import ParameterObject, require_choice, require_integer
+
 
 @dataclass
-class SolverOptions:
-    """The plumbing of a fit; the defaults suit nearly everyone.
+class SolverOptions(ParameterObject):
+    """The plumbing of a fit; the defaults suit nearly everyone, and none of it changes what is optimal.
 
     Parameters
     ----------
@@ -33,7 +35,17 @@ class SolverOptions:
     schedule: str = "all"
     active_rows: int | None = None
 
+    def __post_init__(self) -> None:
+        require_choice("reoptimize", self.reoptimize, ["as_needed", "every"])
+        require_choice("schedule", self.schedule, ["all", "rotate"])
+        if isinstance(self.columns_per_iteration, str):
+            require_choice("columns_per_iteration", self.columns_per_iteration, ["all"])
+        else:
+            require_integer("columns_per_iteration", self.columns_per_iteration, least=1)
+        if self.active_rows is not None:
+            require_integer("active_rows", self.active_rows, least=2)
+
     @property
     def most_entering(self) -> int | None:
         """``columns_per_iteration`` as a number; None for all that improve."""
-        return None if self.columns_per_iteration == "all" else int(self.columns_per_iteration)
+        return None if isinstance(self.columns_per_iteration, str) else int(self.columns_per_iteration)

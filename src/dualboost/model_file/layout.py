@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-FORMAT, VERSION = "dualboost-model", 1
+FORMAT, VERSION = "dualboost-model", 2
 
 LARGEST_TEXT = 32 * 2**20
 """Bytes of JSON; parsed, it takes up to 25 times as much memory."""
@@ -31,3 +31,5 @@ STOP_REASONS = (
 )
 COUNTS = ("iteration", "n_trees", "n_generated")
 """The whole numbers of the history."""
+DEFAULT_FORMULATION = "nm"
+"""What a file means that does not name the argument ``formulation``."""

@@ -1,7 +1,8 @@
-"""The parts of a checked document as a fitted estimator."""
+"""The parts of a checked document as values: the arguments of an estimator, and what was fitted."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from dataclasses import fields as dataclass_fields
 from typing import Any
 
@@ -9,14 +10,15 @@ import numpy as np
 from joblib import effective_n_jobs
 from numpy.typing import NDArray
 
+from .._typing import Vector
 from ..data.features import FeatureEncoder
-from ..errors import InvalidParameterError
-from ..estimators.classifier import DualBoostClassifier
-from ..estimators.classifier_cv import DualBoostClassifierCV
+from ..formulations import Formulation
 from ..loop.history import Iteration
 from ..models.ensemble import Ensemble
+from ..models.fitted import FitFigures, FittedModel, Tuning
+from ..tasks.binary import TwoClasses
 from ..tasks.calibration import LARGEST_SLOPE, SMALLEST_SLOPE, MarginCalibration
-from ..thinning.tree_model import ThinnedTreesClassifier
+from ..trees.tree import Tree
 from .checks import (
     choice,
     fail,
@@ -31,82 +33,109 @@ from .checks import (
     numbers,
     text,
 )
-from .layout import COUNTS, MOST_FEATURES, STOP_REASONS
-from .parameters import read_formulation, read_parameters
+from .layout import COUNTS, DEFAULT_FORMULATION, MOST_FEATURES, STOP_REASONS
+from .objects import read_formulation
+from .parameters import read_parameters
 from .trees import LARGEST_FIGURE, TreeReader
 from .values import read_categories, read_classes
 
 FIT = ("objective", "gap", "bound", "certified", "stop_reason", "n_trees", "n_generated", "n_iterations")
 
 
-def restore_classifier(document: dict[str, Any]) -> DualBoostClassifier:
-    """A ``DualBoostClassifier`` or ``DualBoostClassifierCV`` with every attribute that is stored."""
-    clf = _unfitted(document)
-    clf.classes_ = read_classes(document["classes"], "classes")
-    clf.formulation_ = read_formulation(document["formulation"], "formulation")
-    if clf.formulation_.C is None:
-        fail("formulation.C", "is null; it must be the number that was used")
-    asked = clf.formulation if isinstance(clf.formulation, str) else clf.formulation.name
-    if asked != clf.formulation_.name:
-        fail("formulation.name", f"is {clf.formulation_.name!r}, but parameters.formulation is {asked!r}")
-    if not clf.formulation_.C > 0:
-        fail("formulation.C", f"is {clf.formulation_.C}; it must be above 0")
-    clf._encoder = FeatureEncoder(_restore_features(clf, document["features"]))
-    n_categories = {feature: len(known) for feature, known in clf._encoder.categories.items()}
-    weights, trees = _restore_trees(document["trees"], TreeReader(clf.n_features_in_, n_categories))
-    clf.weights_, clf.estimators_, clf._stages = weights, trees, None
-    _restore_fit(clf, document["fit"])
-    clf.history_ = _read_history(document["history"], "history", clf.n_iter_)
-    if isinstance(clf, DualBoostClassifierCV):
-        _restore_tuning(clf, document["tuning"])
-    clf._calibration = _read_calibration(document["calibration"], "calibration")
-    balance = number(document["balance"], "balance", -1.0, 1.0)
-    n_jobs = min(effective_n_jobs(clf.n_jobs), effective_n_jobs(-1))  # a file may ask for any number of threads
-    clf._ensemble = Ensemble(trees, weights, balance, clf.n_features_in_, n_jobs)
-    clf.feature_importances_ = clf._ensemble.feature_importances()
-    return clf
+@dataclass(frozen=True, eq=False)
+class StoredFeatures:
+    """What a file says of the columns."""
+
+    count: int
+    names: NDArray[Any] | None
+    categories: dict[int, Any]
+    has_missing: NDArray[np.bool_]
 
 
-def restore_thinned(document: dict[str, Any]) -> ThinnedTreesClassifier:
-    model = ThinnedTreesClassifier()
-    model.classes = read_classes(document["classes"], "classes")
-    model.intercept = number(document["intercept"], "intercept", -LARGEST_FIGURE, LARGEST_FIGURE)
-    if _restore_features(model, document["features"]):
-        fail("features.categories", "must be empty in a ThinnedTreesClassifier")
-    model.weights, model.trees = _restore_trees(
-        document["trees"], TreeReader(model.n_features, {}, largest_vote=LARGEST_FIGURE)
+@dataclass(frozen=True, eq=False)
+class StoredClassifier:
+    """An estimator of ours: its class, its arguments and what was fitted."""
+
+    kind: str
+    parameters: dict[str, Any]
+    fitted: FittedModel
+
+
+@dataclass(frozen=True, eq=False)
+class StoredTrees:
+    """A ``ThinnedTreesClassifier``."""
+
+    classes: NDArray[Any]
+    features: StoredFeatures
+    intercept: float
+    weights: Vector
+    trees: list[Tree]
+
+
+def restore_classifier(document: dict[str, Any]) -> StoredClassifier:
+    kind = document["model"]
+    parameters = read_parameters(document["parameters"], "parameters", kind)
+    formulation = _restore_formulation(document["formulation"], parameters.get("formulation"))
+    features = _restore_features(document["features"])
+    n_categories = {feature: len(known) for feature, known in features.categories.items()}
+    weights, trees = _restore_trees(document["trees"], TreeReader(features.count, n_categories))
+    figures = _restore_fit(document["fit"], len(weights))
+    baseline = number(document["balance"], "balance", -1.0, 1.0)
+    n_jobs = parameters.get("n_jobs")
+    # A file may ask for any number of threads, or for none, which the estimator refuses.
+    n_threads = min(effective_n_jobs(n_jobs or None), effective_n_jobs(-1))
+    fitted = FittedModel(
+        task=TwoClasses(read_classes(document["classes"], "classes")),
+        encoder=FeatureEncoder(features.categories),
+        ensemble=Ensemble(trees, weights, baseline, features.count, n_threads),
+        calibration=_read_calibration(document["calibration"], "calibration"),
+        formulation=formulation,
+        figures=figures,
+        history=_read_history(document["history"], "history", figures.n_iterations),
+        feature_names=features.names,
+        has_missing=features.has_missing,
+        tuning=_restore_tuning(document["tuning"]) if "tuning" in document else None,
     )
-    if not model.trees:
+    return StoredClassifier(kind, parameters, fitted)
+
+
+def restore_thinned(document: dict[str, Any]) -> StoredTrees:
+    classes = read_classes(document["classes"], "classes")
+    intercept = number(document["intercept"], "intercept", -LARGEST_FIGURE, LARGEST_FIGURE)
+    features = _restore_features(document["features"])
+    if features.categories:
+        fail("features.categories", "must be empty in a ThinnedTreesClassifier")
+    reader = TreeReader(features.count, {}, largest_vote=LARGEST_FIGURE)
+    weights, trees = _restore_trees(document["trees"], reader)
+    if not trees:
         fail("trees", "is empty; a ThinnedTreesClassifier has at least one")
-    return model
+    return StoredTrees(classes, features, intercept, weights, trees)
 
 
-def _unfitted(document: dict[str, Any]) -> DualBoostClassifier:
-    kind = DualBoostClassifierCV if document["model"] == "DualBoostClassifierCV" else DualBoostClassifier
-    known = list(kind().get_params(deep=False))
-    clf = kind(**read_parameters(document["parameters"], "parameters", known))
-    try:
-        clf._check_parameters()
-    except InvalidParameterError as error:
-        fail("parameters", f"are refused: {error}")
-    return clf
+def _restore_formulation(value: Any, asked: Any) -> Formulation:
+    """The formulation that was used; ``asked`` is the argument of the constructor, if the file has it."""
+    formulation = read_formulation(value, "formulation")
+    if formulation.C is None:
+        fail("formulation.C", "is null; it must be the number that was used")
+    name = asked.name if isinstance(asked, Formulation) else DEFAULT_FORMULATION if asked is None else asked
+    if name != formulation.name:
+        fail("formulation.name", f"is {formulation.name!r}, but parameters.formulation is {name!r}")
+    if not formulation.C > 0:
+        fail("formulation.C", f"is {formulation.C}; it must be above 0")
+    return formulation
 
 
-def _restore_features(model: Any, value: Any) -> dict[int, Any]:
-    """Sets the number and the names of the features; returns the categories of those that have any."""
+def _restore_features(value: Any) -> StoredFeatures:
     entry = fields(value, "features", ("count", "names", "categories", "with_missing"))
     count = integer(entry["count"], "features.count", 1, MOST_FEATURES)
-    if isinstance(model, ThinnedTreesClassifier):
-        model.n_features = count
-    else:
-        model.n_features_in_ = count
+    names = None
     if entry["names"] is not None:
-        names = items(entry["names"], "features.names", count)
-        checked = [text(name, inside("features.names", k)) for k, name in enumerate(names)]
+        found = items(entry["names"], "features.names", count)
+        checked = [text(name, inside("features.names", k)) for k, name in enumerate(found)]
         if len(set(checked)) < count:
             fail("features.names", "holds a name twice")
-        model.feature_names_in_ = np.array(checked, dtype=object)
-    model._has_missing = _read_missing(entry["with_missing"], "features.with_missing", count)
+        names = np.array(checked, dtype=object)
+    has_missing = _read_missing(entry["with_missing"], "features.with_missing", count)
     categories: dict[int, Any] = {}
     for k, described in enumerate(items(entry["categories"], "features.categories")):
         place = inside("features.categories", k)
@@ -114,7 +143,7 @@ def _restore_features(model: Any, value: Any) -> dict[int, Any]:
         if feature <= max(categories, default=-1):
             fail(inside(place, "feature"), f"is {feature}; features must be in increasing order")
         categories[feature] = known
-    return categories
+    return StoredFeatures(count, names, categories, has_missing)
 
 
 def _read_missing(value: Any, where: str, count: int) -> NDArray[np.bool_]:
@@ -132,16 +161,18 @@ def _restore_trees(value: Any, reader: TreeReader) -> tuple[NDArray[np.float64],
     return np.array([weight for weight, _ in pairs], dtype=float), [tree for _, tree in pairs]
 
 
-def _restore_fit(clf: Any, value: Any) -> None:
+def _restore_fit(value: Any, n_weights: int) -> FitFigures:
     entry = fields(value, "fit", FIT)
-    clf.objective_ = number_or_nan(entry["objective"], "fit.objective")
-    clf.gap_ = number_or_nan(entry["gap"], "fit.gap", 0.0)
-    clf.bound_ = None if entry["bound"] is None else number(entry["bound"], "fit.bound")
-    clf.certified_ = None if entry["certified"] is None else flag(entry["certified"], "fit.certified")
-    clf.stop_reason_ = choice(entry["stop_reason"], "fit.stop_reason", STOP_REASONS)
-    clf.n_generated_ = integer(entry["n_generated"], "fit.n_generated", len(clf.weights_))
-    clf.n_trees_ = integer(entry["n_trees"], "fit.n_trees", 0, len(clf.weights_))
-    clf.n_iter_ = integer(entry["n_iterations"], "fit.n_iterations", 1)
+    return FitFigures(
+        objective=number_or_nan(entry["objective"], "fit.objective"),
+        gap=number_or_nan(entry["gap"], "fit.gap", 0.0),
+        bound=None if entry["bound"] is None else number(entry["bound"], "fit.bound"),
+        certified=None if entry["certified"] is None else flag(entry["certified"], "fit.certified"),
+        stop_reason=choice(entry["stop_reason"], "fit.stop_reason", STOP_REASONS),
+        n_trees=integer(entry["n_trees"], "fit.n_trees", 0, n_weights),
+        n_generated=integer(entry["n_generated"], "fit.n_generated", n_weights),
+        n_iterations=integer(entry["n_iterations"], "fit.n_iterations", 1),
+    )
 
 
 def _read_history(value: Any, where: str, length: int) -> dict[str, NDArray[Any]]:
@@ -155,17 +186,16 @@ def _read_history(value: Any, where: str, length: int) -> dict[str, NDArray[Any]
     }
 
 
-def _restore_tuning(clf: DualBoostClassifierCV, value: Any) -> None:
+def _restore_tuning(value: Any) -> Tuning:
     entry = fields(value, "tuning", ("C", "Cs", "scores", "path"))
-    clf.C_ = number(entry["C"], "tuning.C")
-    clf.Cs_ = numbers(entry["Cs"], "tuning.Cs", None)
-    n = len(clf.Cs_)
+    C, Cs = number(entry["C"], "tuning.C"), numbers(entry["Cs"], "tuning.Cs", None)
+    n = len(Cs)
     folds = items(entry["scores"], "tuning.scores")
     scores = [numbers(fold, inside("tuning.scores", k), n, 0.0, 1.0) for k, fold in enumerate(folds)]
-    clf.scores_ = np.array(scores, dtype=float).reshape(len(folds), n)
     names = ("score", "standard_error", "n_trees")
     path = fields(entry["path"], "tuning.path", names)
-    clf.path_ = {"C": clf.Cs_} | {name: numbers(path[name], f"tuning.path.{name}", n, 0.0) for name in names}
+    columns = {name: numbers(path[name], f"tuning.path.{name}", n, 0.0) for name in names}
+    return Tuning(C, Cs, np.array(scores, dtype=float).reshape(len(folds), n), {"C": Cs} | columns)
 
 
 def _read_calibration(value: Any, where: str) -> MarginCalibration:

@@ -6,14 +6,17 @@ import os
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from ..errors import ModelFormatError, UnsupportedModelError
+from ..models.fitted import FitFigures, FittedModel, Tuning
 from ..trees.tree import Tree
 from .files import write_file
 from .layout import BODY, FORMAT, LARGEST_TEXT, VERSION
-from .parameters import describe_formulation, describe_parameters
-from .reading import read_model
+from .objects import describe_formulation
+from .parameters import describe_parameters
+from .reading import read_document
 from .text import render
 from .trees import describe_tree
 from .values import describe_categories, describe_classes
@@ -23,7 +26,7 @@ def save_model(estimator: Any, path: str | os.PathLike[str]) -> None:
     """Write a model file; whatever goes wrong, a file that was there stays as it was."""
     content = model_text(estimator)
     try:
-        read_model(content)
+        read_document(content)
     except ModelFormatError as error:
         raise ModelFormatError(f"The model cannot be saved, as it could not be loaded again: {error}") from error
     if len(content.encode()) > LARGEST_TEXT:
@@ -44,43 +47,44 @@ def model_text(estimator: Any) -> str:
 
 
 def _describe_classifier(clf: Any) -> dict[str, Any]:
-    check_is_fitted(clf, "weights_")
-    clf._check_parameters()
-    used = np.flatnonzero(clf.weights_).tolist()
-    categories = clf._encoder.categories
+    check_is_fitted(clf)
+    fitted: FittedModel = clf.fitted_
+    categories, ensemble = fitted.encoder.categories, fitted.ensemble
+    used = np.flatnonzero(ensemble.weights).tolist()
+    described = [describe_categories(k, categories[k]) for k in sorted(categories)]
     parts = {
         "parameters": describe_parameters(clf),
-        "formulation": describe_formulation(clf.formulation_),
+        "formulation": describe_formulation(fitted.formulation),
         "classes": describe_classes(clf.classes_),
-        "features": _describe_features(clf, [describe_categories(k, categories[k]) for k in sorted(categories)]),
-        "fit": _describe_fit(clf),
+        "features": _describe_features(fitted.n_features, fitted.feature_names, described, fitted.has_missing),
+        "fit": _describe_fit(fitted.figures),
         "calibration": {
-            "negative_slope": clf._calibration.negative_slope,
-            "positive_slope": clf._calibration.positive_slope,
+            "negative_slope": fitted.calibration.negative_slope,
+            "positive_slope": fitted.calibration.positive_slope,
         },
-        "balance": clf._ensemble.balance,
-        "trees": [describe_tree(_require_tree(clf.estimators_[j]), clf.weights_[j]) for j in used],
-        "history": {name: _plain(column) for name, column in clf.history_.items()},
+        "balance": ensemble.baseline,
+        "trees": [describe_tree(_require_tree(ensemble.learners[j]), ensemble.weights[j]) for j in used],
+        "history": {name: _plain(column) for name, column in fitted.history.items()},
     }
-    return parts | ({"tuning": _describe_tuning(clf)} if hasattr(clf, "C_") else {})
+    return parts | ({} if fitted.tuning is None else {"tuning": _describe_tuning(fitted.tuning)})
 
 
-def _describe_fit(clf: Any) -> dict[str, Any]:
+def _describe_fit(figures: FitFigures) -> dict[str, Any]:
     return {
-        "objective": _plain(clf.objective_),
-        "gap": _plain(clf.gap_),
-        "bound": clf.bound_,
-        "certified": None if clf.certified_ is None else bool(clf.certified_),
-        "stop_reason": clf.stop_reason_,
-        "n_trees": int(clf.n_trees_),
-        "n_generated": int(clf.n_generated_),
-        "n_iterations": int(clf.n_iter_),
+        "objective": _plain(figures.objective),
+        "gap": _plain(figures.gap),
+        "bound": figures.bound,
+        "certified": None if figures.certified is None else bool(figures.certified),
+        "stop_reason": figures.stop_reason,
+        "n_trees": int(figures.n_trees),
+        "n_generated": int(figures.n_generated),
+        "n_iterations": int(figures.n_iterations),
     }
 
 
-def _describe_tuning(clf: Any) -> dict[str, Any]:
-    path = {name: column.tolist() for name, column in clf.path_.items() if name != "C"}
-    return {"C": clf.C_, "Cs": clf.Cs_.tolist(), "scores": clf.scores_.tolist(), "path": path}
+def _describe_tuning(tuning: Tuning) -> dict[str, Any]:
+    path = {name: column.tolist() for name, column in tuning.path.items() if name != "C"}
+    return {"C": tuning.C, "Cs": tuning.Cs.tolist(), "scores": tuning.scores.tolist(), "path": path}
 
 
 def _describe_thinned(model: Any) -> dict[str, Any]:
@@ -92,19 +96,22 @@ def _describe_thinned(model: Any) -> dict[str, Any]:
         )
     return {
         "classes": describe_classes(model.classes_),
-        "features": _describe_features(model, []),
+        "features": _describe_features(
+            model.n_features_in_, getattr(model, "feature_names_in_", None), [], np.zeros(0)
+        ),
         "intercept": float(model.intercept),
         "trees": [describe_tree(*pair) for pair in zip(model.trees, model.weights, strict=True) if pair[1]],
     }
 
 
-def _describe_features(model: Any, categories: list[dict[str, Any]]) -> dict[str, Any]:
-    names = getattr(model, "feature_names_in_", None)
+def _describe_features(
+    count: int, names: NDArray[Any] | None, categories: list[dict[str, Any]], has_missing: NDArray[Any]
+) -> dict[str, Any]:
     return {
-        "count": int(model.n_features_in_),
+        "count": int(count),
         "names": None if names is None else [str(name) for name in names],
         "categories": categories,
-        "with_missing": np.flatnonzero(getattr(model, "_has_missing", False)).tolist(),
+        "with_missing": np.flatnonzero(has_missing).tolist(),
     }
 
 

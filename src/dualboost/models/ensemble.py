@@ -20,11 +20,11 @@ from ..trees.tree import Tree
 
 @dataclass(eq=False)
 class Ensemble:
-    """A weighted vote. ``balance``, the class balance in training, answers where no learner has a weight."""
+    """A weighted vote. ``baseline``, the task's answer without a learner, is the score where none has a weight."""
 
     learners: Sequence[Learner]
     weights: Vector
-    balance: float
+    baseline: float
     n_features: int
     n_jobs: int = 1
 
@@ -44,7 +44,7 @@ class Ensemble:
     def contributions(self, X: Features) -> Matrix:
         """The SHAP values of ``decide``, and their base value as a last column; for ensembles of trees only."""
         if not self.weights.any():
-            return np.pad(np.full((X.shape[0], 1), self.balance), ((0, 0), (self.n_features, 0)))
+            return np.pad(np.full((X.shape[0], 1), self.baseline), ((0, 0), (self.n_features, 0)))
         assert self._compiled is not None
         found: Any = self._compiled.predict(X, pred_contrib=True, num_threads=self.n_jobs)
         return found.toarray() if sparse.issparse(found) else np.asarray(found)
@@ -52,7 +52,7 @@ class Ensemble:
     def from_scores(self, scores: Vector) -> Vector:
         """What ``decide`` answers where the unnormalised scores are known already."""
         total = self.weights.sum()
-        return _settled(scores / total) if total > 0 else np.full(len(scores), self.balance)
+        return _settled(scores / total) if total > 0 else np.full(len(scores), self.baseline)
 
     @cached_property
     def _compiled(self) -> lightgbm.Booster | None:
@@ -80,7 +80,7 @@ class Ensemble:
 
     def _combine(self, weights: Vector, votes: list[Vector], n_rows: int) -> Vector:
         if not len(weights):
-            return np.full(n_rows, self.balance)
+            return np.full(n_rows, self.baseline)
         scores = np.zeros(n_rows)
         for weight, vote in zip(weights / weights.sum(), votes, strict=True):
             scores += weight * vote

@@ -18,8 +18,9 @@ def plot_history(clf: Any, X: Any = None, y: Any = None, *, ax: Any = None) -> A
     """Objective, duality gap (on a logarithmic axis) and accuracy against iterations; returns the three axes.
 
     The accuracies are those of ``history_``, on the training rows and on those held out; X and y add that of each stage
-    on other rows. ``ax`` are three axes to draw into, or one whose place they take. Unless ``reoptimize="every"``,
-    masters are solved only as far as the next tree needs, so that only the ensemble kept has the gap of ``gap_``.
+    on other rows. ``ax`` are three axes to draw into, or one whose place they take. Unless the estimator has
+    ``SolverOptions(reoptimize="every")``, masters are solved only as far as the next tree needs, so that only the
+    ensemble kept has the gap of ``gap_``.
     """
     require_fitted(clf, "history_", "plot_history")
     axes = _three_axes(ax)

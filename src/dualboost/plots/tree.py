@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..arguments import require_integer
 from ..errors import InvalidParameterError
-from ..estimators.parameters import require_integer
 from ..inspection.conditions import split_text
 from ..inspection.names import Names, names_of
 from ..inspection.rules import used_trees
@@ -42,7 +42,7 @@ def plot_tree(clf: Any, tree: int | None = None, *, ax: Any = None) -> Any:
     """
     require_fitted(clf, "weights_", "plot_tree")
     number = _position(clf, tree)
-    drawn, names = clf.estimators_[number], names_of(clf)
+    drawn, names = clf.estimators_[number], names_of(clf.fitted_)
     places = dict(_layout(drawn))
     depth = max(place.depth for place in places.values())
     size = (max(LEAF_INCHES * drawn.n_leaves, 3.6), LEVEL_INCHES * (depth + 1) + 0.3)
@@ -65,7 +65,7 @@ def plot_tree(clf: Any, tree: int | None = None, *, ax: Any = None) -> Any:
 def _position(clf: Any, tree: int | None) -> int:
     """The tree to draw; one of those that have a weight, unless another is asked for."""
     if tree is None:
-        used = used_trees(clf, "plot_tree")
+        used = used_trees(clf.fitted_, "plot_tree")
         tree = max(used, key=lambda j: clf.weights_[j]) if used else 0
     tree = require_integer("tree", tree, least=0)
     if tree >= len(clf.estimators_) or not isinstance(clf.estimators_[tree], Tree):

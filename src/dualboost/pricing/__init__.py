@@ -1,73 +1,73 @@
-"""Who finds new columns: the pricers, and the registry that a new one joins by one line."""
+"""Who finds new columns: the learners with their pricers, and the registry that a new one joins by one line."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import replace
-from numbers import Integral
 from typing import Any
 
 from ..errors import InvalidParameterError
 from ..trees.learner import Learner
-from .base import LearnerOptions, PricedColumn, Pricer, TrainingData
-from .cart import CartPricer
-from .estimator import EstimatorPricer, require_classifier
-from .optimal import OptimalPricer
+from .base import LearnerSpec, PricedColumn, Pricer, PricingContext, TrainingData
+from .cart import CartLearner, CartPricer
+from .estimator import ClassifierLearner, EstimatorPricer
+from .optimal import OptimalLearner, OptimalPricer
 from .pool import Offer, Pool
 from .stumps import EdgePricer
 
-PRICERS: dict[str, Callable[[TrainingData, LearnerOptions], Pricer]] = {
-    "cart": lambda data, options: (EdgePricer if options.criterion == "edge" else CartPricer)(data, options),
-    "optimal": OptimalPricer,
+LEARNERS: dict[str, type[CartLearner] | type[OptimalLearner]] = {
+    learner.name: learner for learner in (CartLearner, OptimalLearner)
 }
+"""Learners of trees by the name that stands for their defaults."""
 
 
-def make_pool(learner: Any, data: TrainingData, options: LearnerOptions, rotate: bool = False) -> Pool:
+def make_pool(learner: Any, data: TrainingData, context: PricingContext, rotate: bool = False) -> Pool:
     """The pricers that the estimator's ``learner`` names."""
-    members = learner if isinstance(learner, list) else [learner]
-    return Pool([_make_pricer(member, data, options) for member in members], rotate)
+    return Pool([member.pricer(data, context) for member in as_learners(learner)], rotate)
 
 
-def _make_pricer(member: Any, data: TrainingData, options: LearnerOptions) -> Pricer:
-    if isinstance(member, tuple):
-        name, depth = member
-        return PRICERS[name](data, replace(options, max_depth=int(depth)))
-    return PRICERS[member](data, options) if isinstance(member, str) else EstimatorPricer(member, data, options)
-
-
-def require_learner(learner: Any, voting: str) -> None:
+def require_learner(learner: Any) -> None:
     """A clear error for a ``learner`` that is none."""
+    for member in as_learners(learner):
+        member.check()
+
+
+def as_learners(learner: Any) -> list[LearnerSpec]:
+    """One learner or a list of them as objects."""
     members = learner if isinstance(learner, list) else [learner]
     if not members:
         raise InvalidParameterError("learner=[] is an empty pool; name at least one learner.")
-    for member in members:
-        name = member[0] if isinstance(member, tuple) and len(member) == 2 else member
-        if isinstance(name, str):
-            if name not in PRICERS:
-                raise InvalidParameterError(
-                    f"learner={learner!r} is not known; choose one of {sorted(PRICERS)}, a scikit-learn classifier, "
-                    "or a list of them."
-                )
-            depth = 1 if name is member else member[1]
-            if isinstance(depth, bool) or not isinstance(depth, Integral) or depth < 1:
-                raise InvalidParameterError(f"learner={member!r}: the depth must be an integer of at least 1.")
-        else:
-            require_classifier(member, voting, sorted(PRICERS))
+    return [_as_learner(member) for member in members]
+
+
+def _as_learner(member: Any) -> LearnerSpec:
+    if isinstance(member, str):
+        if member not in LEARNERS:
+            raise InvalidParameterError(
+                f"learner={member!r} is not known; choose one of {sorted(LEARNERS)}, a learner object, a scikit-learn "
+                "classifier, or a list of them."
+            )
+        return LEARNERS[member]()
+    makes_pricers = hasattr(member, "pricer") and not isinstance(member, type)
+    return member if makes_pricers else ClassifierLearner(member)
 
 
 __all__ = [
-    "PRICERS",
+    "LEARNERS",
+    "CartLearner",
     "CartPricer",
+    "ClassifierLearner",
     "EdgePricer",
     "EstimatorPricer",
     "Learner",
-    "LearnerOptions",
+    "LearnerSpec",
     "Offer",
+    "OptimalLearner",
     "OptimalPricer",
     "Pool",
     "PricedColumn",
     "Pricer",
+    "PricingContext",
     "TrainingData",
+    "as_learners",
     "make_pool",
     "require_learner",
 ]

@@ -2,30 +2,32 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
 from .._typing import Features, Vector
+from ..arguments import require_choice, require_integer
 from ..trees.growing import leaf_votes
 from ..trees.learner import Learner
 from ..trees.tree import Tree
 
 
 @dataclass(frozen=True)
-class LearnerOptions:
-    """What the estimator's arguments say about its learners; a pricer takes what it needs."""
+class PricingContext:
+    """What the fit tells all of its learners."""
 
     max_depth: int = 1
-    voting: str = "hard"
-    criterion: str = "gini"
-    n_thresholds: int | None = None
-    tree_time_limit: float = 10.0
+    """Of trees whose learner has no depth of its own."""
     n_jobs: int = 1
     seed: int = 0
     leave_out_zeros: bool = False
     """Whether learners are grown without the rows of sample weight zero, where those are many and seldom change."""
+
+    def with_depth(self, max_depth: int | None) -> PricingContext:
+        """With a depth of the learner's own, if it has one."""
+        return self if max_depth is None else replace(self, max_depth=int(max_depth))
 
 
 class TrainingData(NamedTuple):
@@ -63,6 +65,29 @@ class Pricer(Protocol):
         ``favour``, unless None, is a factor for the edges of splits on each feature, which a pricer may heed; then
         nothing is proven.
         """
+
+
+class LearnerSpec(Protocol):
+    """A learner as users describe it: it makes the pricer that finds its columns."""
+
+    def check(self) -> None:
+        """An error of ours for an option that is out of its range."""
+
+    def pricer(self, data: TrainingData, context: PricingContext) -> Pricer:
+        """Who finds its columns on these rows."""
+
+
+def require_tree_options(max_depth: Any, voting: Any, n_thresholds: Any) -> None:
+    """The options that all learners of trees have."""
+    if max_depth is not None:
+        require_integer("max_depth", max_depth, least=1)
+    require_voting(voting)
+    if n_thresholds is not None:
+        require_integer("n_thresholds", n_thresholds, least=1)
+
+
+def require_voting(voting: Any) -> None:
+    require_choice("voting", voting, ["hard", "confidence"])
 
 
 def priced(tree: Tree, data: TrainingData, residual: Vector, voting: str, is_proven: bool = False) -> PricedColumn:

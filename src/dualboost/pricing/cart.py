@@ -6,20 +6,57 @@ half of H - G^2/H. The sum of H being fixed, both choose the same split.
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
 
 import lightgbm
 import numpy as np
 from scipy import sparse
 
 from .._typing import Features, Integers, Vector
+from ..arguments import ParameterObject, require_choice
 from ..trees.lightgbm_text import parse_trees
 from ..trees.tree import Tree, constant_tree
-from .base import LearnerOptions, PricedColumn, TrainingData, priced
+from .base import PricedColumn, Pricer, PricingContext, TrainingData, priced, require_tree_options
+from .stumps import EdgePricer
 
 SMALLEST_LEAVES = (1e-6, 1e-3, 1e-1)
 """Smallest total weight of a leaf, for weights of mean one; LightGBM refuses some splits below it, so it is retried."""
+
+
+@dataclass
+class CartLearner(ParameterObject):
+    """Trees that are grown greedily: ``learner="cart"`` with context.
+
+    Parameters
+    ----------
+    max_depth : int, default=None
+        The greatest depth of a tree; None takes that of the estimator.
+    criterion : {"gini", "edge"}, default="gini"
+        How splits are chosen: by weighted Gini impurity, or by weighted error (ties by Gini).
+    voting : {"hard", "confidence"}, default="hard"
+        A leaf votes -1 or +1, or its weighted class balance in [-1, 1].
+    n_thresholds : int, default=None
+        Cuts of each numeric feature, at quantiles, for criterion "edge"; None takes all, at most 255. With "gini" there
+        are at most 255.
+    """
+
+    max_depth: int | None = None
+    criterion: str = "gini"
+    voting: str = "hard"
+    n_thresholds: int | None = None
+
+    name: ClassVar[str] = "cart"
+
+    def __post_init__(self) -> None:
+        require_tree_options(self.max_depth, self.voting, self.n_thresholds)
+        require_choice("criterion", self.criterion, ["gini", "edge"])
+
+    def pricer(self, data: TrainingData, context: PricingContext) -> Pricer:
+        context = context.with_depth(self.max_depth)
+        if self.criterion == "edge":
+            return EdgePricer(data, self.voting, self.n_thresholds, context)
+        return CartPricer(data, self.voting, context)
 
 
 class CartPricer:
@@ -28,19 +65,19 @@ class CartPricer:
     is_exact = False
     n_learners = float("inf")
 
-    def __init__(self, data: TrainingData, options: LearnerOptions) -> None:
+    def __init__(self, data: TrainingData, voting: str, context: PricingContext) -> None:
         X, categorical = data
         n_rows = X.shape[0]
         self._data = data
-        self._voting = options.voting
-        self._parameters = _parameters(n_rows, options)
+        self._voting = voting
+        self._parameters = _parameters(n_rows, context)
         self._dataset = lightgbm.Dataset(
             X,
             feature_name=[f"f{i}" for i in range(X.shape[1])],
             categorical_feature=categorical,
             params=self._parameters,
         )
-        self._leaves_out_zeros = options.leave_out_zeros
+        self._leaves_out_zeros = context.leave_out_zeros
         self._is_favouring = False
         self._grow_on(np.arange(n_rows), self._dataset)
         self._can_split = _varies(X)
@@ -108,13 +145,13 @@ def _varies(X: Features) -> bool:
     return bool(((first != X) & ~(np.isnan(X) & np.isnan(first))).any())
 
 
-def _parameters(n_rows: int, options: LearnerOptions) -> dict[str, Any]:
+def _parameters(n_rows: int, context: PricingContext) -> dict[str, Any]:
     """Plain CART: no shrinkage, no penalties, every split allowed, the same tree on any number of threads."""
     return {
         "objective": "none",
         "learning_rate": 1.0,
-        "max_depth": options.max_depth,
-        "num_leaves": max(min(2 ** min(options.max_depth, 17), n_rows), 2),
+        "max_depth": context.max_depth,
+        "num_leaves": max(min(2 ** min(context.max_depth, 17), n_rows), 2),
         "histogram_pool_size": 256.0,
         "min_data_in_leaf": 0,  # LightGBM guesses counts from weights, and would refuse light leaves
         "min_sum_hessian_in_leaf": SMALLEST_LEAVES[0],
@@ -126,7 +163,7 @@ def _parameters(n_rows: int, options: LearnerOptions) -> dict[str, Any]:
         "feature_pre_filter": False,
         "deterministic": True,
         "force_col_wise": True,
-        "num_threads": options.n_jobs,
-        "seed": options.seed,
+        "num_threads": context.n_jobs,
+        "seed": context.seed,
         "verbosity": -1,
     }

@@ -12,9 +12,10 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import has_fit_parameter
 
 from .._typing import Features, Vector
+from ..arguments import ParameterObject
 from ..errors import InvalidParameterError
 from ..trees.growing import leaf_votes
-from .base import LearnerOptions, PricedColumn, TrainingData
+from .base import PricedColumn, PricingContext, TrainingData, require_voting
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,18 +44,41 @@ class FittedClassifier:
         return gains / gains.sum() if gains.sum() > 0 else gains
 
 
+@dataclass
+class ClassifierLearner(ParameterObject):
+    """Any scikit-learn classifier whose ``fit`` takes ``sample_weight``; a bare one is the same with hard votes.
+
+    Parameters
+    ----------
+    classifier : scikit-learn classifier
+        It is cloned for every column.
+    voting : {"hard", "confidence"}, default="hard"
+        It votes with its predicted class, -1 or +1, or with 2 * predict_proba - 1.
+    """
+
+    classifier: Any
+    voting: str = "hard"
+
+    def __post_init__(self) -> None:
+        require_voting(self.voting)
+        _require_classifier(self.classifier, self.voting)
+
+    def pricer(self, data: TrainingData, context: PricingContext) -> EstimatorPricer:
+        return EstimatorPricer(self, data, context)
+
+
 class EstimatorPricer:
     """Fits a clone of the classifier to the signs of the residual, weighted by its sizes."""
 
     is_exact = False
     n_learners = float("inf")
 
-    def __init__(self, classifier: Any, data: TrainingData, options: LearnerOptions) -> None:
-        self._classifier = clone(classifier)
+    def __init__(self, learner: ClassifierLearner, data: TrainingData, context: PricingContext) -> None:
+        self._classifier = clone(learner.classifier)
         seeds = [name for name in self._classifier.get_params() if name.endswith("random_state")]
-        self._classifier.set_params(**dict.fromkeys(seeds, options.seed))
-        self._weights_name = _weights_name(classifier)
-        self._data, self._voting = data, options.voting
+        self._classifier.set_params(**dict.fromkeys(seeds, context.seed))
+        self._weights_name = _weights_name(learner.classifier)
+        self._data, self._voting = data, learner.voting
         self._X = data.X.tocsr() if sparse.issparse(data.X) else data.X
 
     def price(self, residual: Vector, favour: Vector | None) -> PricedColumn:
@@ -75,13 +99,13 @@ def _weights_name(classifier: Any) -> str:
     return f"{classifier.steps[-1][0]}__sample_weight" if isinstance(classifier, Pipeline) else "sample_weight"
 
 
-def require_classifier(learner: Any, voting: str, names: list[str]) -> None:
+def _require_classifier(learner: Any, voting: str) -> None:
     """A clear error for anything that cannot be a base learner."""
     if isinstance(learner, type) or not hasattr(learner, "get_params") or not is_classifier(learner):
-        hint = f"; did you mean {learner.__name__}()?" if isinstance(learner, type) else ""
+        hint = f" (did you mean {learner.__name__}()?)" if isinstance(learner, type) else ""
         raise InvalidParameterError(
-            f"learner={learner!r} is not a scikit-learn classifier{hint}. Choose one of {names}, a pair such as "
-            "('cart', 3), a classifier, or a list of these."
+            f"learner={learner!r} is no learner{hint}. Choose 'cart', 'optimal', a CartLearner, OptimalLearner or "
+            "ClassifierLearner, a scikit-learn classifier, or a list of these."
         )
     last = learner.steps[-1][1] if isinstance(learner, Pipeline) else learner
     if not has_fit_parameter(last, "sample_weight"):

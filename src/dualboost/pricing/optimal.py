@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from typing import ClassVar
+
 import numpy as np
 
 from .._typing import Vector
+from ..arguments import ParameterObject, require_positive
 from ..data.features import has_missing
 from ..trees.bins import MOST_CUTS, Bins
 from ..trees.growing import Branch, build_tree
-from .base import LearnerOptions, PricedColumn, TrainingData, priced
+from .base import PricedColumn, PricingContext, TrainingData, priced, require_tree_options
 from .cart import CartPricer
 from .enumeration import BinarySplits, best_of_depth_two
 from .streed import best_within, require_streed
@@ -21,6 +25,39 @@ MOST_DEPTH = 20
 """STreeD's limit; a deeper tree is searched for with this depth, and not proven."""
 
 
+@dataclass
+class OptimalLearner(ParameterObject):
+    """Trees with the largest possible edge: ``learner="optimal"`` with options.
+
+    Parameters
+    ----------
+    max_depth : int, default=None
+        The greatest depth of a tree; None takes that of the estimator.
+    voting : {"hard", "confidence"}, default="hard"
+        A leaf votes -1 or +1, or its weighted class balance in [-1, 1]; then nothing is proven.
+    n_thresholds : int, default=None
+        Cuts of each numeric feature, at quantiles. None takes all (at most 255) at depth 1; 512 in all at depth 2 and
+        128 beyond, shared among the features.
+    tree_time_limit : float, default=10.0
+        Seconds for one tree of depth 3 or more; then the best one so far is used, without a proof. Only trees found
+        within their time are the same in every run.
+    """
+
+    max_depth: int | None = None
+    voting: str = "hard"
+    n_thresholds: int | None = None
+    tree_time_limit: float = 10.0
+
+    name: ClassVar[str] = "optimal"
+
+    def __post_init__(self) -> None:
+        require_tree_options(self.max_depth, self.voting, self.n_thresholds)
+        require_positive("tree_time_limit", self.tree_time_limit)
+
+    def pricer(self, data: TrainingData, context: PricingContext) -> OptimalPricer:
+        return OptimalPricer(data, self, context.with_depth(self.max_depth))
+
+
 class OptimalPricer:
     """The tree with the largest edge: by enumeration at depth 1 and 2, by STreeD at more, never worse than CART's.
 
@@ -29,20 +66,21 @@ class OptimalPricer:
     one returned.
     """
 
-    def __init__(self, data: TrainingData, options: LearnerOptions) -> None:
-        self._data, self._options = data, options
-        self.is_exact = options.voting == "hard"
-        self._cart = CartPricer(data, options)
-        if options.max_depth == 1:
-            self._stumps: EdgePricer | None = EdgePricer(data, options)
+    def __init__(self, data: TrainingData, learner: OptimalLearner, context: PricingContext) -> None:
+        self._data, self._voting, self._seconds = data, learner.voting, learner.tree_time_limit
+        self._max_depth, self._seed = context.max_depth, context.seed
+        self.is_exact = learner.voting == "hard"
+        self._cart = CartPricer(data, learner.voting, context)
+        if self._max_depth == 1:
+            self._stumps: EdgePricer | None = EdgePricer(data, learner.voting, learner.n_thresholds, context)
             self.n_learners = self._stumps.n_learners
             return
-        if options.max_depth > 2:
+        if self._max_depth > 2:
             require_streed()
         self._stumps = None
-        n_cuts = options.n_thresholds or _default_cuts(options.max_depth, data)
+        n_cuts = learner.n_thresholds or _default_cuts(self._max_depth, data)
         self._binary = BinarySplits(Bins(data.X, data.categorical, n_cuts))
-        self.n_learners = _count(len(self._binary.splits), options.max_depth)
+        self.n_learners = _count(len(self._binary.splits), self._max_depth)
 
     def price(self, residual: Vector, favour: Vector | None) -> PricedColumn:
         """The tree with the largest edge; a favour is heeded at depth 1 only."""
@@ -59,15 +97,14 @@ class OptimalPricer:
             return self._stumps.price(residual, favour)
         root, is_proven = self._search(residual)
         is_proven = is_proven and self.is_exact
-        return priced(build_tree(root), self._data, residual, self._options.voting, is_proven)
+        return priced(build_tree(root), self._data, residual, self._voting, is_proven)
 
     def _search(self, s: Vector) -> tuple[Branch | None, bool]:
-        options = self._options
-        if options.max_depth == 2:
+        if self._max_depth == 2:
             return best_of_depth_two(self._binary, s), True
-        depth = min(options.max_depth, MOST_DEPTH)
-        root, is_proven = best_within(self._binary, s, depth, options.tree_time_limit, options.seed)
-        return root, is_proven and depth == options.max_depth
+        depth = min(self._max_depth, MOST_DEPTH)
+        root, is_proven = best_within(self._binary, s, depth, self._seconds, self._seed)
+        return root, is_proven and depth == self._max_depth
 
 
 def _default_cuts(depth: int, data: TrainingData) -> int:

@@ -9,7 +9,7 @@ import numpy as np
 from .._typing import Integers, Vector
 from ..trees.bins import MOST_CUTS, Bins
 from ..trees.growing import Branch, build_tree
-from .base import LearnerOptions, PricedColumn, TrainingData, priced
+from .base import PricedColumn, PricingContext, TrainingData, priced
 
 
 class Stump(NamedTuple):
@@ -66,16 +66,16 @@ class EdgePricer:
     At depth 1 it is exact: no stump on its bins has a larger edge.
     """
 
-    def __init__(self, data: TrainingData, options: LearnerOptions) -> None:
-        self._data, self._options = data, options
-        self._bins = Bins(data.X, data.categorical, options.n_thresholds or MOST_CUTS)
-        self.is_exact = options.max_depth == 1 and options.voting == "hard"
-        self.n_learners = 2.0 * self._bins.n_splits + 2.0 if options.max_depth == 1 else np.inf
+    def __init__(self, data: TrainingData, voting: str, n_thresholds: int | None, context: PricingContext) -> None:
+        self._data, self._voting, self._max_depth = data, voting, context.max_depth
+        self._bins = Bins(data.X, data.categorical, n_thresholds or MOST_CUTS)
+        self.is_exact = self._max_depth == 1 and voting == "hard"
+        self.n_learners = 2.0 * self._bins.n_splits + 2.0 if self._max_depth == 1 else np.inf
 
     def price(self, residual: Vector, favour: Vector | None) -> PricedColumn:
-        root = self._grow(residual, np.flatnonzero(residual), self._options.max_depth, favour)
+        root = self._grow(residual, np.flatnonzero(residual), self._max_depth, favour)
         is_proven = self.is_exact and favour is None
-        return priced(build_tree(root), self._data, residual, self._options.voting, is_proven)
+        return priced(build_tree(root), self._data, residual, self._voting, is_proven)
 
     def _grow(self, s: Vector, rows: Integers, depth: int, favour: Vector | None) -> Branch | None:
         if depth == 0 or len(rows) < 2:

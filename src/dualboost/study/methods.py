@@ -14,6 +14,8 @@ from sklearn.tree import DecisionTreeClassifier
 from .._typing import Matrix, Vector
 from ..estimators.classifier import DualBoostClassifier
 from ..formulations import FORMULATIONS, STUDIED
+from ..masters import SolverOptions
+from ..pricing import CartLearner, OptimalLearner
 from ..thinning import adapter_for, thin
 
 ANY_NUMBER = 1000
@@ -103,11 +105,9 @@ class TotallyCorrective(StudyMethod):
             C=value,
             max_depth=settings.depth,
             max_trees=settings.iterations,
-            voting="confidence" if settings.experiment == "confidence" else "hard",
-            learner="optimal" if settings.experiment == "optimal" else "cart",
+            learner=_learner(settings),
             time_limit=settings.time_limit,
-            reoptimize=settings.reoptimize,
-            tree_time_limit=settings.tree_time_limit,
+            solver=SolverOptions(reoptimize=settings.reoptimize),
             random_state=settings.seed,
         ).fit(X, y)
         leaves = int(adapter_for(model).n_leaves[model.weights_ != 0].sum())
@@ -128,6 +128,12 @@ class TotallyCorrective(StudyMethod):
     def staged(self, model: Any, X: Matrix) -> Iterator[tuple[Vector, int]]:
         if isinstance(model, DualBoostClassifier):
             yield from zip(model.staged_decision_function(X), model.history_["n_trees"].tolist(), strict=True)
+
+
+def _learner(settings: Settings) -> CartLearner | OptimalLearner:
+    if settings.experiment == "optimal":
+        return OptimalLearner(tree_time_limit=settings.tree_time_limit)
+    return CartLearner(voting="confidence" if settings.experiment == "confidence" else "hard")
 
 
 class LearningRate(StudyMethod):

@@ -8,8 +8,8 @@ from importlib import resources
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from ..arguments import require_choice, require_integer, require_positive
 from ..errors import InvalidParameterError, MissingDependencyError
-from ..estimators.parameters import require_choice, require_integer, require_positive
 from .methods import METHODS, PUBLISHED
 
 EXPERIMENTS = ("cart", "confidence", "optimal", "reweight")

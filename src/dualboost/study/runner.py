@@ -12,8 +12,8 @@ from typing import Any
 from joblib import Parallel, delayed, parallel_config
 
 from ..algebra.threads import one_blas_thread
+from ..arguments import require_jobs
 from ..errors import InvalidDataError
-from ..estimators.parameters import require_jobs
 from ..loop.progress import ProgressBar
 from .datasets import available, load
 from .fitting import run_cell

@@ -12,12 +12,12 @@ from sklearn.utils import check_random_state
 
 from .._typing import Integers, Vector
 from ..algebra.threads import one_blas_thread
+from ..arguments import require_choice, require_fraction, require_integer, require_seed
+from ..data.splitting import hold_out
 from ..errors import DegenerateEnsembleWarning, InvalidParameterError, SolverWarning, ThinningWarning
-from ..estimators.parameters import require_choice, require_fraction, require_integer, require_positive, require_seed
 from ..formulations import Formulation, make_formulation
 from ..loop.progress import ProgressBar
 from ..masters import MasterFailed
-from ..tasks.targets import hold_out
 from .adapters import adapter_for
 from .member_master import EXACT
 from .methods import METHODS
@@ -52,7 +52,7 @@ def thin(
     *,
     method: str = "thin",
     validation_data: tuple[Any, ...] | None = None,
-    epsilon: float = 0.01,
+    epsilon: float | None = None,
     verbose: int = 0,
 ) -> ThinResult:
     """Drop most of a model's trees, keep its accuracy, and get the same kind of model back.
@@ -93,8 +93,8 @@ def thin(
         with the best validation accuracy is taken; ``tolerance`` is not used.
     validation_data : tuple (X, y) or (X, y, sample_weight), default=None
         Rows to compare ensembles on; then all rows of X are fitted to.
-    epsilon : float, default=0.01
-        The constant of "erlp" and "qrlp".
+    epsilon : float, default=None
+        The constant of "erlp" and "qrlp"; None means 0.01. The others have none, and an object has its own.
     verbose : int, default=0
         1 shows a progress bar on a terminal.
 
@@ -116,7 +116,7 @@ def thin(
     """
     _check(tolerance, validation_fraction, max_trees, random_state, verbose)
     way = METHODS[require_choice("method", method, sorted(METHODS))]
-    programme = make_formulation(formulation, C, require_positive("epsilon", epsilon))
+    programme = make_formulation(formulation, C, epsilon)
     if programme.has_sides:
         raise InvalidParameterError(
             f"formulation={programme.name!r} asks for more than the outputs of a model's members: choose another one, "

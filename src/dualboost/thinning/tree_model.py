@@ -14,6 +14,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import validate_data
 
 from .._typing import Features, Matrix, Vector
+from ..model_file.writing import save_model
 from ..trees.lightgbm_text import format_model
 from ..trees.tree import Tree
 
@@ -61,8 +62,6 @@ class ThinnedTreesClassifier(ClassifierMixin, BaseEstimator):
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model to a JSON file, compressed if its name ends with ".gz"; ``dualboost.load_model`` reads it."""
-        from ..model_file.writing import save_model
-
         save_model(self, path)
 
     @property

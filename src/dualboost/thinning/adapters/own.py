@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import copy
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
 
 from ..._typing import Integers, Vector
 from ...estimators.classifier import DualBoostClassifier
-from ...models.ensemble import Ensemble
-from ...tasks.calibration import calibrate
 from ...trees.tree import Tree, constant_tree
 from ..base import Outputs
 from ..links import Normalised
@@ -47,17 +45,8 @@ class OwnAdapter(ScikitLearnAdapter):
         if intercept:
             learners.append(constant_tree(1.0 if intercept > 0 else -1.0))
             weights = np.append(weights, abs(intercept))
-        thinned = copy.copy(self._model)
-        thinned.estimators_, thinned.weights_ = learners, weights
-        thinned.n_generated_ = thinned.n_trees_ = len(learners)
-        thinned.bound_ = thinned.certified_ = None
-        thinned.objective_ = thinned.gap_ = np.nan
-        thinned._stages = [weights]
-        before = self._model._ensemble
-        thinned._ensemble = Ensemble(learners, weights, before.balance, before.n_features, before.n_jobs)
-        thinned.feature_importances_ = thinned._ensemble.feature_importances()
-        return thinned
+        return self._model.with_fitted(self._model.fitted_.with_learners(learners, weights))
 
     def with_probabilities(self, model: Any, scores: Vector, labels: Vector, counts: Vector) -> Any:
-        model._calibration = calibrate(scores, labels, counts)
-        return model
+        fitted = model.fitted_
+        return model.with_fitted(replace(fitted, calibration=fitted.task.calibrate(scores, labels, counts)))

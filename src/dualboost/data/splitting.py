@@ -1,0 +1,25 @@
+"""Rows that are set aside."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.model_selection import train_test_split
+
+from .._typing import Integers, Vector
+from ..errors import InvalidDataError
+
+
+def hold_out(strata: NDArray[Any] | None, weights: Vector, fraction: float, rng: np.random.RandomState) -> Integers:
+    """A share of the rows that have a weight, the same of every stratum, if there are any."""
+    present = np.flatnonzero(weights > 0)
+    try:
+        kept = None if strata is None else strata[present]
+        _, held = train_test_split(present, test_size=fraction, stratify=kept, random_state=rng)
+    except ValueError as error:
+        raise InvalidDataError(
+            f"validation_fraction={fraction!r} cannot be held out of {len(present)} rows: {error}"
+        ) from error
+    return np.sort(held)

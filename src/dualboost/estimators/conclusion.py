@@ -1,0 +1,86 @@
+"""From what the loop found to the fitted model."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .._typing import Vector
+from ..data.features import has_missing
+from ..data.merging import TrainingRows
+from ..loop.held_out import HeldOut
+from ..loop.history import Trace
+from ..loop.wiring import Wiring
+from ..models.ensemble import Ensemble
+from ..models.fitted import FitFigures, FittedModel, Tuning
+from ..trees.learner import Learner
+from ..trees.tree import Tree
+from .reading import TrainingSet
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """What the loop is to solve: its wiring, the rows it is trained on and those it is validated on."""
+
+    training_set: TrainingSet
+    rows: TrainingRows
+    wiring: Wiring
+    held_out: HeldOut | None
+
+
+def conclude(problem: Problem, trace: Trace, tuning: Tuning | None, n_jobs: int) -> FittedModel:
+    """The ensemble that the loop kept, with probabilities and all that is known of it."""
+    data, rows, wiring = problem.training_set, problem.rows, problem.wiring
+    weights = trace.final_weights()
+    baseline = data.task.baseline(wiring.targets, wiring.columns.rows)
+    learners = _with_covers(trace, weights, rows)
+    ensemble = Ensemble(learners, weights, baseline, rows.X.shape[1], n_jobs)
+    return FittedModel(
+        task=data.task,
+        encoder=data.encoder,
+        ensemble=ensemble,
+        calibration=_calibration(problem, ensemble),
+        formulation=wiring.formulation,
+        figures=_figures(trace),
+        history=trace.history(),
+        feature_names=data.feature_names,
+        has_missing=has_missing(rows.X),
+        duals=rows.spread(wiring.columns.seen(trace.duals)),
+        stages=trace.weights,
+        tuning=tuning,
+    )
+
+
+def _with_covers(trace: Trace, weights: Vector, rows: TrainingRows) -> list[Learner]:
+    """The learners; trees that are used know how many training rows fall into each leaf."""
+    return [
+        learner.with_covers(rows.X, rows.counts) if weight and isinstance(learner, Tree) else learner
+        for learner, weight in zip(trace.learners, weights, strict=True)
+    ]
+
+
+def _figures(trace: Trace) -> FitFigures:
+    result = trace.result
+    return FitFigures(
+        objective=result.objective + 0.0,  # not the negative zero
+        gap=result.gap,
+        bound=float(result.bound) if np.isfinite(result.bound) else None,
+        certified=trace.certified,
+        stop_reason=trace.stop_reason,
+        n_trees=result.n_trees,
+        n_generated=len(trace.learners),
+        n_iterations=len(trace.iterations),
+    )
+
+
+def _calibration(problem: Problem, ensemble: Ensemble) -> Any:
+    """Fitted to the rows held out, or else to those of training."""
+    task, rows, wiring, held_out = problem.training_set.task, problem.rows, problem.wiring, problem.held_out
+    if held_out is not None:
+        return task.calibrate(ensemble.decide(held_out.X), held_out.targets, held_out.counts)
+    columns = wiring.columns
+    margins = columns.margins(ensemble.weights[: columns.n_columns])[: columns.n_data]
+    scores = ensemble.from_scores(wiring.operator.scores(margins))
+    return task.calibrate(scores, wiring.targets, rows.counts)

@@ -1,0 +1,59 @@
+"""Warnings about ensembles that are optimal and yet say little."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+
+import numpy as np
+
+from .._typing import Vector
+from ..algebra.columns import Columns
+from ..errors import DegenerateEnsembleWarning, DualBoostWarning, TiedEnsembleWarning
+from ..formulations import Formulation
+from ..models.fitted import FittedModel
+from ..tasks.binary import TIE
+
+MOST_TIED = 0.5
+"""A larger share of training rows with a score of zero is worth a warning."""
+USER = 3
+"""How far up the user's call is from a warning, if ``fit`` calls ``warn_if_degenerate``."""
+
+
+def warn_if_degenerate(model: FittedModel, columns: Columns) -> None:
+    """Tell of an ensemble that is empty, a tie for most rows, or short of what its formulation asks for."""
+    for message, category in _findings(model, columns):
+        warnings.warn(message, category, stacklevel=USER)
+
+
+def _findings(model: FittedModel, columns: Columns) -> Iterator[tuple[str, type[DualBoostWarning]]]:
+    weights, formulation = model.ensemble.weights, model.formulation
+    margins = columns.margins(weights[: columns.n_columns])
+    if not weights.any():
+        yield _emptiness(formulation, columns), DegenerateEnsembleWarning
+    elif (share := _tied_share(margins[: columns.n_data], weights, columns.rows.counts)) > MOST_TIED:
+        yield _tie(formulation, share), TiedEnsembleWarning
+    missed = formulation.shortcoming(margins[columns.n_data :])
+    if missed is not None:
+        yield missed, DegenerateEnsembleWarning
+
+
+def _emptiness(formulation: Formulation, columns: Columns) -> str:
+    smallest = formulation.smallest_useful_C(float(columns.edges(columns.with_sides(columns.rows.counts)).max()))
+    hint = "" if smallest is None else f" The smallest C that uses a learner is about {smallest:.3g}."
+    return (
+        f"The optimal ensemble of {formulation.name!r} with C={formulation.C:.3g} is empty, so the majority class is "
+        f"predicted.{hint}"
+    )
+
+
+def _tied_share(margins: Vector, weights: Vector, counts: Vector) -> float:
+    is_tied = np.abs(margins) <= TIE * weights.sum()
+    return float(counts[is_tied].sum() / counts.sum())
+
+
+def _tie(formulation: Formulation, share: float) -> str:
+    return (
+        f"The optimal ensemble of {formulation.name!r} has a score of 0, a tie, for {share:.0%} of the training rows. "
+        "Deeper trees, more of them, another C or another formulation may do better."
+    )

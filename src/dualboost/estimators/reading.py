@@ -1,0 +1,61 @@
+"""The data of a fit, validated and encoded, without a trace of them on the estimator."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import get_tags
+from sklearn.utils.validation import validate_data
+
+from .._typing import Features, Vector
+from ..data.features import FeatureEncoder, as_features
+from ..tasks.base import Task
+from .parameters import as_sample_weight
+
+CHECKS: dict[str, Any] = {"accept_sparse": "csr", "dtype": np.float64, "ensure_all_finite": "allow-nan"}
+"""How features are validated, in training and after."""
+
+
+@dataclass(frozen=True, eq=False)
+class TrainingSet:
+    """What ``fit`` was given, as the loop wants it."""
+
+    task: Task
+    encoder: FeatureEncoder
+    features: Features
+    targets: Vector
+    weights: Vector
+    """The multiplicity of each row."""
+    feature_names: NDArray[Any] | None
+
+
+class _StandIn:
+    """Takes what scikit-learn sets on the estimator it validates for, so that a refit that fails changes nothing."""
+
+    feature_names_in_: NDArray[Any]
+
+    def __init__(self, tags: Any) -> None:
+        self._tags = tags
+
+    def __sklearn_tags__(self) -> Any:
+        return self._tags
+
+
+def read_training_set(estimator: Any, task: type[Task], X: Any, y: Any, sample_weight: Any) -> TrainingSet:
+    """The training set, or an error that names the estimator."""
+    encoder = FeatureEncoder().fit(X)
+    # scikit-learn's messages spell the name of the class it validates for.
+    stand_in = type(type(estimator).__name__, (_StandIn,), {})(get_tags(estimator))
+    features, y = validate_data(stand_in, encoder.transform(X), y, **CHECKS)
+    known, targets = task.read(y)
+    return TrainingSet(
+        task=known,
+        encoder=encoder,
+        features=as_features(features),
+        targets=targets,
+        weights=as_sample_weight(sample_weight, len(targets)),
+        feature_names=getattr(stand_in, "feature_names_in_", None),
+    )

@@ -1,0 +1,61 @@
+"""Model files as estimators again."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from .errors import InvalidParameterError, ModelFormatError
+from .estimators.classifier import DualBoostClassifier
+from .estimators.classifier_cv import DualBoostClassifierCV
+from .model_file.checks import fail
+from .model_file.files import read_file
+from .model_file.reading import read_document
+from .model_file.restoring import StoredClassifier, StoredTrees
+from .thinning.tree_model import ThinnedTreesClassifier
+
+CLASSIFIERS = {kind.__name__: kind for kind in (DualBoostClassifier, DualBoostClassifierCV)}
+
+
+def load_model(path: str | os.PathLike[str]) -> Any:
+    """The estimator that ``save`` wrote, with the same predictions; no code in the file is run.
+
+    It predicts, scores, is thinned, exported, cloned and saved again. Not stored are learners of weight zero, so that
+    ``weights_`` and ``estimators_`` hold the others only and there are no stages, and the ``duals_``.
+
+    >>> import dualboost, tempfile, os
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> clf = dualboost.DualBoostClassifier(max_trees=10).fit(X, y)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     clf.save(os.path.join(folder, "model.json"))
+    ...     loaded = dualboost.load_model(os.path.join(folder, "model.json"))
+    >>> bool((loaded.predict_proba(X) == clf.predict_proba(X)).all())
+    True
+    """
+    try:
+        return read_model(read_file(path))
+    except ModelFormatError as error:
+        raise ModelFormatError(f"{os.fspath(path)}: {error}") from error
+
+
+def read_model(content: str) -> Any:
+    """The estimator that a text describes."""
+    stored = read_document(content)
+    return _thinned(stored) if isinstance(stored, StoredTrees) else _classifier(stored)
+
+
+def _classifier(stored: StoredClassifier) -> DualBoostClassifier:
+    try:
+        return CLASSIFIERS[stored.kind](**stored.parameters).with_fitted(stored.fitted)
+    except InvalidParameterError as error:
+        fail("parameters", f"are refused: {error}")
+
+
+def _thinned(stored: StoredTrees) -> ThinnedTreesClassifier:
+    model = ThinnedTreesClassifier(
+        stored.trees, stored.weights, stored.intercept, stored.classes, stored.features.count
+    )
+    if stored.features.names is not None:
+        model.feature_names_in_ = stored.features.names
+    return model

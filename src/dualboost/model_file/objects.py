@@ -1,0 +1,138 @@
+"""Arguments that are objects with arguments of their own: formulations, learners and the options of the solver."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import Field
+from dataclasses import fields as dataclass_fields
+from typing import Any
+
+import numpy as np
+
+from ..errors import InvalidParameterError, UnsupportedModelError
+from ..formulations import FORMULATIONS, Formulation
+from ..masters import MASTERS, SolverOptions
+from ..pricing import LEARNERS
+from .checks import choice, fail, fields, inside, integer, items, number, text
+
+Check = Callable[[Any, str], Any]
+
+
+def describe_formulation(formulation: Formulation) -> dict[str, Any]:
+    if FORMULATIONS.get(formulation.name) is not type(formulation):
+        raise UnsupportedModelError(
+            f"formulation={formulation!r} is not one of dualboost's; use one of {sorted(FORMULATIONS)}, or pickle the "
+            "model."
+        )
+    return {"name": formulation.name} | _describe_arguments(formulation)
+
+
+def describe_learner(learner: Any) -> Any:
+    """A string as it is, an object as one, a list member by member."""
+    if isinstance(learner, list):
+        return [describe_learner(member) for member in learner]
+    if isinstance(learner, str):
+        return learner
+    name = getattr(learner, "name", None)
+    if not isinstance(name, str) or LEARNERS.get(name) is not type(learner):
+        raise UnsupportedModelError(
+            f"learner={learner!r} cannot be written to a model file, which holds trees of dualboost only; fit with "
+            f"learner={' or '.join(map(repr, LEARNERS))}, or pickle the model."
+        )
+    return {"name": name} | _describe_arguments(learner)
+
+
+def describe_solver(solver: SolverOptions | None) -> dict[str, Any] | None:
+    return None if solver is None else _describe_arguments(solver)
+
+
+def _describe_arguments(value: Any) -> dict[str, Any]:
+    return {name: plain(argument) for name, argument in value.get_params(deep=False).items()}
+
+
+def plain(value: Any) -> Any:
+    """Numbers and lists of numpy's, and tuples, as JSON knows them."""
+    if isinstance(value, (tuple, list)):
+        return [plain(entry) for entry in value]
+    return value.tolist() if isinstance(value, (np.generic, np.ndarray)) else value
+
+
+def read_formulation(value: Any, where: str) -> Any:
+    return _read_named(value, where, FORMULATIONS)
+
+
+def read_learner(value: Any, where: str) -> Any:
+    if type(value) is list:
+        return [_read_one_learner(member, inside(where, k)) for k, member in enumerate(value)]
+    return _read_one_learner(value, where)
+
+
+def _read_one_learner(value: Any, where: str) -> Any:
+    return choice(value, where, LEARNERS) if type(value) is str else _read_named(value, where, LEARNERS)
+
+
+def read_solver(value: Any, where: str) -> SolverOptions:
+    entry = fields(value, where, tuple(SOLVER))
+    arguments = {name: check(entry[name], inside(where, name)) for name, check in SOLVER.items()}
+    return made(SolverOptions, arguments, where)
+
+
+def _read_named(value: Any, where: str, kinds: Mapping[str, type[Any]]) -> Any:
+    """An object of the kind that its name says, every argument of which is there."""
+    name = choice(fields(value, where, ("name",), value)["name"], inside(where, "name"), kinds)
+    checks = {field.name: _same_kind(field) for field in dataclass_fields(kinds[name])}
+    fields(value, where, ("name", *checks))
+    return made(kinds[name], {name: check(value[name], inside(where, name)) for name, check in checks.items()}, where)
+
+
+def made(kind: type[Any], arguments: dict[str, Any], where: str) -> Any:
+    try:
+        return kind(**arguments)
+    except InvalidParameterError as error:
+        fail(where, f"is refused: {error}")
+
+
+def _same_kind(field: Field[Any]) -> Check:
+    """What an argument must be, judging by its default, unless it says more; that of C is None."""
+    if field.metadata.get("is_list"):
+        return optional(_whole_numbers)
+    default = field.default
+    if isinstance(default, str):
+        return text
+    return whole_or_fraction if isinstance(default, float) else optional(whole_or_fraction)
+
+
+def whole_or_fraction(value: Any, where: str) -> Any:
+    """A number as it is: a whole one stays whole."""
+    number(value, where)
+    return value
+
+
+def optional(check: Check) -> Check:
+    return lambda value, where: None if value is None else check(value, where)
+
+
+def _whole_numbers(value: Any, where: str) -> Any:
+    """Whole numbers, or lists of them."""
+    found: list[Any] = []
+    for k, entry in enumerate(items(value, where)):
+        place = inside(where, k)
+        if type(entry) is list:
+            found.append(tuple(integer(one, inside(place, n)) for n, one in enumerate(entry)))
+        else:
+            found.append(integer(entry, place))
+    return tuple(found)
+
+
+def _entering(value: Any, where: str) -> Any:
+    return text(value, where) if type(value) is str else integer(value, where)
+
+
+SOLVER: dict[str, Check] = {
+    "master": lambda value, where: choice(value, where, ("auto", *MASTERS)),
+    "reoptimize": text,
+    "columns_per_iteration": _entering,
+    "schedule": text,
+    "active_rows": optional(integer),
+}
+"""What each option of the solver may be."""
