@@ -59,13 +59,16 @@ class RowSystem:
         part, u = self.programme.block(block), self.point.u[block]
         curvature = part.term.curvature(u)
         if self.bounded:
-            below, above = np.subtract(u, part.lower, self.below[block]), np.subtract(part.upper, u, self.above[block])
+            below, above = (
+                np.subtract(u, part.lower, out=self.below[block]),
+                np.subtract(part.upper, u, out=self.above[block]),
+            )
             width = np.maximum(part.upper - part.lower, np.finfo(float).tiny)
-            p_over_below = np.divide(self.point.p[block], below, self.p_over_below[block])
-            q_over_above = np.divide(self.point.q[block], above, self.q_over_above[block])
+            p_over_below = np.divide(self.point.p[block], below, out=self.p_over_below[block])
+            q_over_above = np.divide(self.point.q[block], above, out=self.q_over_above[block])
             curvature = curvature + PROXIMAL / width + p_over_below
             curvature += q_over_above
-        np.divide(1.0, curvature, self.d[block])
+        np.divide(1.0, curvature, out=self.d[block])
 
     def of_equations(self) -> Matrix:
         """A'DE' above EDE': the columns of the reduced system that belong to rho."""
@@ -110,9 +113,9 @@ class Direction:
             if affine is not None:
                 centring_p = self.centring - affine.u[block] * affine.p[block]
                 centring_q = self.centring + affine.u[block] * affine.q[block]
-            missing += np.divide(centring_q, system.above[block], self.q[block])
-            missing -= np.divide(centring_p, system.below[block], self.p[block])
-        scaled = np.multiply(system.d[block], missing, self.scaled[block])
+            missing += np.divide(centring_q, system.above[block], out=self.q[block])
+            missing -= np.divide(centring_p, system.below[block], out=self.p[block])
+        scaled = np.multiply(system.d[block], missing, out=self.scaled[block])
         return np.concatenate([system.columns.edges_in(block, scaled), part.equations @ scaled])
 
     def follow(self, dw: Vector) -> Vector:
@@ -120,8 +123,8 @@ class Direction:
 
         def work(block: slice) -> Vector:
             margins = self.margins[block] = self.system.columns.margins_in(block, dw)
-            du = np.multiply(self.system.d[block], margins, self.u[block])
-            np.negative(du, du)
+            du = np.multiply(self.system.d[block], margins, out=self.u[block])
+            np.negative(du, out=du)
             du -= self.scaled[block]
             return self.system.programme.equations.matrix[:, block] @ du
 
@@ -172,7 +175,7 @@ def moved(rows_of: RowSystem, step: Iterate, length: float) -> dict[str, Vector]
 
     def work(block: slice) -> None:
         for name, after in found.items():
-            np.multiply(length, getattr(step, name)[block], after[block])
+            np.multiply(length, getattr(step, name)[block], out=after[block])
             after[block] += getattr(point, name)[block]
 
     rows.each(work)
