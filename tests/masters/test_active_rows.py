@@ -5,7 +5,7 @@ import warnings
 import numpy as np
 import pytest
 
-from dualboost import DDABoost, DualBoostClassifier
+from dualboost import CartLearner, DualBoostClassifier, LPBoost, SolverOptions
 from dualboost.errors import InvalidParameterError, SolverWarning
 from dualboost.masters import ActiveRows, Interleaved, Ladder
 from dualboost.masters import active_rows as module
@@ -29,6 +29,11 @@ def signed_votes(clf, X, y):
     return np.where(y == clf.classes_[1], 1.0, -1.0)[:, None] * clf.votes(X)
 
 
+def on_active_rows(active_rows, C=0.2, master="auto", reoptimize="as_needed", schedule="all", **options):
+    solver = SolverOptions(master, reoptimize, schedule=schedule, active_rows=active_rows)
+    return DualBoostClassifier("lp", C, solver=solver, **options)
+
+
 def same_model(one, other, X):
     np.testing.assert_array_equal(one.votes(X), other.votes(X))
     np.testing.assert_allclose(one.weights_, other.weights_, atol=1e-12)
@@ -41,7 +46,7 @@ def same_model(one, other, X):
 @pytest.mark.parametrize("dataset", every(SMALL_DATASETS, few=("integers", "ringnorm")))
 def test_the_result_is_the_optimum_of_all_rows(dataset, C, sample):
     X, y = small_dataset(dataset)
-    clf = DualBoostClassifier(DDABoost(sample=sample), C=C, max_depth=2, max_trees=30).fit(X, y)
+    clf = on_active_rows(sample, C=C, max_depth=2, max_trees=30).fit(X, y)
     assert clf.objective_ == pytest.approx(lp(signed_votes(clf, X, y), C), rel=1e-6)
     assert clf.gap_ <= 1e-6
     assert clf.stop_reason_ != "solver_failed"
@@ -56,7 +61,7 @@ def test_the_result_is_the_optimum_of_all_rows(dataset, C, sample):
 @pytest.mark.parametrize("dataset", every(SMALL_DATASETS, few=("integers", "ringnorm")))
 def test_every_iteration_is_the_optimum_of_all_rows_where_that_is_asked_for(dataset, master):
     X, y = small_dataset(dataset)
-    clf = DualBoostClassifier(DDABoost(0.2, sample=20), max_trees=12, reoptimize="every", master=master).fit(X, y)
+    clf = on_active_rows(20, reoptimize="every", master=master, max_trees=12).fit(X, y)
     A = signed_votes(clf, X, y)
     for t in iterations(clf.n_generated_):
         assert clf.history_["objective"][t - 1] == pytest.approx(lp(A[:, :t], 0.2), rel=1e-6), t
@@ -66,7 +71,7 @@ def test_every_iteration_is_the_optimum_of_all_rows_where_that_is_asked_for(data
 @pytest.mark.usefixtures("small_bundles")
 def test_objective_and_gap_on_the_way_are_those_of_all_rows():
     X, y = small_dataset("ringnorm")
-    clf = DualBoostClassifier(DDABoost(0.2, sample=20), max_trees=30).fit(X, y)
+    clf = on_active_rows(20, max_trees=30).fit(X, y)
     A = signed_votes(clf, X, y)
     for t, (objective, gap) in enumerate(zip(clf.history_["objective"], clf.history_["gap"], strict=True), start=1):
         w = clf.fitted_.stages[t - 1]
@@ -78,9 +83,7 @@ def test_objective_and_gap_on_the_way_are_those_of_all_rows():
 @pytest.mark.usefixtures("small_bundles")
 def test_with_an_exact_learner_it_reaches_the_optimum_of_lp():
     X, y = small_dataset("twonorm")
-    plain, reduced = (
-        DualBoostClassifier(f, C=0.3, learner="optimal", max_trees=500).fit(X, y) for f in ("lp", DDABoost(sample=20))
-    )
+    plain, reduced = (on_active_rows(n, C=0.3, learner="optimal", max_trees=500).fit(X, y) for n in (None, 20))
     assert plain.certified_
     assert reduced.certified_
     assert reduced.objective_ == pytest.approx(plain.objective_, rel=2e-6)
@@ -95,29 +98,31 @@ def test_weights_equal_repeated_rows_in_any_order(depth):
     weights = np.random.default_rng(0).integers(0, 4, len(y))
     order = np.random.default_rng(1).permutation(weights.sum())
     options = {"C": 0.1, "max_depth": depth, "max_trees": 20}
-    weighted = DualBoostClassifier(DDABoost(sample=20), **options).fit(X, y, sample_weight=weights)
-    repeated = DualBoostClassifier(DDABoost(sample=20), **options).fit(
-        np.repeat(X, weights, axis=0)[order], np.repeat(y, weights)[order]
-    )
+    weighted = on_active_rows(20, **options).fit(X, y, sample_weight=weights)
+    repeated = on_active_rows(20, **options).fit(np.repeat(X, weights, axis=0)[order], np.repeat(y, weights)[order])
     same_model(weighted, repeated, X)
 
 
 @pytest.mark.usefixtures("small_bundles")
 @pytest.mark.parametrize(
-    "options", [{"criterion": "edge"}, {"learner": ["cart", ("cart", 2)], "pool": "rotate"}, {"voting": "confidence"}]
+    "options",
+    [
+        {"learner": CartLearner(criterion="edge")},
+        {"learner": ["cart", CartLearner(max_depth=2)], "schedule": "rotate"},
+        {"learner": CartLearner(voting="confidence")},
+    ],
+    ids=str,
 )
 def test_other_learners(options):
     X, y = small_dataset("waveform")
-    clf = DualBoostClassifier(DDABoost(0.2, sample=20), max_trees=20, **options).fit(X, y)
+    clf = on_active_rows(20, max_trees=20, **options).fit(X, y)
     assert clf.objective_ == pytest.approx(lp(signed_votes(clf, X, y), 0.2), rel=1e-6)
 
 
 @pytest.mark.usefixtures("small_bundles")
 def test_the_best_iteration_on_held_out_rows_is_kept():
     X, y = small_dataset("ringnorm")
-    clf = DualBoostClassifier(
-        DDABoost(0.2, sample=20), max_trees=40, validation_fraction=0.3, n_iter_no_change=5, random_state=0
-    ).fit(X, y)
+    clf = on_active_rows(20, max_trees=40, validation_fraction=0.3, n_iter_no_change=5, random_state=0).fit(X, y)
     assert clf.gap_ <= 1e-6
     assert clf.stop_reason_ == "no_improvement"
     kept = int(np.flatnonzero(clf.history_["objective"] == clf.objective_)[0])
@@ -131,13 +136,13 @@ def test_a_rare_class_is_in_the_sample():
     X = rng.normal(size=(400, 3))
     y = np.arange(400) < 8
     X[y, 0] += 10.0
-    clf = DualBoostClassifier(DDABoost(0.5, sample=20), max_trees=10).fit(X, y)
+    clf = on_active_rows(20, C=0.5, max_trees=10).fit(X, y)
     assert clf.score(X, y) == 1.0
 
 
 def test_no_more_rows_than_the_sample_is_lp():
     X, y = small_dataset("twonorm")
-    plain, reduced = (DualBoostClassifier(f, max_trees=20).fit(X, y) for f in ("lp", DDABoost(sample=150)))
+    plain, reduced = (on_active_rows(n, C=None, max_trees=20).fit(X, y) for n in (None, 150))
     same_model(plain, reduced, X)
 
 
@@ -152,7 +157,7 @@ def test_few_rows_take_part_on_many_rows(monkeypatch):
 
     monkeypatch.setattr(ActiveRows, "_hold", noted)
     X, y = small_dataset("twonorm", n=20_000)
-    clf = DualBoostClassifier(DDABoost(sample=1000), max_trees=20).fit(X, y)
+    clf = on_active_rows(1000, C=None, max_trees=20).fit(X, y)
     assert clf.gap_ <= 1e-6
     assert max(seen) < 0.5 * len(y)
 
@@ -162,7 +167,7 @@ def test_a_failing_solver_leaves_a_feasible_ensemble_over_all_rows(monkeypatch):
     X, y = small_dataset("twonorm")
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        clf = DualBoostClassifier(DDABoost(0.2, sample=20), max_trees=5, reoptimize="every").fit(X, y)
+        clf = on_active_rows(20, reoptimize="every", max_trees=5).fit(X, y)
     assert any(issubclass(warning.category, SolverWarning) for warning in caught)
     assert clf.stop_reason_ == "solver_failed"
     assert len(clf.duals_) == len(y)
@@ -170,13 +175,13 @@ def test_a_failing_solver_leaves_a_feasible_ensemble_over_all_rows(monkeypatch):
 
 def test_calls_without_a_new_column_end_at_the_optimum():
     columns = stump_columns(n_rows=400, n_columns=25)
-    programme = DDABoost().resolve(columns.counts.sum()).programme(columns.counts, 25)
+    programme = LPBoost().resolve(columns.rows.n_samples).programme(columns.rows, 25)
     master = ActiveRows(Interleaved(Ladder([InteriorPointMaster], 1e-6)), 50)
     gaps = [master.solve(columns, programme).gap for _ in range(60)]
     assert min(gaps) <= 1e-6
 
 
-@pytest.mark.parametrize("sample", [1, 0, 2.5, "many", True])
-def test_impossible_samples_are_refused(sample):
-    with pytest.raises(InvalidParameterError, match="sample="):
-        DDABoost(sample=sample)
+@pytest.mark.parametrize("active_rows", [1, 0, 2.5, "many", True])
+def test_impossible_numbers_of_rows_are_refused(active_rows):
+    with pytest.raises(InvalidParameterError, match="active_rows="):
+        SolverOptions(active_rows=active_rows)

@@ -5,11 +5,22 @@ from functools import cache
 import numpy as np
 import pytest
 
-from dualboost import DualBoostClassifier, ERLPBoost, MLPBoost, SoftBoost, TotalBoost
+from dualboost import (
+    DualBoostClassifier,
+    ERLPBoost,
+    MLPBoost,
+    OptimalLearner,
+    SoftBoost,
+    SolverOptions,
+    TotalBoost,
+)
 from dualboost.algebra.columns import Columns
+from dualboost.algebra.rows import Rows
 from dualboost.loop.column_generation import ColumnGeneration
-from dualboost.masters import MASTERS, Interleaved, Ladder
-from dualboost.pricing import PRICERS, LearnerOptions, Pool, TrainingData
+from dualboost.loop.wiring import wire
+from dualboost.masters import Precision
+from dualboost.pricing import Pool, PricingContext, TrainingData
+from dualboost.tasks.binary import TwoClasses
 
 from ...conftest import small_dataset
 from ...thoroughness import every
@@ -23,25 +34,20 @@ class CountingPool(Pool):
 
     n_asked = 0
 
-    def price(self, u, favour=None):
+    def price(self, residual, favour):
         self.n_asked += 1
-        return super().price(u, favour)
+        return super().price(residual, favour)
 
 
 def generate(formulation, dataset, interleaved=False):
     """The loop with the best stumps, a row for every sample, after it ran."""
     X, y = small_dataset(dataset, N_ROWS)
-    labels = np.where(y == np.unique(y)[1], 1.0, -1.0)
-    pricer = PRICERS["optimal"](TrainingData(X, labels, []), LearnerOptions(max_depth=1))
-    ladder = Ladder(list(MASTERS.values()), 1e-6)
-    generation = ColumnGeneration(
-        formulation=formulation.resolve(N_ROWS),
-        pool=CountingPool([pricer], labels),
-        master=Interleaved(ladder) if interleaved else ladder,
-        columns=Columns(labels, np.ones(N_ROWS)),
-        max_trees=1000,
-        tol=1e-6,
-    )
+    task, targets = TwoClasses.read(np.asarray(y))
+    pool = CountingPool([OptimalLearner().pricer(TrainingData(X, []), PricingContext())])
+    columns = Columns(Rows(np.ones(N_ROWS), task.groups(targets)))
+    solver = SolverOptions(reoptimize="as_needed" if interleaved else "every")
+    wiring = wire(task, targets, formulation, columns, solver, Precision(1e-6), pool)
+    generation = ColumnGeneration(wiring, max_trees=1000)
     generation.run()
     return generation
 
@@ -61,7 +67,7 @@ def assert_guarantee(generation, best, epsilon, most_pricings):
     assert best - epsilon <= trace.result.objective + 1e-6
     assert trace.result.objective <= best + 1e-6
     assert best <= trace.result.bound + 1e-6
-    assert generation.pool.n_asked <= most_pricings
+    assert generation.wiring.pool.n_asked <= most_pricings
 
 
 @pytest.mark.parametrize(("C", "epsilon"), [(0.3, 0.3), (0.3, 0.1), (0.05, 0.3), (0.05, 0.03)])
@@ -101,9 +107,9 @@ def test_an_interleaved_master_is_solved_to_the_end():
 def test_erlpboost(dataset):
     C, epsilon = 0.1, 0.2
     generation = generate(ERLPBoost(C=C * N_ROWS, epsilon=epsilon), dataset)
-    assert generation.pool.n_asked <= max(4 / epsilon, 8 * np.log(1 / C) / epsilon**2)
+    assert generation.wiring.pool.n_asked <= max(4 / epsilon, 8 * np.log(1 / C) / epsilon**2)
     w = generation.trace.final_weights()
-    worst = np.sort(generation.columns.margins(w))[: round(C * N_ROWS)]
+    worst = np.sort(generation.wiring.columns.margins(w))[: round(C * N_ROWS)]
     assert worst.mean() >= best_margin("lp-nu", C, dataset) - epsilon
 
 
