@@ -22,10 +22,10 @@ from numpy.typing import NDArray
 
 from .._typing import Integers, Vector
 
-ROWS_PER_BLOCK = 12288
+ROWS_PER_BLOCK = 16384
 """Small enough for a block of a few vectors to stay in the processor's cache, large enough to hide Python's part."""
 
-WORTH_A_THREAD = 1_000_000
+WORTH_A_THREAD = 4_000_000
 """Work on fewer numbers than this is done sooner than a second thread has begun."""
 LIGHT = 8
 """How many numbers a row stands for in work on a few row-long vectors."""

@@ -55,8 +55,16 @@ def _merge_indexed(X: Features, labels: Vector, weights: Vector) -> TrainingRows
     share = np.zeros(len(weights))
     share[kept] = weights[kept] / counts[group]
     chosen = kept[first]
-    X = X[chosen] if sparse.issparse(X) else np.asfortranarray(X[chosen])
+    X = X[chosen] if sparse.issparse(X) else _taken(X, chosen)
     return TrainingRows(X, labels[chosen], counts, all_groups, share)
+
+
+def _taken(X: Features, rows: Integers) -> Features:
+    """Some rows of a dense array, in its own layout by columns; indexing would copy twice."""
+    taken = np.empty((len(rows), X.shape[1]), order="F")
+    for feature in range(X.shape[1]):
+        np.take(X[:, feature], rows, out=taken[:, feature])
+    return taken
 
 
 def _hashes(X: Features, labels: Vector) -> NDArray[np.uint64]:

@@ -119,6 +119,11 @@ class Programme:
         """Whether the duals have bounds."""
         return self.rows.all(np.isfinite(self.upper))
 
+    @cached_property
+    def width(self) -> Vector:
+        """How far the bounds of each dual are apart, not less than rounding leaves."""
+        return np.maximum(self.upper - self.lower, np.finfo(float).tiny)
+
     @property
     def has_idle_rows(self) -> bool:
         """Whether a row may have no dual at all and then has no loss: a hinge whose duals have no further condition."""
