@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from .._typing import Integers, Vector
 
-ROWS_PER_BLOCK = 16384
+ROWS_PER_BLOCK = 12288
 """Small enough for a block of a few vectors to stay in the processor's cache, large enough to hide Python's part."""
 
 WORTH_A_THREAD = 4_000_000

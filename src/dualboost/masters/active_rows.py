@@ -14,7 +14,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from .._typing import Vector
+from .._typing import Integers, Vector
 from ..algebra.columns import Columns
 from ..formulations.programme import Programme
 from ..formulations.terms import LinearTerm
@@ -80,6 +80,9 @@ class ActiveRows:
             self._inner.move_to(columns, programme)
         else:
             self.forget()
+
+    def divide_rows(self, parents: Integers, shares: Vector) -> None:
+        self.forget()
 
     def forget(self) -> None:
         self._inner.forget()
