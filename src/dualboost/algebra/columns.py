@@ -17,6 +17,7 @@ import numpy as np
 
 from .._typing import Integers, Matrix, Vector
 from ..trees.learner import Learner
+from .gram import GramCache
 from .held import Entries, HeldEntries
 from .rows import Rows
 from .side_rows import NoSideRows, SideRows
@@ -44,7 +45,7 @@ class Products(Protocol):
         """What one block of rows, with these duals there, adds to A'u."""
 
     def gram(self, d: Vector) -> Matrix:
-        """A' diag(d) A for d > 0."""
+        """A' diag(d) A for d > 0, of which the upper triangle counts."""
 
 
 class Columns:
@@ -59,7 +60,7 @@ class Columns:
         self._held = HeldEntries(self.rows, self.sides.n, capacity)
         self._probe = np.random.default_rng(1).standard_normal(rows.n_data)
         self._probed: list[float] = []
-        self._last_gram: tuple[Vector, Matrix] = np.empty(0), np.empty((0, 0))
+        self._last_gram, self._last_gram_in_single = GramCache(), GramCache()
         self.n_columns = 0
 
     @property
@@ -91,7 +92,7 @@ class Columns:
 
     def dense(self, first: int = 0) -> Matrix:
         """All rows of A', of the columns from ``first`` on, in double precision."""
-        columns = [np.append(self.entries(j), self._held.beside[j]) for j in range(first, self.n_columns)]
+        columns = [self.column(j) for j in range(first, self.n_columns)]
         return np.array(columns, dtype=float).reshape(len(columns), self.n_rows)
 
     def with_sides(self, u: Vector) -> Vector:
@@ -141,10 +142,8 @@ class Columns:
 
     def over(self, rows: Rows, chosen: Integers) -> Columns:
         """The same columns over other rows, each of which has the entries of one of these; without side rows."""
-        part = Columns(rows, capacity=2 * self.n_columns)
-        entries = self._held.some(np.arange(self.n_columns), chosen)
-        for j, column in enumerate(entries):
-            part._held.write(j, column, np.empty(0))
+        part = Columns(rows, capacity=self.n_columns)
+        part._held.fill(self._held.some(np.arange(self.n_columns), chosen))
         part._probed = [0.0] * self.n_columns
         part.n_columns = self.n_columns
         return part
@@ -153,8 +152,8 @@ class Columns:
         """Forget the columns that came after the first ``n_columns``."""
         self.n_columns = min(n_columns, self.n_columns)
         del self._probed[self.n_columns :]
-        d, gram = self._last_gram
-        self._last_gram = d, gram[: self.n_columns, : self.n_columns]
+        self._last_gram.keep_first(self.n_columns)
+        self._last_gram_in_single.keep_first(self.n_columns)
 
     def margins(self, w: Vector) -> Vector:
         """A w; for fewer weights than columns, of the first columns."""
@@ -187,21 +186,10 @@ class Columns:
         return total
 
     def gram(self, d: Vector) -> Matrix:
-        """A' diag(d) A for d > 0; for the d of the last call, only new columns are multiplied."""
-        known = self._last_gram[1] if self.repeats(d) else np.empty((0, 0))
-        total = self._extended(known, d) if len(known) > self.n_columns // 2 else self._multiplied(d)
-        self._last_gram = d, total
-        return total
+        """A' diag(d) A for d > 0, of which the upper triangle counts."""
+        return self._last_gram.gram(self, d)
 
-    def repeats(self, d: Vector) -> bool:
-        """Whether d is that of the last ``gram``; the next one is compared with it."""
-        last = self._last_gram[0]
-        if np.array_equal(d, last):
-            return True
-        self._last_gram = d, np.empty((0, 0))
-        return False
-
-    def _multiplied(self, d: Vector) -> Matrix:
+    def whole_gram(self, d: Vector) -> Matrix:
         def work(block: slice) -> Matrix:
             if block.start >= self.n_data:
                 return np.asarray((self.beside * d[block]) @ self.beside.T, dtype=np.float64)
@@ -215,13 +203,9 @@ class Columns:
         gram: Matrix = self.rows.add_up(work, size=self.n_columns**2)
         return gram
 
-    def _extended(self, known: Matrix, d: Vector) -> Matrix:
-        total = np.zeros((self.n_columns, self.n_columns))
-        total[: len(known), : len(known)] = known
-        for new in range(len(known), self.n_columns):
-            column = np.append(self.entries(new), self._held.beside[new])
-            total[: new + 1, new] = self.edges(d * column)[: new + 1]
-        return total
+    def column(self, j: int) -> Vector:
+        """All rows of one column."""
+        return np.append(self.entries(j), self._held.beside[j])
 
     def distinct(self, rows: Integers, chosen: Integers, coefficients: Matrix) -> tuple[Integers, Integers]:
         """Of the rows given: one of each kind, and the kind of all.
@@ -271,11 +255,14 @@ class SinglePrecision:
         return edges
 
     def gram(self, d: Vector) -> Matrix:
-        """A' diag(d) A."""
-        if self._columns.repeats(d):
-            return self._columns.gram(d)
+        return self._columns._last_gram_in_single.gram(self, d)
+
+    def whole_gram(self, d: Vector) -> Matrix:
         gram: Matrix = self.rows.add_up(lambda block: self._gram_in(block, d[block]), size=self.n_columns**2)
         return gram
+
+    def column(self, j: int) -> Vector:
+        return self._columns.column(j)
 
     def _gram_in(self, block: slice, d: Vector) -> Matrix:
         if block.start >= self._columns.n_data:

@@ -44,6 +44,11 @@ class HeldEntries:
             part[j] = entries[block]
         self.beside[j] = beside
 
+    def fill(self, entries: Entries) -> None:
+        """Fill the first columns, given as the rows of a matrix."""
+        for block, part in zip(self._blocks, self._parts, strict=True):
+            part[: len(entries)] = entries[:, block]
+
     def copy(self, j: int, other: HeldEntries, chosen: Integers) -> None:
         """Fill the columns from j on with the chosen ones of another."""
         last = j + len(chosen)

@@ -39,7 +39,8 @@ def with_new_columns(point: Iterate, columns: Columns, programme: Programme, cen
     gap = max(opened.primal - opened.dual, 0.0)
     mu = max(mean_product(point, programme), GAP_SHARE * gap / n_products(columns, programme))
     point = _off_bounds(point, programme, mu, central)
-    edges = columns.single.edges(point.u)
+    if programme.is_bounded:  # only then have the duals moved
+        edges = columns.single.edges(point.u)
     least_violation = 1e-2 * programme.rows.total(np.abs(point.u))
     violation = np.maximum(np.abs(point.r + weight_set.cost - edges[n_old:]), least_violation)
     product, total = max(mu, float(point.w @ point.s) / n_old), float(point.w.sum())

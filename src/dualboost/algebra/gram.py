@@ -1,0 +1,53 @@
+"""A' diag(d) A, remembered: where d stays the same, as under a quadratic loss, only new columns are multiplied."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import numpy as np
+
+from .._typing import Matrix, Vector
+
+
+class Multiplied(Protocol):
+    """The products that a Gram matrix is made of."""
+
+    @property
+    def n_columns(self) -> int: ...
+
+    def whole_gram(self, d: Vector) -> Matrix:
+        """A' diag(d) A, all of it."""
+
+    def column(self, j: int) -> Vector:
+        """All rows of one column."""
+
+    def edges(self, u: Vector) -> Vector:
+        """A'u."""
+
+
+class GramCache:
+    """The last d and its matrix, of which the upper triangle counts."""
+
+    def __init__(self) -> None:
+        self._d: Vector = np.empty(0)
+        self._gram: Matrix = np.empty((0, 0))
+
+    def gram(self, products: Multiplied, d: Vector) -> Matrix:
+        """A' diag(d) A for d > 0."""
+        n_known = len(self._gram) if np.array_equal(d, self._d) else 0
+        extends = n_known > products.n_columns // 2
+        self._gram = self._extended(products, d) if extends else products.whole_gram(d)
+        self._d = d
+        return self._gram
+
+    def keep_first(self, n_columns: int) -> None:
+        """Forget the columns that came after the first ``n_columns``."""
+        self._gram = self._gram[:n_columns, :n_columns]
+
+    def _extended(self, products: Multiplied, d: Vector) -> Matrix:
+        n, n_known = products.n_columns, len(self._gram)
+        gram = np.zeros((n, n))
+        gram[:n_known, :n_known] = self._gram
+        for new in range(n_known, n):
+            gram[: new + 1, new] = products.edges(d * products.column(new))[: new + 1]
+        return gram
