@@ -93,8 +93,8 @@ def _off_bounds(point: Iterate, programme: Programme, mu: float, central: float)
         lower, upper = programme.lower[block], programme.upper[block]
         width = np.maximum(upper - lower, np.finfo(float).tiny)
         smallest = least / width
-        np.maximum(point.p[block], smallest, p[block])
-        np.maximum(point.q[block], smallest, q[block])
+        np.maximum(point.p[block], smallest, out=p[block])
+        np.maximum(point.q[block], smallest, out=q[block])
         lowest = lower + np.minimum(least / p[block], central * width)
         highest = upper - np.minimum(least / q[block], central * width)
         np.clip(point.u[block], lowest, highest, u[block])
