@@ -26,7 +26,7 @@ class LimitedHighs(HighsMaster):
 def problem(name="nm"):
     columns = stump_columns()
     formulation = FORMULATIONS[name]().resolve(columns.counts.sum())
-    return columns, formulation.programme(columns.counts, columns.n_columns)
+    return columns, formulation.programme(columns.rows, columns.n_columns)
 
 
 def test_the_next_solver_takes_over():
