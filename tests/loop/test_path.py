@@ -6,20 +6,27 @@ import numpy as np
 import pytest
 
 from dualboost.algebra.columns import Columns
+from dualboost.algebra.rows import Rows
 from dualboost.datasets import make_twonorm
 from dualboost.formulations import FORMULATIONS
 from dualboost.loop.held_out import HeldOut
-from dualboost.loop.path import EXTRA_SHARE, follow_path
-from dualboost.pricing import LearnerOptions, TrainingData, make_pool
+from dualboost.loop.path import EXTRA_SHARE, ON_PATH, follow_path
+from dualboost.loop.wiring import wire
+from dualboost.masters import SolverOptions
+from dualboost.pricing import PricingContext, TrainingData, make_pool
+from dualboost.tasks.binary import TwoClasses
 
 
 def path_of(name, Cs, max_trees=40):
     X, y = make_twonorm(400, random_state=0)
     y = y.astype(float)
-    columns = Columns(y[:300], np.ones(300), sides=FORMULATIONS[name]().side_rows(np.ones(300), X.shape[1]))
-    pool = make_pool("cart", TrainingData(X[:300], y[:300], []), LearnerOptions())
-    held_out = HeldOut(X[300:], y[300:], np.ones(100))
-    return follow_path(FORMULATIONS[name](), Cs, pool, columns, held_out, max_trees), columns
+    task, targets = TwoClasses.read(y)
+    rows = Rows(np.ones(300), task.groups(targets[:300]))
+    columns = Columns(rows, sides=FORMULATIONS[name]().side_rows(rows, X.shape[1]))
+    pool = make_pool("cart", TrainingData(X[:300], []), PricingContext())
+    wiring = wire(task, targets[:300], FORMULATIONS[name](), columns, SolverOptions(), ON_PATH, pool)
+    held_out = HeldOut(X[300:], targets[300:], np.ones(100))
+    return follow_path(wiring, Cs, held_out, max_trees), columns
 
 
 @cache
@@ -31,13 +38,13 @@ def path_on_the_grid(name):
 def test_one_point_for_each_value_in_order(formulation_name):
     Cs, points, columns = path_on_the_grid(formulation_name)
     assert [point.C for point in points] == list(Cs)
-    assert all(0 <= point.score <= 1 and 0 <= point.n_trees <= columns.n_trees for point in points)
+    assert all(0 <= point.score <= 1 and 0 <= point.n_trees <= columns.n_columns for point in points)
     assert max(point.score for point in points) > 0.8
 
 
 def test_columns_are_shared(formulation_name):
     _, _, columns = path_on_the_grid(formulation_name)
-    assert columns.n_trees <= 40 + 5 * max(40 // EXTRA_SHARE, 1)
+    assert columns.n_columns <= 40 + 5 * max(40 // EXTRA_SHARE, 1)
 
 
 def test_stronger_regularisation_of_nm_uses_fewer_trees():

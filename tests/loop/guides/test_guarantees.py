@@ -6,12 +6,13 @@ import numpy as np
 import pytest
 
 from dualboost import DualBoostClassifier, ERLPBoost, MLPBoost, SoftBoost, TotalBoost
-from dualboost.algebra.columns import Columns
 from dualboost.loop.column_generation import ColumnGeneration
-from dualboost.masters import MASTERS, Interleaved, Ladder
-from dualboost.pricing import PRICERS, LearnerOptions, Pool, TrainingData
+from dualboost.loop.wiring import wire
+from dualboost.masters import Precision, SolverOptions
+from dualboost.pricing import OptimalLearner, Pool, PricingContext, TrainingData
+from dualboost.tasks.binary import TwoClasses
 
-from ...conftest import small_dataset
+from ...conftest import columns_of, small_dataset
 from ...thoroughness import every
 
 DATASETS = every(("breast_cancer", "integers", "twonorm"), few=("integers",))
@@ -23,25 +24,19 @@ class CountingPool(Pool):
 
     n_asked = 0
 
-    def price(self, u, favour=None):
+    def price(self, residual, favour):
         self.n_asked += 1
-        return super().price(u, favour)
+        return super().price(residual, favour)
 
 
 def generate(formulation, dataset, interleaved=False):
     """The loop with the best stumps, a row for every sample, after it ran."""
     X, y = small_dataset(dataset, N_ROWS)
-    labels = np.where(y == np.unique(y)[1], 1.0, -1.0)
-    pricer = PRICERS["optimal"](TrainingData(X, labels, []), LearnerOptions(max_depth=1))
-    ladder = Ladder(list(MASTERS.values()), 1e-6)
-    generation = ColumnGeneration(
-        formulation=formulation.resolve(N_ROWS),
-        pool=CountingPool([pricer], labels),
-        master=Interleaved(ladder) if interleaved else ladder,
-        columns=Columns(labels, np.ones(N_ROWS)),
-        max_trees=1000,
-        tol=1e-6,
-    )
+    task, labels = TwoClasses.read(y)
+    pool = CountingPool([OptimalLearner().pricer(TrainingData(X, []), PricingContext(max_depth=1))])
+    solver = SolverOptions(reoptimize="as_needed" if interleaved else "every")
+    wiring = wire(task, labels, formulation, columns_of(labels), solver, Precision(1e-6), pool)
+    generation = ColumnGeneration(wiring, max_trees=1000)
     generation.run()
     return generation
 
