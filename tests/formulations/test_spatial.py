@@ -75,7 +75,9 @@ def test_it_finds_the_block():
 
 
 @pytest.mark.parametrize("smoothness", every([0.03, 0.3, 1.0], few=[0.3]))
-@pytest.mark.parametrize("options", [{}, {"max_depth": 3}, {"solver": SolverOptions(master="highs"), "max_trees": 30}], ids=str)
+@pytest.mark.parametrize(
+    "options", [{}, {"max_depth": 3}, {"solver": SolverOptions(master="highs"), "max_trees": 30}], ids=str
+)
 def test_the_optimum_over_the_columns_held(smoothness, options):
     clf = fitted(smoothness, **options)
     pairs = neighbouring_pairs(SHAPE, BLOCK.size)

@@ -24,6 +24,7 @@ class Synthetic(Adapter):
     link = Logit()
     weights = np.ones(N_MEMBERS)
     intercept = 0.0
+    classes = np.array([0, 1])
 
     def __init__(self, model=None):
         pass
