@@ -60,8 +60,9 @@ def test_a_class_alone_leaves_the_other_out():
     assert (alone.inner().upper > 0).all()
 
 
-def test_rows_of_one_class_have_one_stage():
-    programme = LexiBoost(C=4.0).programme(Rows(np.ones(5)), 3)
+@pytest.mark.parametrize("groups", [None, np.zeros(5, dtype=np.intp), np.ones(5, dtype=np.intp)], ids=str)
+def test_rows_of_one_class_have_one_stage(groups):
+    programme = LexiBoost(C=4.0).programme(Rows(np.ones(5), groups), 3)
     assert programme.stages is None
     np.testing.assert_allclose(programme.upper, 0.2)
     assert programme.dual_value(programme.upper, np.zeros(3)) == pytest.approx(1.0)
