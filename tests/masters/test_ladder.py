@@ -85,12 +85,13 @@ class NotedHighs(HighsMaster):
         return super().solve(columns, programme, tolerance, strategy)
 
 
-def test_another_C_is_solved_in_the_usual_way(monkeypatch):
+@pytest.mark.parametrize("name", ["lp", "nm"])
+def test_another_C_is_solved_in_the_usual_way(name, monkeypatch):
     """What HiGHS holds of one C is not in the way of the next: no other way is needed."""
     monkeypatch.setattr(NotedHighs, "asked", [])
     columns, ladder = stump_columns(), Ladder([NotedHighs], 1e-6)
     for n_solved, C in enumerate((0.05, 0.4, 0.05), start=1):
-        programme = FORMULATIONS["lp"](C=C).programme(columns.rows, columns.n_columns)
+        programme = FORMULATIONS[name](C=C).programme(columns.rows, columns.n_columns)
         ladder.move_to(columns, programme)
         fresh = Ladder([InteriorPointMaster], 1e-6).solve(columns, programme)
         assert ladder.solve(columns, programme).primal == pytest.approx(fresh.primal, rel=2e-6)
