@@ -5,6 +5,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from ._version import __version__
+
 if TYPE_CHECKING:
     from .estimators.classifier import DualBoostClassifier
     from .estimators.classifier_cv import DualBoostClassifierCV
@@ -32,8 +34,6 @@ if TYPE_CHECKING:
     from .masters.options import SolverOptions
     from .pricing import CartLearner, ClassifierLearner, OptimalLearner
     from .thinning.thin import thin
-
-__version__ = "0.1.0"
 
 _HOMES = {
     "CartLearner": "pricing",

@@ -2,8 +2,19 @@
 
 import numpy as np
 import pytest
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV
 
+from dualboost import (
+    CartLearner,
+    ClassifierLearner,
+    ConvexBoost,
+    DualBoostClassifier,
+    DualBoostClassifierCV,
+    SolverOptions,
+)
 from dualboost.arguments import require_choice, require_fraction, require_integer, require_positive
+from dualboost.datasets import make_twonorm
 from dualboost.errors import InvalidDataError, InvalidParameterError
 from dualboost.estimators.parameters import as_sample_weight
 
@@ -45,3 +56,45 @@ def test_sample_weights():
         as_sample_weight("balanced", 2)
     with pytest.raises(InvalidDataError, match=r"contains -2\.0"):
         as_sample_weight([1.0, -2.0], 2)
+
+
+@pytest.mark.parametrize(
+    ("clf", "grid"),
+    [
+        (
+            DualBoostClassifier(ConvexBoost(), max_trees=4),
+            {"formulation__loss": ["logistic", "exponential"], "formulation__C": [0.1, 1.0]},
+        ),
+        (DualBoostClassifier("lp", learner=CartLearner(), max_trees=4), {"learner__voting": ["hard", "confidence"]}),
+        (
+            DualBoostClassifier("lp", learner=ClassifierLearner(LogisticRegression()), max_trees=2),
+            {"learner__classifier__C": [0.1, 1.0]},
+        ),
+        (
+            DualBoostClassifier("lp", solver=SolverOptions(), max_trees=4),
+            {"solver__reoptimize": ["as_needed", "every"]},
+        ),
+    ],
+    ids=["formulation", "learner", "classifier", "solver"],
+)
+def test_parameters_of_parameters_are_searched_over(clf, grid):
+    X, y = make_twonorm(120, random_state=0)
+    before = clf.get_params()
+    search = GridSearchCV(clf, grid, cv=2, error_score="raise").fit(X, y)
+    assert set(search.best_params_) == set(grid)
+    assert {name: value for name, value in clf.get_params().items() if "__" in name} == {
+        name: value for name, value in before.items() if "__" in name
+    }
+
+
+def test_arguments_beyond_the_first_two_have_names():
+    with pytest.raises(TypeError):
+        DualBoostClassifier("nm", 0.1, 0.01)
+    with pytest.raises(TypeError):
+        DualBoostClassifierCV("nm", 10, 0.01)
+
+
+def test_what_tuning_would_choose_is_not_given():
+    X, y = make_twonorm(120, random_state=0)
+    with pytest.raises(InvalidParameterError, match="which is to be chosen from Cs"):
+        DualBoostClassifierCV(ConvexBoost(C=1.0)).fit(X, y)

@@ -4,14 +4,7 @@ import numpy as np
 import pytest
 from sklearn.naive_bayes import GaussianNB
 
-from dualboost import (
-    CartLearner,
-    DualBoostClassifier,
-    DualBoostClassifierCV,
-    SolverOptions,
-    SpatialLPBoost,
-    load_model,
-)
+from dualboost import CartLearner, DualBoostClassifier, DualBoostClassifierCV, SolverOptions, SpatialLPBoost, load_model
 from dualboost.errors import DegenerateEnsembleWarning, InvalidParameterError
 from dualboost.formulations.neighbours import most_neighbours, neighbouring_pairs
 
@@ -76,7 +69,7 @@ def test_it_finds_the_block():
 
 @pytest.mark.parametrize("smoothness", every([0.03, 0.3, 1.0], few=[0.3]))
 @pytest.mark.parametrize(
-    "options", [{}, {"max_depth": 3}, {"solver": SolverOptions(master="highs"), "max_trees": 30}], ids=str
+    "options", [{}, {"max_depth": 3}, {"solver": SolverOptions("highs"), "max_trees": 30}], ids=str
 )
 def test_the_optimum_over_the_columns_held(smoothness, options):
     clf = fitted(smoothness, **options)
@@ -164,7 +157,7 @@ def test_model_files_keep_the_neighbours(neighbours, tmp_path):
     clf.save(tmp_path / "model.json")
     loaded = load_model(tmp_path / "model.json")
     assert loaded.formulation_ == clf.formulation_
-    assert loaded.formulation.resolve(1.0) == formulation.resolve(1.0)
+    assert loaded.formulation.resolve(100.0) == formulation.resolve(100.0)
     np.testing.assert_array_equal(loaded.predict(X_NEW), clf.predict(X_NEW))
 
 

@@ -20,12 +20,12 @@ from dualboost.tasks.binary import TwoClasses
 def path_of(name, Cs, max_trees=40):
     X, y = make_twonorm(400, random_state=0)
     y = y.astype(float)
-    task, targets = TwoClasses.read(y)
-    rows = Rows(np.ones(300), task.groups(targets[:300]))
+    task, targets = TwoClasses.read(y[:300])
+    rows = Rows(np.ones(300), task.groups(targets))
     columns = Columns(rows, sides=FORMULATIONS[name]().side_rows(rows, X.shape[1]))
     pool = make_pool("cart", TrainingData(X[:300], []), PricingContext())
-    wiring = wire(task, targets[:300], FORMULATIONS[name](), columns, SolverOptions(), ON_PATH, pool)
-    held_out = HeldOut(X[300:], targets[300:], np.ones(100))
+    held_out = HeldOut(X[300:], y[300:], np.ones(100))
+    wiring = wire(task, targets, FORMULATIONS[name](), columns, SolverOptions(), ON_PATH, pool)
     return follow_path(wiring, Cs, held_out, max_trees), columns
 
 

@@ -169,7 +169,7 @@ def test_few_rows_take_part_on_many_rows(monkeypatch):
 
     monkeypatch.setattr(ActiveRows, "_hold", noted)
     X, y = small_dataset("twonorm", n=20_000)
-    clf = DualBoostClassifier("lp", C=0.05, max_trees=20, solver=few_rows(1000)).fit(X, y)
+    clf = DualBoostClassifier("lp", max_trees=20, solver=few_rows(1000)).fit(X, y)
     assert clf.gap_ <= 1e-6
     assert max(seen) < 0.5 * len(y)
 

@@ -31,6 +31,8 @@ class Products(Protocol):
     rows: Rows
     rounding: ClassVar[float]
     """The relative error of a product."""
+    effort: ClassVar[int]
+    """How much longer one number takes than in single precision, which needs no conversion."""
 
     @property
     def n_columns(self) -> int: ...
@@ -49,6 +51,7 @@ class Columns:
     """Columns held by the master."""
 
     rounding: ClassVar[float] = 1e-14
+    effort: ClassVar[int] = 4
 
     def __init__(self, rows: Rows, capacity: int = 16, sides: SideRows | None = None) -> None:
         self.sides: SideRows = NoSideRows() if sides is None else sides
@@ -135,6 +138,16 @@ class Columns:
         self._held.copy(self.n_columns, other._held, chosen)
         self._probed += [other._probed[j] for j in chosen]
         self.n_columns = n_columns
+
+    def over(self, rows: Rows, chosen: Integers) -> Columns:
+        """The same columns over other rows, each of which has the entries of one of these; without side rows."""
+        part = Columns(rows, capacity=2 * self.n_columns)
+        entries = self._held.some(np.arange(self.n_columns), chosen)
+        for j, column in enumerate(entries):
+            part._held.write(j, column, np.empty(0))
+        part._probed = [0.0] * self.n_columns
+        part.n_columns = self.n_columns
+        return part
 
     def keep_first(self, n_columns: int) -> None:
         """Forget the columns that came after the first ``n_columns``."""
@@ -233,6 +246,7 @@ class SinglePrecision:
     """The products of columns in single precision; vectors and results are in double precision."""
 
     rounding: ClassVar[float] = 1e-6
+    effort: ClassVar[int] = 1
 
     def __init__(self, columns: Columns, held: HeldEntries) -> None:
         self._columns, self._held = columns, held
@@ -283,11 +297,12 @@ def all_margins(products: Products, w: Vector) -> Vector:
     def work(block: slice) -> None:
         margins[block] = products.margins_in(block, w)
 
-    products.rows.each(work, size=len(w))
+    products.rows.each(work, size=products.effort * len(w))
     return margins
 
 
 def all_edges(products: Products, u: Vector) -> Vector:
     """A'u, block by block."""
-    edges: Vector = products.rows.add_up(lambda block: products.edges_in(block, u[block]), size=products.n_columns)
+    size = products.effort * products.n_columns
+    edges: Vector = products.rows.add_up(lambda block: products.edges_in(block, u[block]), size)
     return edges

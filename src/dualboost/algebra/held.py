@@ -38,7 +38,7 @@ class HeldEntries:
             self._parts = [_enlarged(part, self.capacity) for part in self._parts]
             self.beside = _enlarged(self.beside, self.capacity).astype(np.float64, copy=False)
 
-    def write(self, j: int, entries: Vector, beside: Vector) -> None:
+    def write(self, j: int, entries: NDArray[np.floating], beside: Vector) -> None:
         """Fill one column."""
         for block, part in zip(self._blocks, self._parts, strict=True):
             part[j] = entries[block]

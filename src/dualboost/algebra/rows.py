@@ -25,7 +25,7 @@ from .._typing import Integers, Vector
 ROWS_PER_BLOCK = 12288
 """Small enough for a block of a few vectors to stay in the processor's cache, large enough to hide Python's part."""
 
-WORTH_A_THREAD = 1_000_000
+WORTH_A_THREAD = 4_000_000
 """Work on fewer numbers than this is done sooner than a second thread has begun."""
 LIGHT = 8
 """How many numbers a row stands for in work on a few row-long vectors."""
@@ -53,7 +53,7 @@ class Rows:
 
     def with_sides(self, n_sides: int) -> Rows:
         """The same rows with others below them."""
-        return Rows(self.counts, self._groups, self.n_jobs, n_sides)
+        return type(self)(self.counts, self._groups, self.n_jobs, n_sides)
 
     @cached_property
     def n_samples(self) -> float:
@@ -111,6 +111,11 @@ class Rows:
     def nth_smallest(self, values: Vector, n: int) -> float:
         """The value that n rows do not exceed."""
         return float(np.partition(values, n - 1)[n - 1])
+
+    def kinds(self, values: Vector) -> tuple[Integers, Integers]:
+        """A row for each distinct value, and the number of each row's value among them."""
+        _, first, kind = np.unique(values, return_index=True, return_inverse=True)
+        return first, kind
 
     def gathered(self, values: NDArray[Any], mask: Mask | None = None) -> NDArray[Any]:
         """The entries of some rows, or of all, in one place: for solvers that want a whole programme at once."""

@@ -7,7 +7,7 @@ from importlib import import_module
 import click
 from click.shell_completion import CompletionItem
 
-from .. import __version__
+from .._version import __version__
 
 COMMANDS = {
     "fit": (".models", "Fit a model to a table."),

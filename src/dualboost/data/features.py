@@ -73,9 +73,9 @@ def _warn_unknown(column: Any) -> None:
 
 
 def as_features(X: Any) -> Features:
-    """The form that learners index by column: a dense array by columns, or CSC without duplicates and zeros."""
+    """A dense array as it is, or CSC without duplicates and zeros."""
     if not sparse.issparse(X):
-        return np.asfortranarray(X)
+        return X
     X = sparse.csc_matrix(X, copy=True)
     X.sum_duplicates()
     X.eliminate_zeros()

@@ -15,6 +15,9 @@ from scipy import sparse
 
 from .._typing import Features, Integers, Vector
 
+ROWS_AT_ONCE = 512
+"""Rows that are hashed or copied at a time, so that they stay in the processor's cache."""
+
 
 @dataclass(frozen=True, eq=False)
 class TrainingRows:
@@ -55,8 +58,17 @@ def _merge_indexed(X: Features, labels: Vector, weights: Vector) -> TrainingRows
     share = np.zeros(len(weights))
     share[kept] = weights[kept] / counts[group]
     chosen = kept[first]
-    X = X[chosen] if sparse.issparse(X) else np.asfortranarray(X[chosen])
+    X = X[chosen] if sparse.issparse(X) else _taken(X, chosen)
     return TrainingRows(X, labels[chosen], counts, all_groups, share)
+
+
+def _taken(X: Features, rows: Integers) -> Features:
+    """Some rows of a dense array, laid out by columns, as learners read them."""
+    taken = np.empty((len(rows), X.shape[1]), order="F")
+    for start in range(0, len(rows), ROWS_AT_ONCE):
+        block = slice(start, start + ROWS_AT_ONCE)
+        taken[block] = X[rows[block]]
+    return taken
 
 
 def _hashes(X: Features, labels: Vector) -> NDArray[np.uint64]:
@@ -67,8 +79,9 @@ def _hashes(X: Features, labels: Vector) -> NDArray[np.uint64]:
         products = _mix(X.data) * odd[X.indices]
         ends = np.concatenate([[np.uint64(0)], np.cumsum(products, dtype=np.uint64)])
         return hashes + (ends[X.indptr[1:]] - ends[X.indptr[:-1]])
-    for feature in range(X.shape[1]):
-        hashes += _mix(X[:, feature]) * odd[feature]
+    for start in range(0, len(labels), ROWS_AT_ONCE):
+        block = slice(start, start + ROWS_AT_ONCE)
+        hashes[block] += (_mix(X[block]) * odd[:-1]).sum(axis=1, dtype=np.uint64)
     return hashes
 
 

@@ -61,7 +61,7 @@ class Equations:
         if len(self) == 1 and self.total is not None:
             return np.ones((1, 1)), [slice(None)]
         weights = np.random.default_rng(0).standard_normal(len(self))
-        _, first, kind = np.unique(weights @ self.matrix, return_index=True, return_inverse=True)
+        first, kind = self.rows.kinds(weights @ self.matrix)
         return self.matrix[:, first], [np.flatnonzero(kind == k) for k in range(len(first))]
 
     def sums_by_kind(self, u: Vector) -> Vector:

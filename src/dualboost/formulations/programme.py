@@ -119,10 +119,20 @@ class Programme:
         """Whether the duals have bounds."""
         return self.rows.all(np.isfinite(self.upper))
 
+    @cached_property
+    def width(self) -> Vector:
+        """How far the bounds of each dual are apart, not less than rounding leaves."""
+        return np.maximum(self.upper - self.lower, np.finfo(float).tiny)
+
     @property
     def has_idle_rows(self) -> bool:
         """Whether a row may have no dual at all and then has no loss: a hinge whose duals have no further condition."""
         return self.term.is_linear and not len(self.equations) and not self.rows.any(self.lower != 0)
+
+    @property
+    def can_merge_rows(self) -> bool:
+        """Whether rows with the same entries can be taken together: there are no others beside, and no stages."""
+        return self.intercepts is None and not self.rows.n_sides and self.stages is None
 
     def primal_terms(self, w: Vector, margins: Vector, rho: Vector) -> tuple[float, float]:
         """The primal value, and the sum of the absolute values it is added up from, or ``size`` if that is more."""

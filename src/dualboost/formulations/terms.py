@@ -7,6 +7,7 @@ the *loss*; the maximiser is the *response*, the sample weight that the row asks
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -44,6 +45,10 @@ class RowTerm(ABC):
     def block(self, block: slice) -> RowTerm:
         """The term of a block of rows."""
 
+    @abstractmethod
+    def merged(self, sums: Callable[[Vector], Vector]) -> RowTerm:
+        """The term of rows that are taken together; in each row taken, g is that of its multiplicity times a row."""
+
     def with_linear(self, slopes: Vector) -> RowTerm:
         """The term with further rows, for which g(u) = slope*u."""
         raise NotImplementedError(f"{type(self).__name__} has no form for side rows")
@@ -65,6 +70,9 @@ class LinearTerm(RowTerm):
 
     def block(self, block: slice) -> LinearTerm:
         return LinearTerm(_in_block(self.kink, block), self.origin[block])
+
+    def merged(self, sums: Callable[[Vector], Vector]) -> LinearTerm:
+        return LinearTerm(self.kink, sums(self.origin))
 
     def value(self, u: Vector) -> Vector:
         return -self.kink * (u - self.origin)
@@ -94,6 +102,9 @@ class QuadraticTerm(RowTerm):
     def block(self, block: slice) -> QuadraticTerm:
         return QuadraticTerm(_in_block(self.linear, block), self.curvatures[block], self.constant[block])
 
+    def merged(self, sums: Callable[[Vector], Vector]) -> QuadraticTerm:
+        return QuadraticTerm(self.linear, 1.0 / sums(1.0 / self.curvatures), sums(self.constant))
+
     def value(self, u: Vector) -> Vector:
         return self.constant + u * (self.linear + 0.5 * self.curvatures * u)
 
@@ -120,6 +131,9 @@ class LogisticTerm(RowTerm):
 
     def block(self, block: slice) -> LogisticTerm:
         return LogisticTerm(self.price[block])
+
+    def merged(self, sums: Callable[[Vector], Vector]) -> LogisticTerm:
+        return LogisticTerm(sums(self.price))
 
     def value(self, u: Vector) -> Vector:
         part = u / self.price
@@ -149,6 +163,9 @@ class EntropyTerm(RowTerm):
 
     def block(self, block: slice) -> EntropyTerm:
         return EntropyTerm(self.reference[block], self.eta)
+
+    def merged(self, sums: Callable[[Vector], Vector]) -> EntropyTerm:
+        return EntropyTerm(sums(self.reference), self.eta)
 
     def value(self, u: Vector) -> Vector:
         ratio = np.divide(u, self.reference)

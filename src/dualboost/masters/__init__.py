@@ -10,6 +10,7 @@ from .active_rows import ActiveRows
 from .base import Candidate, Master, MasterFailed, MasterSolution, Reoptimiser, SolveFailure
 from .certificate import WEIGHT_TOLERANCE, bound_over_class, certify, n_used, relative_gap
 from .clarabel import ClarabelMaster
+from .distinct_rows import LEAST_ROWS, DistinctRows
 from .highs import HighsMaster
 from .interior_point import InteriorPointMaster
 from .interleaved import Interleaved
@@ -52,7 +53,10 @@ def make_reoptimiser(
     if programme.stages is not None:
         return Staged(ladder, interleaves)
     chosen = Interleaved(ladder, precision.aim) if interleaves else ladder
-    return chosen if options.active_rows is None else ActiveRows(chosen, options.active_rows)
+    if options.active_rows is not None:
+        return ActiveRows(chosen, options.active_rows)
+    pays = programme.can_merge_rows and programme.rows.n_data >= LEAST_ROWS
+    return DistinctRows(chosen) if pays else chosen
 
 
 def make_ladder(master: str, programme: Programme, formulation_name: str, precision: Precision) -> Ladder:
@@ -77,6 +81,7 @@ __all__ = [
     "WEIGHT_TOLERANCE",
     "ActiveRows",
     "Candidate",
+    "DistinctRows",
     "Interleaved",
     "Ladder",
     "Master",

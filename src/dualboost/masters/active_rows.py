@@ -14,7 +14,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from .._typing import Vector
+from .._typing import Integers, Vector
 from ..algebra.columns import Columns
 from ..formulations.programme import Programme
 from ..formulations.terms import LinearTerm
@@ -81,6 +81,9 @@ class ActiveRows:
         else:
             self.forget()
 
+    def divide_rows(self, parents: Integers, shares: Vector) -> None:
+        self.forget()
+
     def forget(self) -> None:
         self._inner.forget()
         self._held, self._last = None, None
@@ -132,10 +135,11 @@ class ActiveRows:
         """Choose the rows by their margins; ``keep`` those that stand alone, so that no choice comes twice."""
         assert isinstance(programme.term, LinearTerm)
         assert isinstance(programme.term.kink, float)
-        reached = programme.shifted(solution.margins, solution.rho)
+        rows = columns.rows
+        reached, counts = rows.gathered(programme.shifted(solution.margins, solution.rho)), rows.gathered(rows.counts)
         n_rows = max(self._n_sampled, round(NEAR * columns.n_rows))
         before = self._reduction if keep and not self._is_sample else None
-        self._hold(rows_near(reached, programme.term.kink, columns.rows.counts, n_rows, before, for_result), columns)
+        self._hold(rows_near(reached, programme.term.kink, counts, n_rows, before, for_result), columns)
         self._is_sample, self._for_result = False, for_result
 
     def _stepped(self, columns: Columns, programme: Programme, aim: float) -> tuple[MasterSolution, bool]:

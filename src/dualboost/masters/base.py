@@ -19,7 +19,7 @@ from typing import ClassVar, NamedTuple, Protocol
 
 import numpy as np
 
-from .._typing import Vector
+from .._typing import Integers, Vector
 from ..algebra.columns import Columns
 from ..formulations.programme import Programme
 
@@ -100,6 +100,9 @@ class Reoptimiser(Protocol):
 
     def move_to(self, columns: Columns, programme: Programme) -> None:
         """Go on with a programme of the same formulation at another C."""
+
+    def divide_rows(self, parents: Integers, shares: Vector) -> None:
+        """Go on over other rows, each of which is a share of one of the rows so far, and has its entries."""
 
     def forget(self) -> None:
         """Begin anew: the next programme is over other rows, or over fewer columns."""

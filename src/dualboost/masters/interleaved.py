@@ -12,6 +12,7 @@ from typing import ClassVar
 import numpy as np
 from scipy.linalg import LinAlgError
 
+from .._typing import Integers, Vector
 from ..algebra.columns import Columns, Products
 from ..formulations.programme import Programme
 from .base import MasterSolution
@@ -116,7 +117,18 @@ class Interleaved:
             with np.errstate(all="ignore"):
                 self._point = moved(self._point, columns, self._programme, programme)
             self._gap, self._length, self._waited = np.inf, 1.0, 0
+        elif self._programme is None:
+            self._point = None
         self._optimum, self._raised_at = None, np.inf
+
+    def divide_rows(self, parents: Integers, shares: Vector) -> None:
+        """A row's dual is divided among its parts; multipliers and margins are those of every part."""
+        if self._point is not None:
+            point = self._point
+            u, p, q, margins = (one[parents] for one in (point.u, point.p, point.q, point.margins))
+            self._point = point._replace(u=u * shares, p=p, q=q, margins=margins)
+        self._ladder.divide_rows(parents, shares)
+        self._programme = self._optimum = None
 
     def forget(self) -> None:
         """Begin anew: the next programme is over other rows, or fewer columns."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import ClassVar
 
+from .._typing import Integers, Vector
 from ..algebra.columns import Columns
 from ..errors import MissingDependencyError
 from ..formulations.programme import Programme
@@ -62,6 +63,9 @@ class Ladder:
 
     def move_to(self, columns: Columns, programme: Programme) -> None:
         """Every solve is one from the start, but masters hold costs that depend on C."""
+        self.forget()
+
+    def divide_rows(self, parents: Integers, shares: Vector) -> None:
         self.forget()
 
     def forget(self) -> None:

@@ -27,7 +27,7 @@ class Newton:
     def advance(self, point: Iterate, least_centring: float = 0.0) -> Iterate:
         """The point after one predictor-corrector step; ``least_centring`` of 1 would keep the mean product."""
         self._linearise(point)
-        mu = mean_product(point, self.programme)
+        mu = self._mean_product(point)
         affine, rows, growth = self._direction(point, 0.0, None)
         reached = self._mean_product_after(point, affine, rows, -1.0 / growth)
         step, _, growth = self._direction(point, mu * max((reached / mu) ** 3, least_centring), affine)
@@ -78,13 +78,13 @@ class Newton:
 
         A quantity that the whole step would take to zero shrinks by -1; the step is then cut where it would be zero.
         """
-        programme, columns, weight_set = self.programme, self.columns, self.programme.weight_set
-        n, rows = columns.n_columns, self.system.towards(centring, affine)
+        weight_set, n = self.programme.weight_set, self.columns.n_columns
+        rows = self.system.towards(centring, affine)
         target_w = np.full(n, centring) if affine is None else centring - affine.w * affine.s
         reached_z = (centring if affine is None else centring + affine.w * affine.z) / self.room
         excess = point.edges - (point.r + weight_set.cost + weight_set.ridge * point.w)
         reduced = rows.reduced()
-        missing_u = programme.right_side - programme.equations.sums(point.u)
+        missing_u = self.system.missing_u
         rhs = np.empty(len(self.scaling))
         rhs[:n] = excess + target_w / point.w - reached_z - reduced[:n]
         rhs[n:] = missing_u + reduced[n:]
@@ -106,6 +106,12 @@ class Newton:
             growth += [float((dz / point.z).min()), -float((dw / self.room).max())]
         de = dr + weight_set.ridge * dw + reached_z - ds - point.s - excess  # A'du, by the equation that du solves
         return Iterate(rows.u, dw, ds, dz, rows.p, rows.q, drho, dr, rows.margins, de), rows, min(growth)
+
+    def _mean_product(self, point: Iterate) -> float:
+        total = float(point.w @ point.s) + self.system.product()
+        if self.programme.weight_set.is_bounded:
+            total += float(point.z @ self.room)
+        return total / self.n_products
 
     def _mean_product_after(self, point: Iterate, step: Iterate, rows: Direction, length: float) -> float:
         total = (point.w + length * step.w) @ (point.s + length * step.s) + rows.product_after(length)

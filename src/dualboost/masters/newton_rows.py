@@ -49,7 +49,8 @@ class RowSystem:
     def __init__(self, columns: Products, programme: Programme, point: Iterate) -> None:
         self.columns, self.programme, self.rows, self.point = columns, programme, programme.rows, point
         self.bounded = programme.is_bounded
-        self.d = self.rows.empty()
+        self.d, self.stationarity = self.rows.empty(), self.rows.empty()
+        self.missing_u = programme.right_side - programme.equations.sums(point.u)
         if self.bounded:
             self.below, self.above = self.rows.empty(), self.rows.empty()
             self.p_over_below, self.q_over_above = self.rows.empty(), self.rows.empty()
@@ -57,15 +58,23 @@ class RowSystem:
 
     def _linearise(self, block: slice) -> None:
         part, u = self.programme.block(block), self.point.u[block]
+        margins = part.shifted(self.point.margins[block], self.point.rho)
+        np.add(part.term.slope(u), margins, out=self.stationarity[block])
         curvature = part.term.curvature(u)
         if self.bounded:
-            below, above = np.subtract(u, part.lower, self.below[block]), np.subtract(part.upper, u, self.above[block])
-            width = np.maximum(part.upper - part.lower, np.finfo(float).tiny)
-            p_over_below = np.divide(self.point.p[block], below, self.p_over_below[block])
-            q_over_above = np.divide(self.point.q[block], above, self.q_over_above[block])
-            curvature = curvature + PROXIMAL / width + p_over_below
-            curvature += q_over_above
-        np.divide(1.0, curvature, self.d[block])
+            below = np.subtract(u, part.lower, out=self.below[block])
+            above = np.subtract(part.upper, u, out=self.above[block])
+            curvature = curvature + PROXIMAL / self.programme.width[block]
+            curvature += np.divide(self.point.p[block], below, out=self.p_over_below[block])
+            curvature += np.divide(self.point.q[block], above, out=self.q_over_above[block])
+        np.divide(1.0, curvature, out=self.d[block])
+
+    def product(self) -> float:
+        """The sum of the rows' complementarity products."""
+        if not self.bounded:
+            return 0.0
+        p, q = self.point.p, self.point.q
+        return float(self.rows.add_up(lambda block: p[block] @ self.below[block] + q[block] @ self.above[block]))
 
     def of_equations(self) -> Matrix:
         """A'DE' above EDE': the columns of the reduced system that belong to rho."""
@@ -101,27 +110,27 @@ class Direction:
         return found
 
     def _reduced_in(self, block: slice) -> Vector:
-        system, point, affine = self.system, self.system.point, self.affine
-        part = system.programme.block(block)
-        missing = part.term.slope(point.u[block]) + part.shifted(point.margins[block], point.rho)
+        system, affine = self.system, self.affine
+        missing = system.stationarity[block]
         if system.bounded:
             centring_p: Vector | float = self.centring
             centring_q: Vector | float = self.centring
             if affine is not None:
                 centring_p = self.centring - affine.u[block] * affine.p[block]
                 centring_q = self.centring + affine.u[block] * affine.q[block]
-            missing += np.divide(centring_q, system.above[block], self.q[block])
-            missing -= np.divide(centring_p, system.below[block], self.p[block])
-        scaled = np.multiply(system.d[block], missing, self.scaled[block])
-        return np.concatenate([system.columns.edges_in(block, scaled), part.equations @ scaled])
+            missing = missing + np.divide(centring_q, system.above[block], out=self.q[block])
+            missing -= np.divide(centring_p, system.below[block], out=self.p[block])
+        scaled = np.multiply(system.d[block], missing, out=self.scaled[block])
+        edges = system.columns.edges_in(block, scaled)
+        return np.concatenate([edges, system.programme.equations.matrix[:, block] @ scaled])
 
     def follow(self, dw: Vector) -> Vector:
         """du, up to the change of rho, after a change of the weights; what it adds to E u."""
 
         def work(block: slice) -> Vector:
             margins = self.margins[block] = self.system.columns.margins_in(block, dw)
-            du = np.multiply(self.system.d[block], margins, self.u[block])
-            np.negative(du, du)
+            du = np.multiply(self.system.d[block], margins, out=self.u[block])
+            np.negative(du, out=du)
             du -= self.scaled[block]
             return self.system.programme.equations.matrix[:, block] @ du
 
@@ -172,7 +181,7 @@ def moved(rows_of: RowSystem, step: Iterate, length: float) -> dict[str, Vector]
 
     def work(block: slice) -> None:
         for name, after in found.items():
-            np.multiply(length, getattr(step, name)[block], after[block])
+            np.multiply(length, getattr(step, name)[block], out=after[block])
             after[block] += getattr(point, name)[block]
 
     rows.each(work)

@@ -1,5 +1,7 @@
 """Fewer rows that stand for all: a sample, or the rows near the kink of a hinge alone and the others in bundles.
 
+Rows are chosen and bundled in one place, from vectors that ``Rows.gathered`` brings there.
+
 A bundle is one row with the sum of its members' bounds and the mean of their votes. Its loss is at most the sum of
 theirs, and the same where all of them are on one side of the kink; its sample weight, divided among them, is one that
 they may have. So a programme over bundles is a relaxation whose sample weights are feasible over all rows, with the
@@ -75,13 +77,14 @@ class Reduction:
 
     def rows(self, whole: Rows) -> Rows:
         """The reduced programme's rows."""
-        return Rows(self.sums(whole.counts), n_jobs=whole.n_jobs)
+        return Rows(self.sums(whole.gathered(whole.counts)), n_jobs=whole.n_jobs)
 
     def programme(self, whole: Programme, rows: Rows) -> Programme:
         """The programme over these rows."""
         assert isinstance(whole.term, LinearTerm)
-        term = LinearTerm(whole.term.kink, self.sums(whole.term.origin))
-        return replace(whole, rows=rows, lower=self.sums(whole.lower), upper=self.sums(whole.upper), term=term)
+        vectors = (whole.lower, whole.upper, whole.term.origin)
+        lower, upper, origin = (self.sums(whole.rows.gathered(vector)) for vector in vectors)
+        return replace(whole, rows=rows, lower=lower, upper=upper, term=LinearTerm(whole.term.kink, origin))
 
 
 def sample_of(rows: Rows, n_rows: int) -> Reduction:

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .._typing import Vector
+from .._typing import Integers, Vector
 from ..algebra.columns import Columns
 from ..formulations.programme import Programme
 from ..formulations.two_stages import LEAST_CLASS_WEIGHT, TwoStageProgramme
@@ -148,6 +148,9 @@ class Staged:
 
     def move_to(self, columns: Columns, programme: Programme) -> None:
         """Forget what was found for another C."""
+        self.forget()
+
+    def divide_rows(self, parents: Integers, shares: Vector) -> None:
         self.forget()
 
     def forget(self) -> None:

@@ -56,7 +56,7 @@ def moved(point: Iterate, columns: Columns, old: Programme, new: Programme) -> I
     weight_set = new.weight_set
     w = _inside(weight_set, point.w)
     if new.is_bounded:
-        part = (point.u - old.lower) / np.maximum(old.upper - old.lower, np.finfo(float).tiny)
+        part = (point.u - old.lower) / old.width
         u = new.feasible(new.lower + part * (new.upper - new.lower))
     else:
         u = new.feasible(new.term.response(new.shifted(columns.margins(w), point.rho), new.lower, new.upper))
@@ -90,14 +90,13 @@ def _off_bounds(point: Iterate, programme: Programme, mu: float, central: float)
     u, p, q = rows.empty(), rows.empty(), rows.empty()
 
     def work(block: slice) -> None:
-        lower, upper = programme.lower[block], programme.upper[block]
-        width = np.maximum(upper - lower, np.finfo(float).tiny)
+        lower, upper, width = programme.lower[block], programme.upper[block], programme.width[block]
         smallest = least / width
         np.maximum(point.p[block], smallest, out=p[block])
         np.maximum(point.q[block], smallest, out=q[block])
         lowest = lower + np.minimum(least / p[block], central * width)
         highest = upper - np.minimum(least / q[block], central * width)
-        np.clip(point.u[block], lowest, highest, u[block])
+        np.clip(point.u[block], lowest, highest, out=u[block])
 
     rows.each(work)
     return point._replace(u=programme.feasible(u), p=p, q=q)

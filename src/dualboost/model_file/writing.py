@@ -36,7 +36,7 @@ def save_model(estimator: Any, path: str | os.PathLike[str]) -> None:
 
 def model_text(estimator: Any) -> str:
     """The content of a model file."""
-    from .. import __version__
+    from .._version import __version__
 
     kind = type(estimator).__name__
     if kind not in BODY:

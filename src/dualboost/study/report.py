@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from .. import __version__
+from .._version import __version__
 from .comparison import compare_with_paper, straying
 from .fitting import QUANTILES
 from .methods import METHODS

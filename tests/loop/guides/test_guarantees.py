@@ -5,14 +5,24 @@ from functools import cache
 import numpy as np
 import pytest
 
-from dualboost import DualBoostClassifier, ERLPBoost, MLPBoost, SoftBoost, TotalBoost
+from dualboost import (
+    DualBoostClassifier,
+    ERLPBoost,
+    MLPBoost,
+    OptimalLearner,
+    SoftBoost,
+    SolverOptions,
+    TotalBoost,
+)
+from dualboost.algebra.columns import Columns
+from dualboost.algebra.rows import Rows
 from dualboost.loop.column_generation import ColumnGeneration
 from dualboost.loop.wiring import wire
-from dualboost.masters import Precision, SolverOptions
-from dualboost.pricing import OptimalLearner, Pool, PricingContext, TrainingData
+from dualboost.masters import Precision
+from dualboost.pricing import Pool, PricingContext, TrainingData
 from dualboost.tasks.binary import TwoClasses
 
-from ...conftest import columns_of, small_dataset
+from ...conftest import small_dataset
 from ...thoroughness import every
 
 DATASETS = every(("breast_cancer", "integers", "twonorm"), few=("integers",))
@@ -32,10 +42,11 @@ class CountingPool(Pool):
 def generate(formulation, dataset, interleaved=False):
     """The loop with the best stumps, a row for every sample, after it ran."""
     X, y = small_dataset(dataset, N_ROWS)
-    task, labels = TwoClasses.read(y)
-    pool = CountingPool([OptimalLearner().pricer(TrainingData(X, []), PricingContext(max_depth=1))])
+    task, targets = TwoClasses.read(np.asarray(y))
+    pool = CountingPool([OptimalLearner().pricer(TrainingData(X, []), PricingContext())])
+    columns = Columns(Rows(np.ones(N_ROWS), task.groups(targets)))
     solver = SolverOptions(reoptimize="as_needed" if interleaved else "every")
-    wiring = wire(task, labels, formulation, columns_of(labels), solver, Precision(1e-6), pool)
+    wiring = wire(task, targets, formulation, columns, solver, Precision(1e-6), pool)
     generation = ColumnGeneration(wiring, max_trees=1000)
     generation.run()
     return generation
@@ -56,7 +67,7 @@ def assert_guarantee(generation, best, epsilon, most_pricings):
     assert best - epsilon <= trace.result.objective + 1e-6
     assert trace.result.objective <= best + 1e-6
     assert best <= trace.result.bound + 1e-6
-    assert generation.pool.n_asked <= most_pricings
+    assert generation.wiring.pool.n_asked <= most_pricings
 
 
 @pytest.mark.parametrize(("C", "epsilon"), [(0.3, 0.3), (0.3, 0.1), (0.05, 0.3), (0.05, 0.03)])
@@ -96,9 +107,9 @@ def test_an_interleaved_master_is_solved_to_the_end():
 def test_erlpboost(dataset):
     C, epsilon = 0.1, 0.2
     generation = generate(ERLPBoost(C=C * N_ROWS, epsilon=epsilon), dataset)
-    assert generation.pool.n_asked <= max(4 / epsilon, 8 * np.log(1 / C) / epsilon**2)
+    assert generation.wiring.pool.n_asked <= max(4 / epsilon, 8 * np.log(1 / C) / epsilon**2)
     w = generation.trace.final_weights()
-    worst = np.sort(generation.columns.margins(w))[: round(C * N_ROWS)]
+    worst = np.sort(generation.wiring.columns.margins(w))[: round(C * N_ROWS)]
     assert worst.mean() >= best_margin("lp-nu", C, dataset) - epsilon
 
 

@@ -1,0 +1,118 @@
+"""A master that solves over rows that differ: those that no column tells apart are one row with all their weight.
+
+Merging such rows changes nothing, as a row of multiplicity two is the row twice in every formulation. A new column
+divides some rows; the inner master goes on from the divided iterate. With T stumps there are often a few thousand kinds
+of rows among a million. Once most rows differ, nothing is merged any more.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from .._typing import Integers, Vector
+from ..algebra.columns import Columns
+from ..algebra.partition import Partition
+from ..algebra.rows import Rows
+from ..formulations.programme import Programme
+from .base import Candidate, MasterFailed, MasterSolution, Reoptimiser
+from .certificate import certify
+
+LEAST_ROWS = 10_000
+"""Fewer rows than this are solved sooner than they are merged."""
+MOST_DISTINCT = 0.5
+"""Once more than this part of the rows differ, all are kept apart."""
+
+
+class DistinctRows:
+    """Solves by ``inner`` over one row of each kind, while these are few; what it returns is over all rows."""
+
+    def __init__(self, inner: Reoptimiser) -> None:
+        self.tolerance, self.is_exact = inner.tolerance, inner.is_exact
+        self._inner = inner
+        self._partition: Partition | None = None
+        self._held: Columns | None = None
+        self._shares: Vector = np.zeros(0)
+        self._programme: Programme | None = None
+        self._n_columns = 0
+
+    def solve(self, columns: Columns, programme: Programme) -> MasterSolution:
+        self._follow(columns)
+        if self._held is None:
+            return self._inner.solve(columns, programme)
+        return self._spread(self._inner.solve(self._held, self._merged(programme)), programme)
+
+    def polish(self, columns: Columns, programme: Programme) -> MasterSolution:
+        """The optimum, with a certificate that is computed over all rows."""
+        self._follow(columns)
+        if self._held is None:
+            return self._inner.polish(columns, programme)
+        try:
+            found = self._spread(self._inner.polish(self._held, self._merged(programme)), programme)
+        except MasterFailed as failure:
+            if failure.best is not None:
+                failure.best = self._spread(failure.best, programme)
+            raise
+        return certify(columns, programme, Candidate(found.w, found.u, found.rho))
+
+    def move_to(self, columns: Columns, programme: Programme) -> None:
+        self._programme = None
+        self._follow(columns)
+        if self._held is None:
+            self._inner.move_to(columns, programme)
+        else:
+            self._inner.move_to(self._held, self._merged(programme))
+
+    def divide_rows(self, parents: Integers, shares: Vector) -> None:
+        self.forget()
+
+    def forget(self) -> None:
+        self._inner.forget()
+        self._partition = self._held = self._programme = None
+        self._n_columns = 0
+
+    def _follow(self, columns: Columns) -> None:
+        """Divide the rows that new columns tell apart."""
+        if columns.n_columns < self._n_columns:
+            self.forget()
+        if columns.n_columns == self._n_columns or (self._n_columns and self._held is None):
+            self._n_columns = columns.n_columns
+            return
+        partition = self._partition or Partition.trivial(columns.n_data)
+        parents = np.arange(partition.n_kinds)
+        for j in range(self._n_columns, columns.n_columns):
+            partition, of_last = partition.refined(columns.entries(j))
+            parents = parents[of_last]
+        is_first, self._n_columns, self._programme = self._held is None, columns.n_columns, None
+        if partition.n_kinds > MOST_DISTINCT * columns.n_data:
+            if not is_first and self._partition is not None:
+                self._inner.divide_rows(self._partition.kind, self._shares)
+            self._partition, self._held = None, None
+            return
+        self._hold(columns, partition, None if is_first else parents)
+
+    def _hold(self, columns: Columns, partition: Partition, parents: Integers | None) -> None:
+        """Look at one row of each kind from now on."""
+        before = None if self._held is None else self._held.rows.counts
+        counts = partition.sums(columns.rows.gathered(columns.rows.counts))
+        self._held = columns.over(Rows(counts, n_jobs=columns.rows.n_jobs), partition.examples)
+        self._partition, self._shares = partition, columns.rows.counts / counts[partition.kind]
+        if parents is not None and before is not None:
+            self._inner.divide_rows(parents, counts / before[parents])
+
+    def _merged(self, programme: Programme) -> Programme:
+        """The programme over one row of each kind; it is the same for the same columns."""
+        if self._programme is None:
+            assert self._held is not None
+            assert self._partition is not None
+            sums = self._partition.sums
+            lower, upper, term = sums(programme.lower), sums(programme.upper), programme.term.merged(sums)
+            self._programme = replace(programme, rows=self._held.rows, lower=lower, upper=upper, term=term)
+        return self._programme
+
+    def _spread(self, merged: MasterSolution, programme: Programme) -> MasterSolution:
+        """The solution over all rows: each has its share of the dual of its kind, and its margin."""
+        assert self._partition is not None
+        kind = self._partition.kind
+        return replace(merged, u=merged.u[kind] * self._shares, margins=merged.margins[kind], programme=programme)
