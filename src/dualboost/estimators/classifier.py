@@ -28,7 +28,7 @@ from ..loop.wiring import Wiring, wire
 from ..masters import Precision, SolverOptions
 from ..models.fitted import Tuning
 from ..pricing import PricingContext, TrainingData, make_pool
-from ..tasks.binary import TwoClasses
+from ..tasks import CLASSIFICATION
 from .conclusion import Problem, conclude
 from .degenerate import warn_if_degenerate
 from .parameters import as_callbacks, check_common
@@ -179,7 +179,7 @@ class DualBoostClassifier(InspectionMixin, PredictionMixin, ClassifierMixin, Bas
     def fit(self: Estimator, X: Any, y: Any, sample_weight: Any = None) -> Estimator:
         """Train on X with labels y of two classes; ``sample_weight`` are multiplicities: 2 is the row twice."""
         self._check_parameters()
-        training_set = read_training_set(self, TwoClasses, X, y, sample_weight)
+        training_set = read_training_set(self, CLASSIFICATION, X, y, sample_weight)
         formulation, tuning = self._choose_formulation(training_set)
         problem = self._pose(training_set, formulation)
         trace = self._generate(problem)
