@@ -56,8 +56,8 @@ figure.suptitle("LP-Boost: the margin (background) and the duals of the rows (si
 # -------
 # A stump asks whether a feature exceeds a cut. Its edge is the sum of the duals of the rows that it gets right, minus
 # that of the rows that it gets wrong. A unit of weight costs 1 in LP-Boost, so a stump with an edge above 1 is worth
-# its cost, and the highest point of the curves is the next stump. In the end no curve is above the line: no stump at all,
-# generated or not, can improve the ensemble. The stumps that are used touch the line.
+# its cost, and the highest point of the curves is the next stump. In the end no curve is above the line: no stump at
+# all, generated or not, can improve the ensemble. The stumps that are used touch the line.
 
 
 def edges(duals, feature):
