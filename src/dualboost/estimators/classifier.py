@@ -200,7 +200,7 @@ class DualBoostClassifier(InspectionMixin, PredictionMixin, ClassifierMixin, Bas
     def _wire(self, data: TrainingSet, rows: TrainingRows, formulation: Formulation, precision: Precision) -> Wiring:
         """The parts of the algorithm for these rows."""
         solver = self.solver or SolverOptions()
-        algebra = Rows(rows.counts, data.task.groups(rows.labels), effective_n_jobs(self.n_jobs))
+        algebra = Rows(rows.counts, data.task.groups(rows.targets), effective_n_jobs(self.n_jobs))
         sides = formulation.side_rows(algebra, rows.X.shape[1])
         columns = Columns(algebra, capacity=min(self.max_trees, 128), sides=sides)
         context = PricingContext(
@@ -208,11 +208,11 @@ class DualBoostClassifier(InspectionMixin, PredictionMixin, ClassifierMixin, Bas
         )
         training_data = TrainingData(rows.X, sorted(data.encoder.categories))
         pool = make_pool(self.learner, training_data, context, rotate=solver.schedule == "rotate")
-        return wire(data.task, rows.labels, formulation, columns, solver, precision, pool)
+        return wire(data.task, rows.targets, formulation, columns, solver, precision, pool)
 
     def _rows(self, data: TrainingSet, weights: Vector) -> TrainingRows:
         rows = merge_rows(data.features, data.targets, weights)
-        data.task.require_trainable(rows.labels)
+        data.task.require_trainable(rows.targets)
         return rows
 
     def _hold_out(self, data: TrainingSet) -> tuple[HeldOut | None, Vector]:

@@ -12,7 +12,7 @@ from .base import Operator as Operator
 from .base import Task as Task
 from .binary import TwoClasses as TwoClasses
 
-CLASSIFICATION: tuple[type[Task], ...] = (TwoClasses,)
+CLASSIFICATION: list[type[Task]] = [TwoClasses]
 """The tasks of a classifier; the first one that takes y reads it, and the last one says why none does."""
 
 
