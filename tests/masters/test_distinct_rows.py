@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from dualboost import DualBoostClassifier, SolverOptions
+from dualboost.errors import InterruptedFitWarning
 from dualboost.formulations import FORMULATIONS
 from dualboost.masters import DistinctRows, Interleaved, Ladder, Precision, make_reoptimiser
 from dualboost.masters import distinct_rows as module
@@ -108,3 +109,23 @@ def test_fits_are_certified_over_all_rows(name, depth, monkeypatch):
     plain = DualBoostClassifier(name, max_depth=depth, max_trees=15, solver=SolverOptions(reoptimize="every")).fit(X, y)
     assert merged.gap_ <= 1e-6
     assert merged.score(X, y) == pytest.approx(plain.score(X, y), abs=0.03)
+
+
+@pytest.mark.parametrize("place", ["divide_rows", "_enter", "_advance"])
+def test_an_interrupt_between_two_states_leaves_a_certified_ensemble(place, monkeypatch):
+    """What the master held halfway is forgotten; the ensemble so far is solved from the start."""
+    monkeypatch.setattr("dualboost.masters.LEAST_ROWS", 10)
+    usual, calls = getattr(Interleaved, place), []
+
+    def interrupted(self, *arguments):
+        calls.append(place)
+        if len(calls) == 4:
+            raise KeyboardInterrupt
+        return usual(self, *arguments)
+
+    monkeypatch.setattr(Interleaved, place, interrupted)
+    X, y = small_dataset("integers", 400)
+    with pytest.warns(InterruptedFitWarning, match="interrupted"):
+        clf = DualBoostClassifier("qrlp", max_depth=2, max_trees=30).fit(X, y)
+    assert clf.stop_reason_ == "interrupted"
+    assert clf.gap_ <= 1e-6
