@@ -60,7 +60,10 @@ class Equations:
 
     @cached_property
     def kinds(self) -> tuple[Matrix, list[Integers | slice]]:
-        """The distinct columns of E, and the rows that have each: the equations depend only on the sums of u over these."""
+        """The distinct columns of E, and for each the rows that have it.
+
+        The equations depend on u only through its sums over these kinds of rows.
+        """
         if len(self) == 1 and self.total is not None:
             return np.ones((1, 1)), [slice(None)]
         weights = np.random.default_rng(0).standard_normal(len(self))

@@ -1,1 +1,1 @@
-"""What y means."""
+"""Tasks: what y means, and how scores become predictions."""

@@ -1,4 +1,4 @@
-"""``thin``: a model you already have, made smaller."""
+"""The function ``thin``, which makes a fitted model smaller."""
 
 from __future__ import annotations
 
@@ -27,15 +27,15 @@ from .rows import MemberRows
 from .search import ROUNDING, Point, Search, take
 
 N_VALUES = 10
-"""Values of C on the path."""
+"""The number of values of C on the path."""
 BY_HEART = 0.999
-"""A model with this accuracy is taken to know the rows by heart."""
+"""A model with at least this accuracy is assumed to know the rows by heart."""
 LIGHT = 0.1
-"""Sample weights with a mean below this are likely not to be meant as repetitions."""
+"""If the mean of ``sample_weight`` is below this, it is probably not meant as multiplicities."""
 DENSE = 0.5
-"""Optima with more than this part of all members are not followed: growing ensembles are as good, and cheaper."""
+"""The path ends at an optimum with more than this fraction of the members: growing ensembles are as good and cheaper."""
 BEYOND = 0.2
-"""A growing ensemble grows by this part more after it is good enough, to show how it goes on."""
+"""After an ensemble is good enough, it grows by this fraction more, to show how the accuracy goes on."""
 
 
 def thin(
@@ -57,9 +57,9 @@ def thin(
 ) -> ThinResult:
     """Drop most of a model's trees, keep its accuracy, and get the same kind of model back.
 
-    The trees' weights are optimised anew, all at once, by one of our programmes with a free intercept; most become
-    zero. The rows may be those that the model was trained on, but whether a smaller model is as good shows only on
-    rows that it has not seen: pass some as ``validation_data``.
+    The weights of all trees are optimised together, by one of the formulations with a free intercept; most weights
+    become zero. The rows may be those that the model was trained on, but whether a smaller model is as good shows only
+    on rows that the model has not seen: pass some as ``validation_data``.
 
     Parameters
     ----------
@@ -67,10 +67,10 @@ def thin(
         scikit-learn's ``AdaBoostClassifier``, ``RandomForestClassifier``, ``ExtraTreesClassifier``,
         ``BaggingClassifier``, ``GradientBoostingClassifier`` and ``HistGradientBoostingClassifier``; XGBoost's,
         LightGBM's and CatBoost's classifiers, and the boosters of the first two (labels 0 and 1); a list of fitted
-        classifiers, who vote with their probabilities; ``DualBoostClassifier``. It is not changed.
+        classifiers, which vote with their probabilities; ``DualBoostClassifier``. The model is not changed.
     X, y : the rows to thin on, as for the model's own ``predict``, and their classes
     sample_weight : array, default=None
-        Multiplicities: 2 is the row twice.
+        Multiplicities: a row with 2 counts as the row twice.
     formulation : {"lp", "nm", "qrlp", "cg", "erlp", "md"} or Formulation, default="lp"
         What is optimised.
     C : float, default=None
@@ -84,17 +84,19 @@ def thin(
         The share of rows held out to compare ensembles on; None compares them on the rows that they are fitted to. Not
         used if ``C`` or ``validation_data`` is given.
     max_trees : int, default=None
-        The largest number of trees; if none of so many is within ``tolerance``, the best one is taken, with a warning.
+        The largest number of trees; if no ensemble of at most this size is within ``tolerance``, the best one is taken,
+        with a warning.
     random_state : int, RandomState instance or None, default=None
         Decides which rows are held out.
     method : {"thin", "reweight"}, default="thin"
-        "thin" imitates the model's decisions; y is what accuracies are measured by. "reweight" is the paper's
-        experiment: the members' votes are columns for the labels y, without an intercept, and of the path the ensemble
+        "thin" imitates the model's decisions; y only serves to measure accuracies. "reweight" is the paper's
+        experiment: the members' votes are columns for the labels y, without an intercept, and the ensemble of the path
         with the best validation accuracy is taken; ``tolerance`` is not used.
     validation_data : tuple (X, y) or (X, y, sample_weight), default=None
-        Rows to compare ensembles on; then all rows of X are fitted to.
+        Rows to compare ensembles on; all rows of X are then used for fitting.
     epsilon : float, default=None
-        The constant of "erlp" and "qrlp"; None means 0.01. The others have none, and an object has its own.
+        The constant of "erlp" and "qrlp"; None means 0.01. Other formulations have none, and a formulation object has
+        its own.
     verbose : int, default=0
         1 shows a progress bar on a terminal.
 
@@ -146,11 +148,11 @@ def thin(
             taken = take(points, enough)
             if taken is None and max_trees is not None and points:
                 taken = take(points, np.inf)
-                _warn(f"No ensemble of {max_trees} trees reaches the accuracy asked for, {enough:.4f}: the best it is.")
+                _warn(f"No ensemble of {max_trees} trees has the accuracy asked for, {enough:.4f}: the best is returned.")
             final = None if taken is None else _refitted(search(rows, validation, taken.members), taken, enough)
             if taken is None:
                 _warn_unchanged(points, enough, tolerance, rows, adapter.n_members)
-            elif validation is not None and final is not None:  # what is returned is what the path tells of
+            elif validation is not None and final is not None:  # the path is to show the ensemble that is returned
                 points = [final if point is taken else point for point in points]
                 taken = final
     return make_result(adapter, model, (X, y), points, taken, final, rows, compared or training)
@@ -173,7 +175,7 @@ def _check(tolerance: Any, validation_fraction: Any, max_trees: Any, random_stat
 def _split(
     rows: MemberRows, validation: MemberRows | None, fraction: float | None, random_state: Any
 ) -> tuple[MemberRows, MemberRows | None]:
-    """The rows to fit to, and those to compare on, if they are others."""
+    """The rows to fit to, and the rows to compare ensembles on; None if these are the same."""
     if validation is not None or fraction is None:
         return rows, validation
     held = hold_out(rows.labels, rows.counts, fraction, check_random_state(random_state))
@@ -188,7 +190,7 @@ def _sparsest_first(formulation: Formulation, n_samples: float) -> Vector:
 
 
 def _path(search: Search, values: Vector, enough: float, grows: bool, shows_progress: bool) -> list[Point]:
-    """The ensembles to choose from, the smaller ones first."""
+    """The ensembles to choose from, in order of size."""
     points: list[Point] = []
     with ProgressBar(None, enabled=shows_progress, unit="ensemble") as progress:
         if grows:
@@ -202,7 +204,7 @@ def _path(search: Search, values: Vector, enough: float, grows: bool, shows_prog
 
 
 def _grown(search: Search, C: float, enough: float, progress: ProgressBar) -> Iterator[Point]:
-    """Growing ensembles, until a little after the first that scores enough."""
+    """Growing ensembles, until a little after the first one with a score of at least ``enough``."""
     last = np.inf
     for point in search.grown(C):
         yield point
@@ -213,7 +215,7 @@ def _grown(search: Search, C: float, enough: float, progress: ProgressBar) -> It
 
 
 def _along(search: Search, values: Vector, most: float, progress: ProgressBar) -> Iterator[Point]:
-    """The optima for every C from the sparsest on, while they have no more than ``most`` members."""
+    """The optimum for every C, the sparsest first, until one has more than ``most`` members."""
     for point in search.along(values):
         yield point
         progress.advance(C=point.C, trees=len(point.members), accuracy=point.score)
@@ -226,7 +228,7 @@ def _solved_once(search: Search, C: float) -> Point:
         point = search.at(C)
     except MasterFailed as failure:
         raise InvalidParameterError(
-            f"No solver bears C={C!r} on these rows ({failure}). Choose another value."
+            f"No solver can solve C={C!r} on these rows ({failure}). Choose another value."
         ) from None
     if not point.weights.any():
         smallest = search.smallest_useful_C()
@@ -240,7 +242,7 @@ def _solved_once(search: Search, C: float) -> Point:
 
 
 def _refitted(search: Search, chosen: Point, enough: float) -> Point:
-    """The same trees with weights for all rows; those of the path if no solver finds better ones, or they do worse."""
+    """The same trees with weights optimised on all rows, or with the weights of the path if those are better."""
     try:
         refitted = search.over(np.arange(search.columns.n_columns), chosen.C, EXACT)
         is_worse = refitted.validation_score < min(enough, chosen.validation_score) - ROUNDING
