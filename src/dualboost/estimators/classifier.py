@@ -110,9 +110,9 @@ class DualBoostClassifier(InspectionMixin, PredictionMixin, ClassifierMixin, Bas
     gap_ : float
         The relative duality gap of ``weights_``, computed from the weights and the duals alone.
     bound_ : float or None
-        With an exact learner (hard votes and "optimal", or stumps by "edge"): a bound on the objective that no ensemble
-        of the learner's trees, generated or not, can exceed; for "nm", with the offset of the same number of trees.
-        None where nothing is proven.
+        With an exact learner (hard votes and "optimal", or stumps by "edge"): no ensemble of the learner's trees,
+        generated or not, has a better objective than this; for "nm", with the offset of the same number of trees. None
+        where nothing is proven.
     certified_ : bool or None
         Whether ``objective_`` meets ``bound_`` within ``tol``: the ensemble is then optimal over all trees of the
         class.

@@ -93,7 +93,7 @@ def made(kind: type[Any], arguments: dict[str, Any], where: str) -> Any:
 
 
 def _same_kind(field: Field[Any]) -> Check:
-    """The check for an argument, inferred from its metadata or default; without a default, a number or null."""
+    """The check for an argument, inferred from its metadata or default; a default of None means a number or null."""
     if field.metadata.get("is_list"):
         return optional(_whole_numbers)
     default = field.default

@@ -33,7 +33,7 @@ BY_HEART = 0.999
 LIGHT = 0.1
 """If the mean of ``sample_weight`` is below this, it is probably not meant as multiplicities."""
 DENSE = 0.5
-"""The path ends at an optimum with more than this fraction of the members: growing ensembles are as good and cheaper."""
+"""The path ends at an optimum with more than this fraction of the members: growing ensembles are as good but cheap."""
 BEYOND = 0.2
 """After an ensemble is good enough, it grows by this fraction more, to show how the accuracy goes on."""
 
@@ -148,7 +148,7 @@ def thin(
             taken = take(points, enough)
             if taken is None and max_trees is not None and points:
                 taken = take(points, np.inf)
-                _warn(f"No ensemble of {max_trees} trees has the accuracy asked for, {enough:.4f}: the best is returned.")
+                _warn(f"No ensemble of {max_trees} trees has the accuracy asked for, {enough:.4f}; the best is kept.")
             final = None if taken is None else _refitted(search(rows, validation, taken.members), taken, enough)
             if taken is None:
                 _warn_unchanged(points, enough, tolerance, rows, adapter.n_members)
