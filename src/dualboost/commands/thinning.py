@@ -45,8 +45,8 @@ def thin(
 ) -> None:
     """Drop most of a model's trees and keep its accuracy.
 
-    MODEL is a file of ours (.json), of XGBoost's (.json, .ubj) or of LightGBM's (.txt); the latter two with numeric
-    columns and two labels, of which the second in order is the positive one.
+    MODEL is a file of dualboost (.json), XGBoost (.json, .ubj) or LightGBM (.txt). A model of XGBoost or LightGBM must
+    have numeric columns and two labels, of which the second in sorted order is the positive one.
     """
     require_place(out, model, data)
     _require_kind(out, model)

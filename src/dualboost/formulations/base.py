@@ -22,7 +22,7 @@ class Formulation(ParameterObject, ABC):
     """A totally corrective boosting programme.
 
     A subclass sets the class attributes and implements ``programme``, ``default_C`` and ``C_grid``; its docstring
-    states primal, dual, pricing rule, hyperparameter and paper. ``C=None`` means ``default_C`` for the rows at hand.
+    states primal, dual, pricing rule, hyperparameter and paper. ``C=None`` means ``default_C`` for the rows of the fit.
     """
 
     C: float | None = None

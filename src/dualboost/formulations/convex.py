@@ -59,7 +59,7 @@ class ConvexBoost(Formulation):
 
     name: ClassVar[str] = "convex"
     title: ClassVar[str] = "Convex"
-    optimises: ClassVar[str] = "a convex loss (exponential unless told) plus a norm of the weights (their sum)"
+    optimises: ClassVar[str] = "a convex loss (exponential by default) plus a norm of the weights (their sum)"
     meaning_of_C: ClassVar[str] = "the cost of a unit of loss, above 0 (default 50/M for M rows)"
     use: ClassVar[str] = "AdaBoost's loss or another one, to its optimum: ConvexBoost(loss='logistic', penalty='l2')."
     objective_sign: ClassVar[int] = 1

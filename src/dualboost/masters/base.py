@@ -2,8 +2,8 @@
 
 Signs
 -----
-* ``w >= 0``: one weight a column, in the order of the columns.
-* ``u``: the duals, one a row, in the units of the formulation's box. For the formulations solved in w it is the
+* ``w >= 0``: one weight for each column, in the order of the columns.
+* ``u``: the duals, one for each row, in the units of the formulation's box. For the formulations solved in w it is the
   multiplier of ``margin_i >= ...``, positive where a larger margin would improve the objective; only a formulation
   without a lower bound (``md``) has negative duals.
 * ``rho``: the multipliers of ``E u = t``. The multiplier of the total is the soft margin of the capped formulations,

@@ -20,7 +20,7 @@ from .base import Candidate, SolveFailure
 
 
 class ClarabelMaster:
-    """Builds and solves each programme anew."""
+    """Builds and solves each programme from the start."""
 
     name: ClassVar[str] = "clarabel"
     returns_vertex: ClassVar[bool] = False

@@ -17,7 +17,7 @@ class Offer(NamedTuple):
 
 
 class Pool:
-    """Asks every pricer for a column, or, with ``rotate``, one after the other."""
+    """Asks every pricer for a column at each call, or with ``rotate`` only the next one."""
 
     def __init__(self, pricers: Sequence[Pricer], rotate: bool = False) -> None:
         self._pricers = list(pricers)

@@ -62,13 +62,13 @@ class Bins:
         cuts = _cuts(values[~missing], n_cuts)
         codes = np.searchsorted(cuts, values)
         splits = [Split(feature, float(cut)) for cut in cuts]
-        told_left: list[Split] = []
+        to_left: list[Split] = []
         if missing.any() and not missing.all():
             codes[missing] = len(cuts) + 1
             splits.append(Split(feature))
-            told_left = [Split(feature, float(cut), missing_left=True) for cut in cuts]
+            to_left = [Split(feature, float(cut), missing_left=True) for cut in cuts]
         self._n_missing_right.append(len(splits))
-        self._add(codes, splits + told_left, is_categorical=False)
+        self._add(codes, splits + to_left, is_categorical=False)
 
     def _add_categories(self, feature: int, values: Vector) -> None:
         missing = np.isnan(values)
