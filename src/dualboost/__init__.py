@@ -46,7 +46,7 @@ _HOMES = {
     "thin": "thinning",
     "to_lightgbm": "export",
 }
-"""Where a public name lives, if not in ``formulations``; it is imported when it is asked for."""
+"""The modules of public names outside ``formulations``; a name is imported when it is first used."""
 
 __all__ = [
     "CGBoost",
@@ -79,7 +79,7 @@ __all__ = [
 ]
 
 _ROOMS = ("datasets", "errors", "formulations", "plots")
-"""Modules that are part of the interface."""
+"""The modules that are part of the public interface."""
 
 
 def __getattr__(name: str) -> Any:

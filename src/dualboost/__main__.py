@@ -1,4 +1,4 @@
-"""``python -m dualboost``: the command line."""
+"""Runs the command line for ``python -m dualboost``."""
 
 from .cli import main
 

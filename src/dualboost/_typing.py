@@ -1,4 +1,4 @@
-"""The array types that cross the package's seams."""
+"""The array types that the interfaces between packages use."""
 
 from __future__ import annotations
 

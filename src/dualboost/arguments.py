@@ -1,4 +1,4 @@
-"""Arguments: checks whose messages name the argument, its value and what to do; and objects made of arguments."""
+"""Checks of arguments, whose messages name the argument, its value and what to do; and objects with parameters."""
 
 from __future__ import annotations
 
@@ -56,11 +56,11 @@ def require_fraction(name: str, value: Any, or_none: bool = True) -> float:
 class ParameterObject:
     """scikit-learn's protocol of parameters for a dataclass, so that it can be cloned and searched over.
 
-    Its constructor stores what it is given, and refuses what is out of range in ``__post_init__``.
+    The constructor stores its arguments unchanged; ``__post_init__`` refuses values that are out of range.
     """
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """The arguments of the constructor by name, and with ``deep`` those of arguments that have some themselves."""
+        """The arguments of the constructor by name; with ``deep`` also the parameters of these arguments."""
         found = {field.name: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]
         if deep:
             for name, value in list(found.items()):
@@ -69,7 +69,7 @@ class ParameterObject:
         return found
 
     def set_params(self: Parameters, **parameters: Any) -> Parameters:
-        """Change arguments: all, or none where one is refused; ``a__b`` is the argument b of the one named a."""
+        """Set parameters; if one is refused, none is changed. ``a__b`` is the parameter b of the parameter a."""
         known = self.get_params(deep=False)
         nested: dict[str, dict[str, Any]] = {}
         for key, value in parameters.items():
@@ -90,5 +90,5 @@ class ParameterObject:
         return self
 
     def check(self) -> None:
-        """Refuse what the constructor refuses, whatever the values have become since."""
+        """Raise the errors of the constructor for the present values, which may have been changed since."""
         type(self)(**self.get_params(deep=False))

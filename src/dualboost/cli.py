@@ -1,6 +1,6 @@
-"""The command line: errors of ours are one line, and exit codes are what scripts can rely on.
+"""The entry point of the command line.
 
-0: done. 1: an error, told in one line on stderr. 2: wrong arguments. 130: interrupted.
+Exit codes: 0 for success, 1 for an error (described in one line on stderr), 2 for wrong arguments, 130 if interrupted.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from importlib.util import find_spec
 from typing import Any
 
 _shown: set[str] = set()
-"""Warnings are told once, however often they come."""
+"""The warnings already printed, so that each is printed only once."""
 
 
 def main() -> None:
@@ -24,7 +24,7 @@ def main() -> None:
         print("dualboost: interrupted", file=sys.stderr)
         sys.exit(130)
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # nobody reads; Python would complain at exit
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # else Python would fail to flush stdout at exit
         sys.exit(141)
     except Exception as error:
         _fail(error, debug)
@@ -49,7 +49,7 @@ def _run() -> None:
 
 
 def _show_warning(message: Warning | str, category: type[Warning], *place: Any, **more: Any) -> None:
-    """Ours are one line; those of other libraries are for programmers."""
+    """Print dualboost's own warnings in one line; those of other libraries do not help users, and are not shown."""
     from .errors import DualBoostWarning
 
     line = f"dualboost: {' '.join(str(message).split())}"
@@ -61,7 +61,7 @@ def _show_warning(message: Warning | str, category: type[Warning], *place: Any, 
 def _fail(error: Exception, debug: bool) -> None:
     if debug:
         raise error
-    from .errors import DualBoostError  # not before: it takes a second, which --help need not
+    from .errors import DualBoostError  # imported late, because it takes a second that --help does not need
 
     line = " ".join(str(error).split())
     is_ours = isinstance(error, DualBoostError)

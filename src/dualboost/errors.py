@@ -1,4 +1,4 @@
-"""Everything dualboost raises or warns about, in one place.
+"""The errors and warnings of dualboost.
 
 Errors also derive from the built-in type that scikit-learn users expect (``ValueError`` for bad input,
 ``ImportError`` for a missing extra), so existing ``except`` clauses keep working.
@@ -28,15 +28,15 @@ class MissingDependencyError(DualBoostError, ImportError):
 
 
 class UnsupportedModelError(DualBoostError, ValueError):
-    """A model that cannot be thinned, exported, saved or staged: of an unknown kind, or without what that needs."""
+    """A model cannot be thinned, exported, saved or staged, because of its type or because of what it contains."""
 
 
 class ModelFormatError(DualBoostError, ValueError):
-    """A file that is not a model of dualboost, or a damaged one."""
+    """A file is not a model file of dualboost, or is damaged."""
 
 
 class UnfittedModelError(DualBoostError, NotFittedError):
-    """A model that has to be fitted first."""
+    """A model has to be fitted first."""
 
 
 class DualBoostWarning(UserWarning):
@@ -44,7 +44,7 @@ class DualBoostWarning(UserWarning):
 
 
 class DegenerateEnsembleWarning(DualBoostWarning):
-    """The optimal ensemble is empty, and the majority class is predicted; or it falls short of what C asks for."""
+    """The optimal ensemble is empty, so that the majority class is predicted; or it does not reach what C requires."""
 
 
 class TiedEnsembleWarning(DegenerateEnsembleWarning):
@@ -56,7 +56,7 @@ class SolverWarning(DualBoostWarning):
 
 
 class ThinningWarning(DualBoostWarning):
-    """No smaller ensemble is good enough; the model is returned as it was."""
+    """No smaller ensemble is good enough, so that the model is returned unchanged, or the best of a given size."""
 
 
 class ModelFileWarning(DualBoostWarning):
@@ -68,8 +68,8 @@ class InterruptedFitWarning(DualBoostWarning):
 
 
 class DataWarning(DualBoostWarning):
-    """The data can be used, but are likely not what was meant."""
+    """The data can be used, but are probably not what the user meant."""
 
 
 class MissingDependencyWarning(DualBoostWarning):
-    """A convenience is off because its optional dependency is not installed."""
+    """An optional feature is off because its dependency is not installed."""

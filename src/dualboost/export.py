@@ -1,4 +1,4 @@
-"""Our ensembles in the form of other libraries."""
+"""Exports ensembles to the formats of other libraries."""
 
 from __future__ import annotations
 
@@ -15,15 +15,16 @@ from .trees.lightgbm_text import format_model
 from .trees.tree import Tree, constant_tree
 
 NOT_A_NAME = re.compile(r'[\s"\[\]{}:,]')
-"""What LightGBM does not allow in the name of a feature."""
+"""The characters that LightGBM does not allow in the name of a feature."""
 
 
 def to_lightgbm(clf: DualBoostClassifier) -> lightgbm.Booster:
     """A fitted ensemble of trees as a LightGBM model: ``predict`` gives what ``clf.decision_function`` gives.
 
-    Whatever reads LightGBM models then reads ours: SHAP's ``TreeExplainer``, converters to ONNX, treelite. The
-    objective is "regression", as the predictions are normalised margins, not probabilities; the sign is the class. Data
-    frames with categorical columns can be passed as to ``clf``. Learners that are not trees cannot be exported.
+    Tools that read LightGBM models can read the result: SHAP's ``TreeExplainer``, converters to ONNX, treelite. The
+    objective is "regression", as the predictions are normalised margins, not probabilities; the sign of a margin is the
+    class. The model takes data frames with categorical columns as ``clf`` does. Learners that are not trees cannot be
+    exported.
 
     >>> from sklearn.datasets import load_breast_cancer
     >>> from dualboost import DualBoostClassifier, to_lightgbm
@@ -51,6 +52,6 @@ def to_lightgbm(clf: DualBoostClassifier) -> lightgbm.Booster:
 
 
 def _names(clf: Any) -> list[str] | None:
-    """The names of the columns, if LightGBM takes them."""
+    """The names of the columns, if LightGBM allows them."""
     names = [str(name) for name in getattr(clf, "feature_names_in_", [])]
     return names if names and len(set(names)) == len(names) and not any(map(NOT_A_NAME.search, names)) else None

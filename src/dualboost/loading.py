@@ -1,4 +1,4 @@
-"""Model files as estimators again."""
+"""Reads model files back into estimators."""
 
 from __future__ import annotations
 
@@ -20,8 +20,9 @@ CLASSIFIERS = {kind.__name__: kind for kind in (DualBoostClassifier, DualBoostCl
 def load_model(path: str | os.PathLike[str]) -> Any:
     """The estimator that ``save`` wrote, with the same predictions; no code in the file is run.
 
-    It predicts, scores, is thinned, exported, cloned and saved again. Not stored are learners of weight zero, so that
-    ``weights_`` and ``estimators_`` hold the others only and there are no stages, and the ``duals_``.
+    The estimator can predict, and be thinned, exported, cloned and saved again. A file does not hold the ``duals_`` nor
+    the learners of weight zero, so that ``weights_`` and ``estimators_`` contain only the other learners, and staged
+    predictions are not available.
 
     >>> import dualboost, tempfile, os
     >>> from sklearn.datasets import load_breast_cancer

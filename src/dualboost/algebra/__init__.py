@@ -1,1 +1,1 @@
-"""The only place with arrays as long as the rows."""
+"""Linear algebra over the rows: the only package that multiplies, or adds up, vectors with an entry for each row."""

@@ -1,12 +1,12 @@
-"""The growing matrix A: the only place that touches rows times columns.
+"""The growing matrix A, and the products with it.
 
-Every product a master needs is one of three: ``margins(w) = A w``, ``edges(u) = A'u`` and ``gram(d) = A' diag(d) A``,
-each of them also for one block of rows. A column comes as its rows of A, as the task makes them of a learner's votes.
-``Columns`` multiplies in double precision; its ``single`` multiplies in single precision, two to three times as fast,
-for steps that need no more. Side rows, which a few formulations have, are always in double precision.
+A master needs three products: ``margins(w) = A w``, ``edges(u) = A'u`` and ``gram(d) = A' diag(d) A``. Each of them is
+also available for one block of rows. A column is given as its entries in the rows of A, which the task computes from a
+learner's votes. ``Columns`` multiplies in double precision. Its ``single`` multiplies in single precision, two to three
+times as fast, for steps that need no more. Side rows, which a few formulations have, are always in double precision.
 
-Products are calls of ``np.dot``: it lets other threads run meanwhile, which ``@`` does not for small results, and of a
-matrix times its own transpose it computes one half.
+Products are calls of ``np.dot`` for two reasons: it lets other threads run meanwhile, which ``@`` does not for small
+results, and it computes only one half of a matrix times its own transpose.
 """
 
 from __future__ import annotations
@@ -23,17 +23,17 @@ from .rows import Rows
 from .side_rows import NoSideRows, SideRows
 
 ROWS_AT_ONCE_SINGLE = 4096
-"""Rows that ``single`` adds up in single precision before the sum is taken in double precision."""
+"""How many rows ``single`` adds up in single precision before it adds the sum to a total in double precision."""
 
 
 class Products(Protocol):
-    """The products of A, to one precision or the other."""
+    """The products of A, in single or in double precision."""
 
     rows: Rows
     rounding: ClassVar[float]
     """The relative error of a product."""
     effort: ClassVar[int]
-    """How much longer one number takes than in single precision, which needs no conversion."""
+    """How many times as long a product takes as in single precision, which needs no conversion of the entries."""
 
     @property
     def n_columns(self) -> int: ...
@@ -42,14 +42,14 @@ class Products(Protocol):
         """A w, in one block of rows."""
 
     def edges_in(self, block: slice, u: Vector) -> Vector:
-        """What one block of rows, with these duals there, adds to A'u."""
+        """What one block of rows adds to A'u, given the duals of that block."""
 
     def gram(self, d: Vector) -> Matrix:
-        """A' diag(d) A for d > 0, of which the upper triangle counts."""
+        """A' diag(d) A for d > 0; only its upper triangle is defined."""
 
 
 class Columns:
-    """Columns held by the master."""
+    """The columns of A that the master holds."""
 
     rounding: ClassVar[float] = 1e-14
     effort: ClassVar[int] = 4
@@ -65,12 +65,12 @@ class Columns:
 
     @property
     def n_data(self) -> int:
-        """The rows of the data."""
+        """The number of data rows."""
         return self.rows.n_data
 
     @property
     def n_rows(self) -> int:
-        """All rows of A."""
+        """The number of all rows of A, side rows included."""
         return self.rows.n_rows
 
     @property
@@ -79,11 +79,11 @@ class Columns:
         return self._held.beside[: self.n_columns]
 
     def entries(self, j: int) -> Entries:
-        """The data rows of one column."""
+        """The entries of one column in the data rows."""
         return self._held.column(j)
 
     def part(self, chosen: Integers, rows: Integers) -> Matrix:
-        """Some rows of A', of some columns, in double precision."""
+        """The entries of the chosen columns in some rows, one row for each column, in double precision."""
         data, beside = rows[rows < self.n_data], rows[rows >= self.n_data] - self.n_data
         found = np.empty((len(chosen), len(rows)))
         found[:, rows < self.n_data] = self._held.some(chosen, data)
@@ -91,16 +91,16 @@ class Columns:
         return found
 
     def dense(self, first: int = 0) -> Matrix:
-        """All rows of A', of the columns from ``first`` on, in double precision."""
+        """The entries of the columns from ``first`` on in all rows, one row for each column, in double precision."""
         columns = [self.column(j) for j in range(first, self.n_columns)]
         return np.array(columns, dtype=float).reshape(len(columns), self.n_rows)
 
     def with_sides(self, u: Vector) -> Vector:
-        """u of the data rows, with zeros for the side rows."""
+        """The duals of the data rows, followed by zeros for the side rows."""
         return np.append(u, np.zeros(self.sides.n)) if self.sides.n else u
 
     def seen(self, u: Vector) -> Vector:
-        """The duals of the data rows that a pricer is to see."""
+        """The duals that a pricer sees: those of the data rows, changed by those of the side rows."""
         return self.sides.duals_seen(u[: self.n_data], u[self.n_data :])
 
     @property
@@ -109,7 +109,7 @@ class Columns:
         return SinglePrecision(self, self._held)
 
     def holds(self, entries: Vector, learner: Learner | None = None) -> bool:
-        """Whether a column with exactly these data rows, and those beside them, is held already."""
+        """Whether a column with exactly these entries, in data rows and side rows, is held already."""
         near = np.isclose(self._probed, self._probe @ entries, rtol=0.0, atol=1e-6 * self.n_data**0.5)
         in_single = entries.astype(np.float32)
         same = [j for j in np.flatnonzero(near).tolist() if np.array_equal(self.entries(j), in_single)]
@@ -119,7 +119,7 @@ class Columns:
         return any(np.array_equal(self._held.beside[j], beside) for j in same)
 
     def append(self, entries: Vector, learner: Learner | None = None) -> None:
-        """Add a column by its data rows; side rows may ask for its learner."""
+        """Add a column, given its entries in the data rows; those in side rows may depend on its learner."""
         self._held.reserve(self.n_columns + 1)
         rounded = entries.astype(np.float32).astype(np.float64)
         self._held.write(self.n_columns, rounded, self.sides.entries(rounded, learner))
@@ -127,7 +127,7 @@ class Columns:
         self.n_columns += 1
 
     def subset(self, chosen: Integers) -> Columns:
-        """The chosen columns alone, in that order, over the same rows."""
+        """The chosen columns only, in that order, over the same rows."""
         part = Columns(self.rows, capacity=len(chosen), sides=self.sides)
         part.take(self, chosen)
         return part
@@ -141,7 +141,7 @@ class Columns:
         self.n_columns = n_columns
 
     def over(self, rows: Rows, chosen: Integers) -> Columns:
-        """The same columns over other rows, each of which has the entries of one of these; without side rows."""
+        """The same columns over other rows: new row i has the entries of row ``chosen[i]``; without side rows."""
         part = Columns(rows, capacity=self.n_columns)
         part._held.fill(self._held.some(np.arange(self.n_columns), chosen))
         part._probed = [0.0] * self.n_columns
@@ -156,7 +156,7 @@ class Columns:
         self._last_gram_in_single.keep_first(self.n_columns)
 
     def margins(self, w: Vector) -> Vector:
-        """A w; for fewer weights than columns, of the first columns."""
+        """A w; if there are fewer weights than columns, they belong to the first columns."""
         return all_margins(self, w)
 
     def margins_in(self, block: slice, w: Vector) -> Vector:
@@ -186,7 +186,7 @@ class Columns:
         return total
 
     def gram(self, d: Vector) -> Matrix:
-        """A' diag(d) A for d > 0, of which the upper triangle counts."""
+        """A' diag(d) A for d > 0; only its upper triangle is defined."""
         return self._last_gram.gram(self, d)
 
     def whole_gram(self, d: Vector) -> Matrix:
@@ -204,14 +204,14 @@ class Columns:
         return gram
 
     def column(self, j: int) -> Vector:
-        """All rows of one column."""
+        """The entries of one column in all rows."""
         return np.append(self.entries(j), self._held.beside[j])
 
     def distinct(self, rows: Integers, chosen: Integers, coefficients: Matrix) -> tuple[Integers, Integers]:
-        """Of the rows given: one of each kind, and the kind of all.
+        """Group the rows given into kinds: one row of each kind, and the kind of every row.
 
-        Two data rows are of a kind if the chosen columns are the same there, and so are the rows' coefficients, a few
-        numbers for each of all rows. Every side row is a kind of its own.
+        Two data rows are of the same kind if they have the same entries in the chosen columns and the same
+        ``coefficients`` (a few numbers for each row of A). Every side row is a kind of its own.
         """
         data, beside = rows[rows < self.n_data], rows[rows >= self.n_data]
         bits = self._held.some(chosen, data).view(np.uint32).astype(np.uint64)

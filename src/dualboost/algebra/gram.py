@@ -1,4 +1,4 @@
-"""A' diag(d) A, remembered: where d stays the same, as under a quadratic loss, only new columns are multiplied."""
+"""A cache of A' diag(d) A: where d stays the same, as under a quadratic loss, only new columns are multiplied."""
 
 from __future__ import annotations
 
@@ -10,23 +10,23 @@ from .._typing import Matrix, Vector
 
 
 class Multiplied(Protocol):
-    """The products that a Gram matrix is made of."""
+    """The products that a Gram matrix is computed from."""
 
     @property
     def n_columns(self) -> int: ...
 
     def whole_gram(self, d: Vector) -> Matrix:
-        """A' diag(d) A, all of it."""
+        """A' diag(d) A, computed from the start."""
 
     def column(self, j: int) -> Vector:
-        """All rows of one column."""
+        """The entries of one column in all rows."""
 
     def edges(self, u: Vector) -> Vector:
         """A'u."""
 
 
 class GramCache:
-    """The last d and its matrix, of which the upper triangle counts."""
+    """The last d and its matrix, of which only the upper triangle is defined."""
 
     def __init__(self) -> None:
         self._d: Vector = np.empty(0)

@@ -1,7 +1,7 @@
-"""The entries of A as they lie in memory: one matrix for each block of data rows, and the side rows beside them.
+"""How the entries of A are stored: one matrix for each block of data rows, and one for the side rows.
 
-Within a block the entries of a column are contiguous, and so are those of the first columns together: products with a
-block copy nothing. Entries are held in single precision, in which votes of -1 and +1 are exact.
+Within a block the entries of a column are contiguous, and so are the entries of the first columns together, so that
+products with a block copy nothing. Entries are stored in single precision, in which votes of -1 and +1 are exact.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from .._typing import Integers, Matrix, Vector
 from .rows import Rows
 
 ROWS_AT_ONCE = 2048
-"""Rows converted to double precision at a time, so that they stay in the processor's cache."""
+"""How many rows are converted to double precision at a time: few enough to stay in the processor's cache."""
 
 Entries = NDArray[np.float32]
 
@@ -29,10 +29,10 @@ class HeldEntries:
         self.capacity = max(capacity, 1)
         self._parts = [np.empty((self.capacity, block.stop - block.start), dtype=np.float32) for block in self._blocks]
         self.beside: Matrix = np.empty((self.capacity, n_sides))
-        """The side rows, one row a column, in double precision."""
+        """The entries in the side rows, one row for each column, in double precision."""
 
     def reserve(self, n_columns: int) -> None:
-        """Twice the space, at least, if so many columns do not fit."""
+        """Make room for ``n_columns`` columns, by at least doubling the space if they do not fit."""
         if n_columns > self.capacity:
             self.capacity = max(n_columns, 2 * self.capacity)
             self._parts = [_enlarged(part, self.capacity) for part in self._parts]
@@ -50,24 +50,24 @@ class HeldEntries:
             part[: len(entries)] = entries[:, block]
 
     def copy(self, j: int, other: HeldEntries, chosen: Integers) -> None:
-        """Fill the columns from j on with the chosen ones of another."""
+        """Fill the columns from j on with the chosen columns of another store."""
         last = j + len(chosen)
         for part, others in zip(self._parts, other._parts, strict=True):
             part[j:last] = others[chosen]
         self.beside[j:last] = other.beside[chosen]
 
     def column(self, j: int) -> Entries:
-        """The data rows of one column."""
+        """The entries of one column in the data rows."""
         return np.concatenate([part[j] for part in self._parts])
 
     def in_block(self, block: slice) -> Entries:
-        """A block of data rows of all columns there is room for, one row a column."""
+        """The entries in a block of data rows, one row for each column that there is room for."""
         return self._parts[self._places[block.start]]
 
     def pieces(self, block: slice, first: int, last: int) -> Iterator[tuple[slice, Matrix]]:
-        """A block of data rows piece by piece, of the columns from ``first`` to ``last``, in double precision.
+        """The columns from ``first`` to ``last`` in a block of data rows, a few rows at a time, in double precision.
 
-        Each piece comes with its place in the block.
+        Each piece comes with the slice of the block that it covers.
         """
         part = self.in_block(block)
         for start in range(0, part.shape[1], ROWS_AT_ONCE):
@@ -75,7 +75,7 @@ class HeldEntries:
             yield piece, part[first:last, piece].astype(np.float64)
 
     def some(self, chosen: Integers, rows: Integers) -> Entries:
-        """Some data rows of some columns, one row a column."""
+        """The entries of the chosen columns in some data rows, one row for each column."""
         found = np.empty((len(chosen), len(rows)), dtype=np.float32)
         for block, part in zip(self._blocks, self._parts, strict=True):
             inside = np.flatnonzero((rows >= block.start) & (rows < block.stop))

@@ -1,4 +1,4 @@
-"""Rows that no column tells apart, taken together: the first few columns leave few kinds of rows."""
+"""Groups of rows that no column tells apart, which are few while there are few columns."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from .._typing import Integers, Vector
 
 @dataclass(frozen=True, eq=False)
 class Partition:
-    """Which kind each row is of."""
+    """The kind of each row: rows of one kind have the same entries in all columns."""
 
     kind: Integers
     n_kinds: int
 
     @classmethod
     def trivial(cls, n_rows: int) -> Partition:
-        """Without a column all rows are of one kind."""
+        """The partition before the first column: all rows are of one kind."""
         return cls(np.zeros(n_rows, dtype=np.intp), 1)
 
     def refined(self, entries: NDArray[Any]) -> tuple[Partition, Integers]:
-        """The partition once a column with these entries is known, and the kind that each new kind was a part of."""
+        """The partition after a further column with these entries, and the old kind that each new kind belonged to."""
         codes, n_codes = _codes(entries)
         key = self.kind * n_codes + codes
         is_present = np.bincount(key, minlength=self.n_kinds * n_codes) > 0
@@ -46,7 +46,7 @@ class Partition:
 
 
 def _codes(entries: NDArray[Any]) -> tuple[Integers, int]:
-    """A number for each distinct entry; hard votes need no sorting."""
+    """A number for each distinct entry, and how many there are; votes of -1 and +1 need no sorting."""
     if (np.abs(entries) == 1).all():
         return (entries > 0).astype(np.intp), 2
     values, codes = np.unique(entries, return_inverse=True)

@@ -1,11 +1,11 @@
-"""Where vectors with one entry a row live, and every sum and extreme over the rows.
+"""Sums and extremes of vectors that have one entry for each row, computed block by block and on several threads.
 
-No floor above reduces a row-long vector by itself. It asks these ``Rows``, or hands them work to be done on one block
-of rows at a time: work that fills row-long vectors (``each``), work whose small results are added up (``add_up``), or
-work of which the smallest result counts (``least_of``). A block has a fixed number of rows, and partial results are
-added in the order of the blocks, so that a result is the same to the last bit on any number of threads.
+No other package reduces such a vector by itself. It calls a method of ``Rows``, or hands ``Rows`` a function of one
+block of rows: one that fills its part of vectors (``each``), one whose results are added up (``add_up``), or one of
+which the smallest result is wanted (``least_of``). A block has a fixed number of rows, and partial results are added in
+the order of the blocks, so that the result is the same to the last bit on any number of threads.
 
-Side rows, which a few formulations have (``side_rows.py``), stand below those of the data and are a block of their own.
+Side rows, which a few formulations have (``side_rows.py``), come after the data rows and are a block of their own.
 """
 
 from __future__ import annotations
@@ -23,12 +23,13 @@ from numpy.typing import NDArray
 from .._typing import Integers, Vector
 
 ROWS_PER_BLOCK = 12288
-"""Small enough for a block of a few vectors to stay in the processor's cache, large enough to hide Python's part."""
+"""Few enough rows for a few vectors of one block to stay in the processor's cache, and enough rows to make the time
+that Python spends on each block negligible."""
 
 WORTH_A_THREAD = 4_000_000
-"""Work on fewer numbers than this is done sooner than a second thread has begun."""
+"""Work on fewer numbers than this is done by one thread: starting a second would take longer."""
 LIGHT = 8
-"""How many numbers a row stands for in work on a few row-long vectors."""
+"""How many numbers each row counts for in work on a few vectors, to be compared with ``WORTH_A_THREAD``."""
 
 Found = TypeVar("Found")
 Mask = NDArray[np.bool_]
@@ -52,7 +53,7 @@ class Rows:
             self.blocks.append(slice(self.n_data, self.n_rows))
 
     def with_sides(self, n_sides: int) -> Rows:
-        """The same rows with others below them."""
+        """The same data rows with ``n_sides`` side rows after them."""
         return type(self)(self.counts, self._groups, self.n_jobs, n_sides)
 
     @cached_property
@@ -66,7 +67,7 @@ class Rows:
 
     @property
     def groups(self) -> Integers:
-        """The class of each data row, counted from 0; one for all where the task has no classes."""
+        """The class of each data row, counted from 0; all rows are of class 0 where the task has no classes."""
         return np.zeros(self.n_data, dtype=np.intp) if self._groups is None else self._groups
 
     @cached_property
@@ -79,11 +80,11 @@ class Rows:
         return np.bincount(self.groups, weights=values).astype(float)
 
     def full(self, value: float) -> Vector:
-        """A vector of one number, for the data rows."""
+        """A vector of the data rows whose entries are all ``value``."""
         return self.xp.full(self.n_data, value)
 
     def empty(self) -> Vector:
-        """A vector to be filled, for all rows."""
+        """A vector of all rows, to be filled."""
         return self.xp.empty(self.n_rows)
 
     def total(self, values: Vector) -> float:
@@ -109,34 +110,34 @@ class Rows:
         return int(np.count_nonzero(mask))
 
     def nth_smallest(self, values: Vector, n: int) -> float:
-        """The value that n rows do not exceed."""
+        """The n-th smallest entry: n rows do not exceed it."""
         return float(np.partition(values, n - 1)[n - 1])
 
     def kinds(self, values: Vector) -> tuple[Integers, Integers]:
-        """A row for each distinct value, and the number of each row's value among them."""
+        """One row for each distinct value, and for every row the position of its value among these."""
         _, first, kind = np.unique(values, return_index=True, return_inverse=True)
         return first, kind
 
     def gathered(self, values: NDArray[Any], mask: Mask | None = None) -> NDArray[Any]:
-        """The entries of some rows, or of all, in one place: for solvers that want a whole programme at once."""
+        """The entries of some rows, or of all rows, as one array: for solvers that need the whole programme."""
         return np.asarray(values if mask is None else values[mask])
 
     def each(self, work: Callable[[slice], None], size: int = LIGHT) -> None:
-        """Do the work on every block; it fills its part of row-long vectors."""
+        """Call ``work`` for every block; it fills that part of some vectors."""
         self.of_blocks(work, size)
 
     def add_up(self, work: Callable[[slice], Any], size: int = LIGHT) -> Any:
-        """The sum of what the work gives for the blocks: a number, or an array of the same shape for each."""
+        """The sum over all blocks of what ``work`` returns: a number, or an array of the same shape for every block."""
         return _added(self.of_blocks(work, size))
 
     def least_of(self, work: Callable[[slice], float], size: int = LIGHT) -> float:
-        """The smallest of what the work gives for the blocks."""
+        """The smallest number that ``work`` returns for a block."""
         return min(self.of_blocks(work, size))
 
     def of_blocks(self, work: Callable[[slice], Found], size: int = LIGHT) -> list[Found]:
-        """What the work gives for each block, in their order; ``size`` says how many numbers a row stands for in it.
+        """What ``work`` returns for each block, in order; ``size`` is how many numbers it handles for each row.
 
-        Threads take the next block as they become free, so that none waits for a slower one.
+        A thread takes the next block as soon as it is free, so that no thread waits for a slower one.
         """
         n_threads = min(self.n_jobs, len(self.blocks))
         if n_threads == 1 or self.n_rows * size < WORTH_A_THREAD:
@@ -145,7 +146,7 @@ class Rows:
         waiting, errors = iter(range(len(self.blocks))), np.geterr()
 
         def work_on() -> None:
-            with np.errstate(**errors):  # each thread has its own
+            with np.errstate(**errors):  # every thread has its own error state
                 for k in waiting:
                     found[k] = work(self.blocks[k])
 
@@ -167,7 +168,7 @@ def _blocks_of(values: NDArray[Any]) -> Sequence[slice]:
 
 
 def _added(partial: Sequence[Any]) -> Any:
-    """The sum in the order given, so that it does not depend on who was ready first."""
+    """The sum in the order given, so that it does not depend on which thread was ready first."""
     total = partial[0]
     for one in partial[1:]:
         total = total + one

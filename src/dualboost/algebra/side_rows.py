@@ -1,9 +1,10 @@
-"""Rows of A beside those of the data: further linear functionals of a column, each with a dual variable of its own.
+"""Side rows: rows of A beside those of the data, each a further linear function of the weights with its own dual.
 
-A formulation that asks something of the ensemble beyond its margins names them (``Formulation.side_rows``), and gives
-each a box and a linear term (``Formulation.with_sides``). Masters and certificates do not tell them from other rows.
-Only pricing does: theta, the duals of the side rows, reaches a pricer as duals of the data rows if the functional is
-one of the votes, and as a favour for some features if it is one of the learner.
+A formulation whose objective depends on more than the margins names its side rows (``Formulation.side_rows``) and gives
+each a box and a linear term (``Formulation.with_sides``). Masters and certificates treat them like other rows. Only
+pricing treats them differently. If a side row depends on the votes of a column, its dual changes the duals of the data
+rows that the pricer sees. If it depends on the learner, its dual becomes a factor for edges on some features, the
+*favour*. The duals of the side rows are called theta.
 """
 
 from __future__ import annotations
@@ -17,31 +18,31 @@ from .._typing import Integers, Vector
 from ..trees.learner import Learner
 
 LEAST_HURDLE = 0.1
-"""An edge counts at most for the inverse of this, however much its feature's neighbours ask for it."""
+"""The favour of a feature is at most the inverse of this."""
 
 
 class SideRows(Protocol):
-    """The functionals of a column that stand below the data rows."""
+    """The side rows of one formulation."""
 
     @property
     def n(self) -> int: ...
 
     def entries(self, of_data: Vector, learner: Learner | None) -> Vector:
-        """The side rows' entries of a column, given those of its data rows and its learner."""
+        """The entries of a column in the side rows, given its entries in the data rows and its learner."""
 
     def duals_seen(self, u: Vector, theta: Vector) -> Vector:
-        """The duals that the pricer sees: u, and what theta adds to the votes."""
+        """The duals that the pricer sees: u, plus what theta adds for side rows that depend on the votes."""
 
     def learner_part(self, theta: Vector, learner: Learner) -> float:
-        """The part of an edge that votes under these sample weights do not show."""
+        """The part of an edge that comes from side rows that depend on the learner."""
 
     def favour(self, theta: Vector) -> Vector | None:
-        """A factor for the edges of learners on each feature; None if all features are alike."""
+        """For each feature the factor by which edges of learners on it count; None if all factors are one."""
 
 
 @dataclass(frozen=True)
 class NoSideRows:
-    """The data rows are all there is."""
+    """No side rows."""
 
     n: int = 0
 
@@ -60,7 +61,7 @@ class NoSideRows:
 
 @dataclass(frozen=True, eq=False)
 class MeanMargin:
-    """One row: the mean of a column over the data rows, which have these shares of one."""
+    """One side row: the mean of a column over the data rows, with ``shares`` that add up to one."""
 
     shares: Vector
     n: int = 1
@@ -80,9 +81,10 @@ class MeanMargin:
 
 @dataclass(frozen=True, eq=False)
 class FeatureDifferences:
-    """One row a pair of features: the share of the first in a learner, less that of the second.
+    """One side row for each pair of features: the share of feature ``first`` in a learner minus that of ``second``.
 
-    An edge on feature f improves when it exceeds ``cost`` less what theta grants f: edges are compared as parts of it.
+    A learner on feature f improves when its edge exceeds ``cost`` minus what theta adds for f, so pricers compare edges
+    divided by that difference.
     """
 
     first: Integers
@@ -109,7 +111,7 @@ class FeatureDifferences:
         return self.cost / np.maximum(self.cost - self.granted(theta), LEAST_HURDLE * self.cost)
 
     def granted(self, theta: Vector) -> Vector:
-        """What theta adds to the edge of a learner on one feature, for each feature."""
+        """For each feature, what theta adds to the edge of a learner that uses only this feature."""
         gained, lost = (
             np.bincount(ends, weights=theta, minlength=self.n_features) for ends in (self.first, self.second)
         )

@@ -1,4 +1,4 @@
-"""One BLAS thread during a fit: the products are small, and the same sums come out whatever the machine."""
+"""Limits BLAS to one thread during a fit: the products are small, and sums are then the same on every machine."""
 
 from __future__ import annotations
 
@@ -15,5 +15,5 @@ def one_blas_thread() -> AbstractContextManager[Any]:
 
 @cache
 def _controller() -> Any:
-    """Looking for the libraries takes longer than a small fit; once is enough."""
+    """The controller of the BLAS libraries, made once because finding them takes longer than a small fit."""
     return ThreadpoolController()

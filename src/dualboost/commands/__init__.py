@@ -1,4 +1,4 @@
-"""The commands of ``dualboost``; a new one joins by one line."""
+"""The commands of the command line; a new command joins by one line."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ COMMANDS = {
     "study": ("..study.commands", "Rerun the published evaluation."),
     "completion": (".completion", "The script that makes a shell complete our commands."),
 }
-"""The module of each command, and what it does, so that their list needs none of them."""
+"""The module of each command, and what the command does, so that listing the commands imports no module."""
 
 
 class LazyGroup(click.Group):
-    """Imports a command when it is called: help and a shell's completion answer at once."""
+    """Imports a command only when it is called, so that help and completion are fast."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(COMMANDS)

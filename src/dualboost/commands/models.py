@@ -80,7 +80,7 @@ def description(model: Any) -> dict[str, Any]:
 
 
 def load_with_features(model_path: Path, data: Path) -> tuple[Any, pd.DataFrame, pd.DataFrame]:
-    """A model, the table, and the table's part that the model reads."""
+    """The model, the table, and the columns of the table that the model uses."""
     model = load_model(model_path)
     if not hasattr(model, "feature_names_in_"):
         raise InvalidDataError(f"{model_path}: the model was fitted without column names, so that no table fits it.")
@@ -153,7 +153,7 @@ def evaluate(model: Path, data: Path, target: str, as_json: bool) -> None:
 
 
 def _known_labels(labels: Any, model: Any, path: Path) -> Any:
-    """The labels as the model's classes, whatever type the table gave them."""
+    """The labels as classes of the model, which may have another type than the labels in the table."""
     by_text = {str(name): name for name in model.classes_}
     unknown = sorted({str(label) for label in np.unique(labels)} - set(by_text))
     if unknown:

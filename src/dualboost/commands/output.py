@@ -1,4 +1,4 @@
-"""What commands print: figures for people, or JSON for scripts."""
+"""Prints what commands report: text for people, or JSON for scripts."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ JSON = click.option("--json", "as_json", is_flag=True, help="Print one JSON obje
 
 
 def require_place(out: Path, *inputs: Path) -> None:
-    """Told before the work: an output that cannot be written, or that would replace an input."""
+    """Raise an error, before any work is done, if ``out`` cannot be written or would replace an input."""
     if out.resolve() in [path.resolve() for path in inputs]:
         raise InvalidParameterError(f"--out {out} is an input; choose another file.")
     if out.is_dir():
@@ -25,7 +25,7 @@ def require_place(out: Path, *inputs: Path) -> None:
 
 
 def report(figures: dict[str, Any], as_json: bool) -> None:
-    """One figure a line, or one JSON object with the same names."""
+    """Print one figure on each line, or one JSON object with the same names."""
     if as_json:
         click.echo(json.dumps(_plain(figures), allow_nan=False))
         return
@@ -43,7 +43,7 @@ def _readable(value: Any) -> str:
 
 
 def _plain(value: Any) -> Any:
-    """What JSON can hold: null for a number that is none."""
+    """The value in a form that JSON can hold, with null for numbers that are not finite."""
     if isinstance(value, dict):
         return {name: _plain(part) for name, part in value.items()}
     if isinstance(value, (np.generic, np.ndarray)):

@@ -1,4 +1,4 @@
-"""What a table must hold to be fitted or predicted; what is wrong is told before anything is fitted."""
+"""Checks and converts tables for fitting and prediction; errors are raised before anything is fitted."""
 
 from __future__ import annotations
 
@@ -16,13 +16,16 @@ from ..data.table_files import read_table
 from ..errors import DataWarning, InvalidDataError
 
 MISSING_SHOWN = 5
+"""How many names a message lists at most."""
 MOSTLY = 0.9
+"""A column counts as numbers, or as an identifier, if more than this share of its values looks like that."""
 ENOUGH_ROWS = 50
+"""Columns with fewer values than this are never taken for identifiers."""
 TRUTH = {"TRUE": "True", "true": "True", "FALSE": "False", "false": "False"}
 
 
 def split_target(frame: pd.DataFrame, target: str, path: Path) -> tuple[pd.DataFrame, NDArray[Any]]:
-    """Features and labels; the labels have no gaps."""
+    """The features and the labels; raises an error if a label is missing."""
     if target not in frame:
         raise InvalidDataError(
             f"{path}: there is no column {target!r} (--target); {_suggestion(target, list(frame.columns))}"
@@ -40,7 +43,7 @@ def split_target(frame: pd.DataFrame, target: str, path: Path) -> tuple[pd.DataF
 
 
 def _as_labels(labels: pd.Series) -> NDArray[Any]:
-    """Booleans and whole numbers as they are, everything else as text."""
+    """Booleans and whole numbers unchanged, all other labels as text."""
     kind = labels.dtype.kind if isinstance(labels.dtype, np.dtype) else "O"
     if kind == "f" and (labels.abs() < 2**53).all() and (labels % 1 == 0).all():
         labels, kind = labels.astype(np.int64), "i"
@@ -48,7 +51,7 @@ def _as_labels(labels: pd.Series) -> NDArray[Any]:
 
 
 def read_training(path: Path, target: str, dropped: Sequence[str] = ()) -> tuple[pd.DataFrame, NDArray[Any]]:
-    """Features and two kinds of labels to fit a model to."""
+    """The features and labels of a training table, which must have two different labels."""
     frame = read_table(path)
     if target in dropped:
         raise InvalidDataError(f"--drop {target}: it is the column of the labels (--target).")
@@ -64,7 +67,7 @@ def read_training(path: Path, target: str, dropped: Sequence[str] = ()) -> tuple
 
 
 def training_features(frame: pd.DataFrame, path: Path) -> pd.DataFrame:
-    """Text and booleans as categories, everything else as numbers."""
+    """Text and booleans as categories, all other columns as numbers."""
     return pd.DataFrame({name: _training_column(frame[name], path) for name in frame}, index=frame.index)
 
 
@@ -82,7 +85,7 @@ def _training_column(column: pd.Series, path: Path) -> pd.Series:
 
 
 def _warn_of_likely_mistakes(column: pd.Series, path: Path) -> None:
-    """A column of numbers with a stray word in it, or one that names its rows."""
+    """Warn of a column of numbers that contains a word, and of a column that looks like an identifier."""
     present = column.dropna()
     is_number = pd.to_numeric(present, errors="coerce").notna().to_numpy()
     note = ""
@@ -96,14 +99,14 @@ def _warn_of_likely_mistakes(column: pd.Series, path: Path) -> None:
 
 
 def _require_no_huge_integer(column: pd.Series, path: Path) -> None:
-    """pandas keeps integers beyond 64 bits as objects."""
+    """Refuse integers beyond 64 bits, which pandas keeps as objects."""
     huge = [k for k, value in enumerate(column) if type(value) is int] if column.dtype == object else []
     if huge:
         raise InvalidDataError(f"{path}: column {column.name!r} has an integer beyond 64 bits in row {huge[0] + 1}.")
 
 
 def _as_text(column: pd.Series) -> pd.Series:
-    """Each value as text, gaps as gaps."""
+    """Each value as text; missing values stay missing."""
     return column.astype(object).where(column.isna(), column.astype(str)).where(column.notna(), None)
 
 
@@ -118,7 +121,7 @@ def _finite(column: pd.Series, path: Path) -> pd.Series:
 def features_for(
     names: Sequence[str], categories: Mapping[str, Collection[Any]], frame: pd.DataFrame, path: Path
 ) -> pd.DataFrame:
-    """The columns that a model was fitted on, in its order and types; others are left out."""
+    """The columns that a model was fitted on, in their order and with their types."""
     missing = [name for name in names if name not in frame]
     if missing:
         raise InvalidDataError(f"{path}: the model needs {_few(missing)}, which the table does not have.")
@@ -130,7 +133,7 @@ def features_for(
 
 
 def _known_text(column: pd.Series, categories: Collection[Any]) -> pd.Series:
-    """Text; truth values in any spelling that pandas takes for one, as it did in training."""
+    """The column as text; truth values are spelled as in training, where pandas had read them as booleans."""
     text = _as_text(column)
     return text.replace(TRUTH) if set(categories) <= set(TRUTH.values()) else text
 
@@ -148,14 +151,14 @@ def _numbers(column: pd.Series, path: Path) -> pd.Series:
 
 
 def _is_truth(column: pd.Series) -> pd.Series:
-    """Where it holds True or False, which pandas takes for 1 and 0."""
+    """Where the column holds True or False, which pandas would convert to 1 and 0."""
     if column.dtype.kind not in "bO":
         return pd.Series(False, index=column.index)
     return column.astype(object).map(lambda value: isinstance(value, bool)).astype(bool)
 
 
 def _suggestion(name: str, known: list[str]) -> str:
-    """What may have been meant."""
+    """A hint at the column that the user may have meant."""
     near = [one for one in known if one.strip().lower() == name.strip().lower()] or get_close_matches(name, known, 1)
     if near:
         return f"did you mean {near[0]!r}?"

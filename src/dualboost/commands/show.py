@@ -1,4 +1,4 @@
-"""``dualboost show``: a model in words."""
+"""``dualboost show``: prints a model as text."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def show(model: Path, as_rules: bool, most: int, as_json: bool) -> None:
 
 
 def _trees(fitted: Any) -> list[str]:
-    """Each tree with its share of all weights, the heaviest first."""
+    """Each tree with its share of all weights, the largest first."""
     trees, names = used_trees(fitted.fitted_, "show"), names_of(fitted.fitted_)
     shares = fitted.weights_ / fitted.weights_.sum() if len(trees) else fitted.weights_
     classes = (str(fitted.classes_[0]), str(fitted.classes_[1]))

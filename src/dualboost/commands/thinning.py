@@ -1,4 +1,4 @@
-"""``dualboost thin``: a model file of ours, XGBoost's or LightGBM's, made smaller."""
+"""``dualboost thin``: makes the model in a file of dualboost, XGBoost or LightGBM smaller."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ ADMITTED = [name for name, formulation in FORMULATIONS.items() if not formulatio
 @TARGET
 @click.option("-o", "--out", type=FILE, required=True, help="The smaller model's file, of the same kind.")
 @click.option("--tolerance", default=0.005, show_default=True, help="How much validation accuracy may be lost.")
-@click.option("--max-trees", type=int, help="At most so many trees.")
+@click.option("--max-trees", type=int, help="The largest number of trees.")
 @click.option("--formulation", type=click.Choice(ADMITTED), default="lp", show_default=True)
 @click.option("--validation", type=FILE, help="Rows that the model has not seen [default: a fifth of DATA].")
 @click.option("--random-state", default=0, show_default=True)
@@ -45,8 +45,8 @@ def thin(
 ) -> None:
     """Drop most of a model's trees and keep its accuracy.
 
-    MODEL is a file of ours (.json), of XGBoost's (.json, .ubj) or of LightGBM's (.txt); the latter two with numeric
-    columns and two labels, of which the second in order is the positive one.
+    MODEL is a file of dualboost (.json), XGBoost (.json, .ubj) or LightGBM (.txt). A model of XGBoost or LightGBM must
+    have numeric columns and two labels, of which the second in sorted order is the positive one.
     """
     require_place(out, model, data)
     _require_kind(out, model)
@@ -66,14 +66,14 @@ def thin(
 
 
 def _require_kind(out: Path, model: Path) -> None:
-    """The ending tells a library what to write, and people what to read."""
+    """Require an ending that fits the kind of model, since libraries choose the format by the ending."""
     endings = (".json", ".json.gz") if _is_ours(model) else (".txt",) if model.suffix == ".txt" else (".json", ".ubj")
     if not out.name.endswith(endings):
         raise InvalidParameterError(f"--out {out}: the name of such a model ends with {' or '.join(endings)}.")
 
 
 def _is_ours(path: Path) -> bool:
-    """XGBoost writes JSON too; its files have a key of their own."""
+    """Whether the file is one of dualboost: XGBoost's JSON files have a key "learner"."""
     if path.suffix in (".ubj", ".txt"):
         return False
     try:
@@ -96,21 +96,21 @@ def _read(model: Path, data: Path, target: str) -> tuple[Any, Any, Any]:
 
 
 def _booster(path: Path) -> tuple[Any, list[str]]:
-    """A booster of XGBoost's or LightGBM's, and the names of its features."""
+    """The booster in a file of XGBoost or LightGBM, and the names of its features."""
     if not path.is_file():
         raise InvalidDataError(f"{path}: there is no such file.")
     try:
         return _lightgbm_booster(path) if path.suffix == ".txt" else _xgboost_booster(path)
     except DualBoostError:
         raise
-    except Exception as error:  # each library has errors of its own
+    except Exception as error:  # each library has its own types of errors
         raise ModelFormatError(f"{path}: cannot be read as a model: {str(error).splitlines()[0]}") from error
 
 
 def _lightgbm_booster(path: Path) -> tuple[Any, list[str]]:
     import lightgbm
 
-    if not path.read_bytes().startswith(b"tree\n"):  # LightGBM prints its own error besides raising it
+    if not path.read_bytes().startswith(b"tree\n"):  # LightGBM would also print its error
         raise ModelFormatError(f"{path}: is no text model of LightGBM's.")
     booster = lightgbm.Booster(model_file=str(path))
     return booster, list(booster.feature_name())

@@ -1,1 +1,1 @@
-"""What comes in: features, rows, files."""
+"""Reads and prepares data: features, training rows, and files."""

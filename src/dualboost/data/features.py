@@ -14,14 +14,14 @@ from .._typing import Features
 from ..errors import DataWarning, InvalidDataError
 
 ENOUGH_TO_TELL = 10
-"""So many values, all of them new categories, are more likely another type than new."""
+"""If a column has at least this many values and none is a known category, its type has probably changed."""
 
 
 @dataclass
 class FeatureEncoder:
-    """Turns pandas categorical columns into codes; everything else is numeric already.
+    """Turns pandas categorical columns into codes; all other columns are numeric already.
 
-    A category that was not seen in training, like a missing one, becomes a missing value.
+    A category that was not seen in training becomes a missing value.
     """
 
     categories: dict[int, Any] = field(default_factory=dict)
@@ -39,7 +39,7 @@ class FeatureEncoder:
         return self
 
     def transform(self, X: Any) -> Any:
-        """A frame without categorical columns, or X itself; still to be validated by scikit-learn."""
+        """X with codes in place of categories; scikit-learn has still to validate it."""
         if not self.categories or not _is_frame(X):
             return X
         X = X.copy(deep=False)
@@ -56,7 +56,7 @@ class FeatureEncoder:
 
 
 def _as_categories(values: NDArray[Any], is_missing: NDArray[np.bool_], categories: Any) -> NDArray[Any]:
-    """Values as text if all categories are: a boolean or a number that was text in training."""
+    """The values as text if all categories are text: a boolean or a number may have been text in training."""
     if not all(isinstance(known, str) for known in categories):
         return values
     return np.array([value if gap else str(value) for value, gap in zip(values, is_missing, strict=True)], dtype=object)
@@ -73,7 +73,7 @@ def _warn_unknown(column: Any) -> None:
 
 
 def as_features(X: Any) -> Features:
-    """A dense array as it is, or CSC without duplicates and zeros."""
+    """A dense array unchanged, or a sparse matrix as CSC without duplicates and explicit zeros."""
     if not sparse.issparse(X):
         return X
     X = sparse.csc_matrix(X, copy=True)
@@ -84,7 +84,7 @@ def as_features(X: Any) -> Features:
 
 def has_missing(X: Features) -> NDArray[np.bool_]:
     """Whether each feature has a missing value."""
-    smallest = X.min(axis=0)  # a missing value is passed on, and no array as large as X is made
+    smallest = X.min(axis=0)  # nan if any value is nan; unlike isnan(X), this makes no array as large as X
     return np.isnan(smallest.toarray().ravel() if sparse.issparse(X) else smallest)
 
 

@@ -1,8 +1,8 @@
-"""Training rows: those that count, identical ones merged with their multiplicities, in an order of their own.
+"""Training rows: rows of weight zero are dropped, identical rows are merged, and the rest is sorted by a hash.
 
-Two rows with the same features and target enter every formulation only through the sum of their weights. Merging them
-is exact and makes a row of weight two the same problem as the row twice. The order, that of a hash of the row, makes
-the fitted model independent of the order in which the data came.
+Every formulation depends on rows with the same features and target only through the sum of their weights, so that
+merging them is exact, and a row of weight two gives the same problem as the row twice. Sorting the rows by a hash makes
+the fitted model independent of the order of the data.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from scipy import sparse
 from .._typing import Features, Integers, Vector
 
 ROWS_AT_ONCE = 512
-"""Rows that are hashed or copied at a time, so that they stay in the processor's cache."""
+"""How many rows are hashed or copied at a time: few enough to stay in the processor's cache."""
 
 
 @dataclass(frozen=True, eq=False)
 class TrainingRows:
-    """Distinct rows with targets and multiplicities, and the way back to the rows they came from."""
+    """Distinct rows with targets and multiplicities, and how they map to the original rows."""
 
     X: Features
     targets: Vector
@@ -29,10 +29,10 @@ class TrainingRows:
     group: Integers
     """The merged row of each original row; -1 for a row of weight zero."""
     share: Vector
-    """Each original row's part of its merged row's weight."""
+    """The share of each original row in the weight of its merged row."""
 
     def spread(self, u: Vector) -> Vector:
-        """Sample weights of the merged rows, divided among the original ones."""
+        """The duals of the merged rows, divided among the original rows."""
         return np.where(self.group < 0, 0.0, u[self.group] * self.share)
 
 
@@ -45,7 +45,7 @@ def merge_rows(X: Features, targets: Vector, weights: Vector) -> TrainingRows:
 
 
 def _merge_indexed(X: Features, targets: Vector, weights: Vector) -> TrainingRows:
-    """``merge_rows`` for features in a form that is quick to index by row."""
+    """``merge_rows`` for features that can be indexed quickly by row."""
     kept = np.flatnonzero(weights > 0)
     keys = _hashes(X, targets)[kept]
     _, first, group = np.unique(keys, return_index=True, return_inverse=True)
@@ -63,7 +63,7 @@ def _merge_indexed(X: Features, targets: Vector, weights: Vector) -> TrainingRow
 
 
 def _taken(X: Features, rows: Integers) -> Features:
-    """Some rows of a dense array, laid out by columns, as learners read them."""
+    """Some rows of a dense array, stored column by column because learners read columns."""
     taken = np.empty((len(rows), X.shape[1]), order="F")
     for start in range(0, len(rows), ROWS_AT_ONCE):
         block = slice(start, start + ROWS_AT_ONCE)
@@ -72,7 +72,7 @@ def _taken(X: Features, rows: Integers) -> Features:
 
 
 def _hashes(X: Features, targets: Vector) -> NDArray[np.uint64]:
-    """A 64-bit hash of each row: equal rows have equal ones, and different rows almost surely different ones."""
+    """A 64-bit hash of each row: equal rows have equal hashes, and different rows almost surely different ones."""
     odd = np.random.default_rng(20250101).integers(0, 2**63, X.shape[1] + 1, dtype=np.uint64) * 2 + 1
     hashes = _hashes_of_targets(targets, odd[-1])
     if sparse.issparse(X):
@@ -92,7 +92,7 @@ def _hashes_of_targets(targets: Vector, odd: np.uint64) -> NDArray[np.uint64]:
 
 
 def _mix(values: Vector) -> NDArray[np.uint64]:
-    """The bits of each number, well mixed, with one pattern for zero and one for a missing value."""
+    """The bits of each number, mixed; both zeros have the same bits, and so have all missing values."""
     clean = np.where(np.isnan(values), np.nan, values + 0.0)
     bits = clean.view(np.uint64)
     bits = (bits ^ (bits >> np.uint64(32))) * np.uint64(0x9E3779B97F4A7C15)
@@ -100,7 +100,7 @@ def _mix(values: Vector) -> NDArray[np.uint64]:
 
 
 def _identical(X: Features, targets: Vector, one: Integers, other: Integers) -> bool:
-    """Whether the rows paired by the hash really are the same."""
+    """Whether rows with the same hash are really the same."""
     paired = one != other
     one, other = one[paired], other[paired]
     if not np.array_equal(targets[one], targets[other]):

@@ -1,4 +1,4 @@
-"""Rows that are set aside."""
+"""Chooses the rows that are held out for validation."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ..errors import InvalidDataError
 
 
 def hold_out(strata: NDArray[Any] | None, weights: Vector, fraction: float, rng: np.random.RandomState) -> Integers:
-    """A share of the rows that have a weight, the same of every stratum, if there are any."""
+    """The positions of a random share of the rows with a positive weight, stratified if ``strata`` are given."""
     present = np.flatnonzero(weights > 0)
     try:
         kept = None if strata is None else strata[present]

@@ -1,4 +1,4 @@
-"""Tables from files: CSV, gzipped or not, and Parquet; each is read whole, or refused in one line."""
+"""Reads tables from CSV files, gzipped or not, and Parquet files; a file that cannot be read gives a one-line error."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ KINDS = (".csv", ".csv.gz", ".parquet")
 
 
 def read_table(path: Path, text_columns: Iterable[str] = ()) -> pd.DataFrame:
-    """The table of a file, by its ending; ``text_columns`` stay text even where they look like numbers."""
+    """The table in a file; ``text_columns`` stay text even where their values look like numbers."""
     if not path.name.endswith(KINDS):
         raise InvalidDataError(f"{path}: the name must end with one of {', '.join(KINDS)}.")
     if not path.is_file():
@@ -33,7 +33,7 @@ def read_table(path: Path, text_columns: Iterable[str] = ()) -> pd.DataFrame:
 def _read_csv(path: Path, text_columns: Iterable[str]) -> pd.DataFrame:
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("error", pd.errors.ParserWarning)  # rows longer than the header lose data
+            warnings.simplefilter("error", pd.errors.ParserWarning)  # pandas drops data of rows longer than the header
             _check_header(_header(path), path)
             dtypes: Any = dict.fromkeys(text_columns, str)
             frame: pd.DataFrame = pd.read_csv(path, dtype=dtypes, low_memory=False, index_col=False, encoding="utf-8")
@@ -47,7 +47,7 @@ def _read_csv(path: Path, text_columns: Iterable[str]) -> pd.DataFrame:
 
 
 def _header(path: Path) -> list[str]:
-    """The names of the columns as they stand in the file."""
+    """The names of the columns as they are in the file."""
     opened: Any = gzip.open if path.suffix == ".gz" else open
     with opened(path, "rt", encoding="utf-8-sig", newline="") as file:
         return next(filter(None, csv.reader(file)), [])
@@ -57,7 +57,7 @@ def _check_header(names: list[str], path: Path) -> None:
     if len(names) == 1 and ";" in names[0]:
         raise InvalidDataError(f"{path}: columns are separated by semicolons; save it with commas.")
     twice = [name for name, times in Counter(names).items() if times > 1 and name]
-    if twice:  # pandas would give the second of them a number
+    if twice:  # pandas would silently rename the second of two equal names
         raise InvalidDataError(f"{path}: two columns are named {twice[0]!r}; rename one.")
 
 

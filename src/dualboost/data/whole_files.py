@@ -1,4 +1,4 @@
-"""Files that are written whole or not at all."""
+"""Writes files either completely or not at all."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 
 def write_whole(path: Path, data: bytes) -> None:
-    """Write beside the path and rename, so that a failure leaves what was there."""
+    """Write a temporary file and rename it, so that a failure leaves the file at ``path`` as it was."""
     target = Path(os.path.realpath(path))
     beside = target.with_name(f".{target.name}.{secrets.token_hex(4)}.tmp")
     try:
@@ -18,6 +18,6 @@ def write_whole(path: Path, data: bytes) -> None:
             os.fsync(file.fileno())
         beside.replace(target)
     except OSError as error:
-        raise type(error)(error.errno, error.strerror, str(target)) from None  # not that of the file beside it
+        raise type(error)(error.errno, error.strerror, str(target)) from None  # name the target, not the temporary file
     finally:
         beside.unlink(missing_ok=True)

@@ -1,1 +1,1 @@
-"""What users call."""
+"""The scikit-learn estimators, which are what users call."""

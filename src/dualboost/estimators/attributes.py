@@ -1,4 +1,4 @@
-"""What can be read off a fitted estimator: all of it stands in one value, which ``fit`` sets at its very end."""
+"""The attributes of a fitted estimator, all read from one ``FittedModel``, which ``fit`` sets at its end."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Estimator = TypeVar("Estimator", bound="FittedAttributes")
 
 
 class FittedAttributes:
-    """Read-only attributes, which are not there before ``fit``."""
+    """Read-only attributes, which do not exist before ``fit``."""
 
     _fitted: FittedModel
 
@@ -25,14 +25,14 @@ class FittedAttributes:
         return "_fitted" in vars(self)
 
     def with_fitted(self: Estimator, fitted: FittedModel) -> Estimator:
-        """This estimator with another fitted model, as a copy; its arguments are checked."""
+        """A copy of this estimator with another fitted model; its parameters are checked."""
         self._check_parameters()
         changed = copy.copy(self)
         changed._fitted = fitted
         return changed
 
     def _check_parameters(self) -> None:
-        """An error of ours for an argument that is out of its range."""
+        """Raise ``InvalidParameterError`` for a parameter that is out of its range."""
 
     def _known(self, value: Value | None, what: str) -> Value:
         if value is None:
@@ -115,7 +115,7 @@ class FittedAttributes:
 
 
 class TunedAttributes(FittedAttributes):
-    """Those of an estimator that chose its C as well."""
+    """The attributes of an estimator that also chose its C."""
 
     @property
     def _tuning(self) -> Tuning:

@@ -1,4 +1,4 @@
-"""The scikit-learn estimator: it checks its arguments and wires the parts of a fit together."""
+"""The scikit-learn estimator, which checks its parameters and puts the parts of a fit together."""
 
 from __future__ import annotations
 
@@ -41,54 +41,56 @@ Estimator = TypeVar("Estimator", bound="DualBoostClassifier")
 class DualBoostClassifier(InspectionMixin, PredictionMixin, ClassifierMixin, BaseEstimator):
     """A small, accurate tree ensemble by totally corrective boosting.
 
-    Every tree is priced by the dual of a linear or convex programme, and every weight is re-optimised at every step.
-    The fit ends when no tree improves the programme; trees whose weight falls to zero are dropped. Each solution
-    carries a duality gap computed from the weights themselves.
+    Every tree is found by pricing with the duals of a linear or convex programme, and every weight is re-optimised at
+    every step. The fit ends when no tree improves the programme; a tree whose weight falls to zero is not used. Each
+    solution has a duality gap, computed from its weights and duals.
 
     Parameters
     ----------
     formulation : str or Formulation, default="nm"
         What is optimised: "nm", "qrlp", "lp", "cg", "erlp", "md", "lp-nu", "hard", "md-full", "convex", "lexi", "soft",
-        "total", "mlp", "cq" or "spatial"; see ``dualboost.formulations``. An object brings its own parameters,
-        which can be searched over: ``formulation__loss``.
+        "total", "mlp", "cq" or "spatial"; see ``dualboost.formulations``. A formulation object has its own parameters,
+        which can be searched over, as ``formulation__loss``.
     C : float, default=None
         The formulation's one hyperparameter, with the paper's meaning. None picks the formulation's documented default
-        for the size of the data. Not beside an object that has its own.
+        for the size of the data. Leave it at None if ``formulation`` is an object with its own C.
     epsilon : float, default=None
-        The paper's stopping constant of "erlp" and "qrlp"; the larger, the stronger the pull to uniform sample weights.
-        The guarantee of "soft", "total" and "mlp": they end within epsilon of the best margin that the learner allows.
-        None means 0.01, the papers' value. The others have none, and an object has its own.
+        For "erlp" and "qrlp" the paper's stopping constant: the larger it is, the stronger the duals are pulled to
+        uniform. For "soft", "total" and "mlp" the guarantee: the fit ends within epsilon of the best margin that the
+        learner allows. None means 0.01, the papers' value. Other formulations have none, and a formulation object has
+        its own.
     learner : {"cart", "optimal"}, learner object, scikit-learn classifier, or list of these, default="cart"
         The base learner. "cart" is ``CartLearner()``: it grows greedily, with at most 255 thresholds for each feature.
         "optimal" is ``OptimalLearner()``, which finds the tree with the largest edge: exactly at depth 1 and 2, with
         STreeD (an extra) and a time budget at more. A classifier, ``ClassifierLearner(classifier)``, is cloned and must
-        take ``sample_weight``. The objects have options: a depth of their own, confidence-rated votes, and more. A list
-        is a pool.
+        take ``sample_weight``. The learner objects have options: a depth of their own, confidence-rated votes, and
+        more. All learners of a list are used.
     max_depth : int, default=1
-        The greatest depth of a tree, unless its learner has its own.
+        The greatest depth of a tree, unless its learner has a depth of its own.
     max_trees : int, default=100
         The greatest number of trees generated.
     tol : float, default=1e-6
-        The largest relative duality gap accepted of a master, and the smallest improvement of the (normalised) edge
-        that lets a tree enter.
+        The largest relative duality gap of a solution, and the smallest improvement of the (normalised) edge that lets
+        a tree enter.
     solver : SolverOptions, default=None
-        How it is solved, which does not change what is optimal; None means ``SolverOptions()``.
+        How the programmes are solved, which does not change what is optimal; None means ``SolverOptions()``.
     validation_fraction : float, default=None
         The share of rows held out to record the validation accuracy, and to calibrate probabilities.
     n_iter_no_change : int, default=None
-        Stop when the validation accuracy has not risen for that many iterations, and keep the best one: later learners
-        get weight zero, and ``objective_`` and ``gap_`` are those of its master. Needs ``validation_fraction``.
+        Stop when the validation accuracy has not risen for that many iterations, and keep the best iteration: later
+        learners get weight zero, and ``objective_`` and ``gap_`` are those of the best iteration. Needs
+        ``validation_fraction``.
     time_limit : float, default=None
         Seconds after which no further iteration begins.
     n_jobs : int, default=None
-        Threads for growing trees; None means 1, -1 all. It does not change the model.
+        The number of threads; None means 1, and -1 all. It does not change the model.
     random_state : int, RandomState instance or None, default=None
         Decides which rows are held out.
     verbose : int, default=0
         1 shows a progress bar on a terminal.
     callbacks : callable or list of callables, default=None
-        Called after every iteration with its record (``dualboost.loop.history.Iteration``: one row of ``history_``,
-        with the master as far as it is solved by then). One that returns True stops the fit; what it raises is raised.
+        Called after every iteration with its record (``dualboost.loop.history.Iteration``: one row of ``history_``, for
+        the master's solution at that time). If a callback returns True, the fit stops; its exceptions are passed on.
 
     Attributes
     ----------
@@ -101,19 +103,22 @@ class DualBoostClassifier(InspectionMixin, PredictionMixin, ClassifierMixin, Bas
     n_generated_, n_iter_ : int
         The number of learners generated, and of iterations: the same if one column enters at a time.
     n_trees_ : int
-        The number of weights above 1e-6 of the largest one.
+        The number of weights above 1e-6 times the largest weight.
     objective_ : float
         In the paper's own direction: "nm", "md", "md-full", "lp-nu", "hard", "soft", "total", "mlp" maximise, the
-        others minimise ("qrlp" and "erlp" over the sample weights, so that more trees raise it).
+        others minimise ("qrlp" and "erlp" over the duals, so that more trees raise it).
     gap_ : float
-        The relative duality gap of ``weights_``, computed from the weights and sample weights alone.
+        The relative duality gap of ``weights_``, computed from the weights and the duals alone.
     bound_ : float or None
-        With an exact learner (hard votes and "optimal", or stumps by "edge"): no ensemble of all its trees, generated
-        or not, has a better objective; for "nm", with the offset of as many trees. None where nothing is proven.
+        With an exact learner (hard votes and "optimal", or stumps by "edge"): no ensemble of the learner's trees,
+        generated or not, has a better objective than this; for "nm", with the offset of the same number of trees. None
+        where nothing is proven.
     certified_ : bool or None
-        Whether ``objective_`` meets ``bound_`` within ``tol``: then it is optimal over all trees of the class.
+        Whether ``objective_`` meets ``bound_`` within ``tol``: the ensemble is then optimal over all trees of the
+        class.
     duals_ : ndarray of shape (n_rows,)
-        The final u, one for each row passed to ``fit``, as the learner would see it; zero for rows that were held out.
+        The final duals u, one for each row passed to ``fit``, as the learner would see them; zero for rows that were
+        held out.
     stop_reason_ : str
         One of "certified", "converged", "max_trees", "time_limit", "no_improvement", "callback", "interrupted",
         "solver_failed".
@@ -124,12 +129,13 @@ class DualBoostClassifier(InspectionMixin, PredictionMixin, ClassifierMixin, Bas
         iteration, objective, gap, edge, threshold, train_accuracy, validation_accuracy, n_trees, n_generated,
         pricing_seconds, master_seconds, bound (nan where nothing is proven).
     feature_importances_ : ndarray
-        For each feature the weighted sum, over the learners, of its share in a learner's gain (for other classifiers:
-        in their own importances or absolute coefficients). Sums to one; all zero if no learner used splits.
+        For each feature the weighted sum, over the learners, of its share in the learner's gain (for classifiers that
+        are not trees: in their own importances or absolute coefficients). Sums to one; all zero if no learner has a
+        split.
     formulation_ : Formulation
         The formulation with the value of C that was used.
     fitted_ : FittedModel
-        All of this as one value, which ``fit`` sets at its end: a fit that fails leaves the one before as it was.
+        All of these attributes as one value, which ``fit`` sets at its end: a fit that fails leaves it unchanged.
 
     Examples
     --------
@@ -177,7 +183,7 @@ class DualBoostClassifier(InspectionMixin, PredictionMixin, ClassifierMixin, Bas
         self.callbacks = callbacks
 
     def fit(self: Estimator, X: Any, y: Any, sample_weight: Any = None) -> Estimator:
-        """Train on X with labels y of two classes; ``sample_weight`` are multiplicities: 2 is the row twice."""
+        """Train on X with labels y of two classes; ``sample_weight`` are multiplicities: 2 counts as the row twice."""
         self._check_parameters()
         training_set = read_training_set(self, CLASSIFICATION, X, y, sample_weight)
         formulation, tuning = self._choose_formulation(training_set)
@@ -189,7 +195,7 @@ class DualBoostClassifier(InspectionMixin, PredictionMixin, ClassifierMixin, Bas
         return self
 
     def _choose_formulation(self, data: TrainingSet) -> tuple[Formulation, Tuning | None]:
-        """What to optimise, and how its C was found, if it was."""
+        """The formulation to optimise, and how its C was tuned, if it was."""
         return make_formulation(self.formulation, self.C, self.epsilon), None
 
     def _pose(self, data: TrainingSet, formulation: Formulation) -> Problem:
@@ -216,7 +222,7 @@ class DualBoostClassifier(InspectionMixin, PredictionMixin, ClassifierMixin, Bas
         return rows
 
     def _hold_out(self, data: TrainingSet) -> tuple[HeldOut | None, Vector]:
-        """The rows to validate on, if any, and the weights of the rows to train on."""
+        """The rows to validate on, if any, and the multiplicities of all rows, with zeros for those held out."""
         if self.validation_fraction is None:
             return None, data.weights
         strata, rng = data.task.groups(data.targets), check_random_state(self.random_state)

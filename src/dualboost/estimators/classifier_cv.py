@@ -1,4 +1,4 @@
-"""The estimator that tunes its own C."""
+"""The estimator that chooses its C on held-out rows."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ from .parameters import check_common
 from .reading import TrainingSet
 
 SMALLEST_TRAINING_SHARE = 0.5
-"""Values of the grid that half of the rows would not admit are left out."""
+"""Values of the grid that are too large for this fraction of the rows are left out, since folds have fewer rows."""
 
 
 class DualBoostClassifierCV(TunedAttributes, DualBoostClassifier):
-    """``DualBoostClassifier`` with C chosen on held-out rows, then fitted on all of them.
+    """``DualBoostClassifier`` with C chosen on held-out rows, then fitted on all rows.
 
-    All values of C share one growing set of trees, so that ten of them cost three to four fits with the value chosen.
-    The path therefore compares ensembles over shared trees, not ten separate fits. The attributes of
-    ``DualBoostClassifier`` are there as well.
+    All values of C share one growing set of trees, so that comparing ten values takes as long as three to four fits.
+    The path therefore compares ensembles over shared trees, not ten separate fits. It has the attributes of
+    ``DualBoostClassifier`` as well.
 
     Parameters
     ----------
@@ -42,16 +42,16 @@ class DualBoostClassifierCV(TunedAttributes, DualBoostClassifier):
     n_jobs, random_state, verbose : as for ``DualBoostClassifier``
     time_limit, callbacks : as for ``DualBoostClassifier``; those of the final fit
     Cs : int or array of floats, default=10
-        The number of values from the formulation's own grid (``formulation.C_grid``), or the values. The grid counts
-        rows: give values if your sample weights do not.
+        The number of values from the formulation's own grid (``formulation.C_grid``), or the values. The grid depends
+        on the number of rows, taken as the sum of ``sample_weight``: give values if yours are not multiplicities.
     cv : int or splitter, default=None
-        Folds to score each value on, as scikit-learn makes them (``random_state`` has no part in an int); None holds
-        out ``validation_fraction`` of the rows once, chosen by ``random_state``.
+        Folds to score each value on, as scikit-learn makes them (an int does not use ``random_state``); None holds out
+        ``validation_fraction`` of the rows once, chosen by ``random_state``.
     validation_fraction : float, default=0.2
         The share of rows to score on if ``cv`` is None.
     select : {"best", "sparsest"}, default="best"
-        The value with the best mean score, the sparser of equals; or the one with the fewest trees among those within
-        one standard error of it.
+        "best" takes the value with the best mean score, and among equal scores the one with fewer trees. "sparsest"
+        takes the value with the fewest trees among those within one standard error of the best.
 
     Attributes
     ----------
@@ -59,7 +59,8 @@ class DualBoostClassifierCV(TunedAttributes, DualBoostClassifier):
     Cs_ : ndarray of the values compared
     scores_ : ndarray of shape (n_folds, n_values), accuracies on held-out rows
     path_ : dict of arrays "C", "score", "standard_error" and "n_trees"
-        Accuracy against trees; the error is that of the mean over folds, or the binomial one of a single split.
+        Accuracy and trees for each C; the standard error is that of the mean over folds, or the binomial error of a
+        single split.
     """
 
     def __init__(
@@ -123,7 +124,7 @@ class DualBoostClassifierCV(TunedAttributes, DualBoostClassifier):
         return Tuning(float(values[chosen]), values, scores, path)
 
     def _path(self, data: TrainingSet, held: Integers, values: Vector) -> list[PathPoint]:
-        """What every value of C scores on the rows held, after training on the others."""
+        """The scores of every value of C on the rows held out, after training on the other rows."""
         training = data.weights.copy()
         training[held] = 0.0
         rows = self._rows(data, training)
@@ -148,11 +149,11 @@ class DualBoostClassifierCV(TunedAttributes, DualBoostClassifier):
         return values
 
     def _folds(self, data: TrainingSet) -> list[Integers]:
-        """The rows to score on, fold by fold; rows of weight zero take no part."""
+        """The rows to score on in each fold, without the rows of weight zero."""
         strata, weights = data.task.groups(data.targets), data.weights
         if self.cv is None:
             return [hold_out(strata, weights, self.validation_fraction, check_random_state(self.random_state))]
-        # A number of folds divides the rows that count; a splitter of the user's speaks of all rows.
+        # An int divides the rows with a positive weight; the indices of a splitter refer to all rows.
         rows = np.flatnonzero(weights > 0) if isinstance(self.cv, Integral) else np.arange(len(weights))
         targets = data.targets[rows]
         splitter = check_cv(self.cv, targets, classifier=strata is not None)

@@ -1,4 +1,4 @@
-"""From what the loop found to the fitted model."""
+"""Makes the fitted model from what the loop found."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from .reading import TrainingSet
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """What the loop is to solve: its wiring, the rows it is trained on and those it is validated on."""
+    """What the loop solves: its wiring, the rows to train on, and the rows to validate on."""
 
     training_set: TrainingSet
     rows: TrainingRows
@@ -31,7 +31,7 @@ class Problem:
 
 
 def conclude(problem: Problem, trace: Trace, tuning: Tuning | None, n_jobs: int) -> FittedModel:
-    """The ensemble that the loop kept, with probabilities and all that is known of it."""
+    """The ensemble that the loop kept, with its calibration and all figures of the fit."""
     data, rows, wiring = problem.training_set, problem.rows, problem.wiring
     weights = trace.final_weights()
     baseline = data.task.baseline(wiring.targets, wiring.columns.rows)
@@ -54,7 +54,7 @@ def conclude(problem: Problem, trace: Trace, tuning: Tuning | None, n_jobs: int)
 
 
 def _with_covers(trace: Trace, weights: Vector, rows: TrainingRows) -> list[Learner]:
-    """The learners; trees that are used know how many training rows fall into each leaf."""
+    """The learners; trees with a weight record how many training rows fall into each leaf."""
     return [
         learner.with_covers(rows.X, rows.counts) if weight and isinstance(learner, Tree) else learner
         for learner, weight in zip(trace.learners, weights, strict=True)
@@ -64,7 +64,7 @@ def _with_covers(trace: Trace, weights: Vector, rows: TrainingRows) -> list[Lear
 def _figures(trace: Trace) -> FitFigures:
     result = trace.result
     return FitFigures(
-        objective=result.objective + 0.0,  # not the negative zero
+        objective=result.objective + 0.0,  # turns -0.0 into 0.0
         gap=result.gap,
         bound=float(result.bound) if np.isfinite(result.bound) else None,
         certified=trace.certified,
@@ -76,7 +76,7 @@ def _figures(trace: Trace) -> FitFigures:
 
 
 def _calibration(problem: Problem, ensemble: Ensemble) -> Any:
-    """Fitted to the rows held out, or else to those of training."""
+    """The calibration of probabilities, fitted to the held-out rows, or else to the training rows."""
     task, rows, wiring, held_out = problem.training_set.task, problem.rows, problem.wiring, problem.held_out
     if held_out is not None:
         return task.calibrate(ensemble.decide(held_out.X), held_out.targets, held_out.counts)

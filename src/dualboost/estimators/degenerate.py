@@ -1,4 +1,4 @@
-"""Warnings about ensembles that are optimal and yet say little."""
+"""Warnings about ensembles that are optimal but useless for many rows."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from ..models.fitted import FittedModel
 from ..tasks.binary import TIE
 
 MOST_TIED = 0.5
-"""A larger share of training rows with a score of zero is worth a warning."""
+"""If more than this share of the training rows has a score of zero, there is a warning."""
 USER = 3
-"""How far up the user's call is from a warning, if ``fit`` calls ``warn_if_degenerate``."""
+"""The ``stacklevel`` that makes a warning point to the user's call of ``fit``."""
 
 
 def warn_if_degenerate(model: FittedModel, columns: Columns) -> None:
-    """Tell of an ensemble that is empty, a tie for most rows, or short of what its formulation asks for."""
+    """Warn if the ensemble is empty, gives a tie for most rows, or fails to reach what its formulation requires."""
     for message, category in _findings(model, columns):
         warnings.warn(message, category, stacklevel=USER)
 

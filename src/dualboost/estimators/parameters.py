@@ -1,4 +1,4 @@
-"""Checks of what the estimators are given, beyond those that any argument may need."""
+"""Checks of the parameters of estimators and of ``sample_weight``."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def as_callbacks(value: Any) -> list[Callable[[Iteration], Any]]:
 
 
 def check_common(estimator: Any) -> None:
-    """The arguments that every estimator of ours has; C is checked against its formulation."""
+    """Check the parameters that all estimators have, except for C, which its formulation checks."""
     require_learner(estimator.learner)
     _require_solver(estimator.solver)
     require_integer("max_depth", estimator.max_depth, least=1)
@@ -52,7 +52,7 @@ def _require_solver(solver: Any) -> None:
 
 
 def as_sample_weight(sample_weight: Any, n_rows: int) -> Vector:
-    """Multiplicities as floats; ones if none are given."""
+    """``sample_weight`` as an array of floats; ones if it is None."""
     if sample_weight is None:
         return np.ones(n_rows)
     try:

@@ -1,4 +1,4 @@
-"""What a fitted estimator answers."""
+"""The predictions of a fitted estimator."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .reading import CHECKS
 
 
 class PredictionMixin(FittedAttributes):
-    """Votes, margins, probabilities and classes."""
+    """Votes, margins, probabilities and classes for rows, and ``save``."""
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model to a JSON file, compressed if its name ends with ".gz"; ``dualboost.load_model`` reads it."""
@@ -39,15 +39,16 @@ class PredictionMixin(FittedAttributes):
     def predict_proba(self, X: Any) -> Matrix:
         """Class probabilities: a logistic curve of the margin, fitted on the held-out rows or else the training rows.
 
-        Trees deep enough to fit the training rows perfectly make the latter overconfident; hold rows out then.
+        If the trees are deep enough to fit the training rows perfectly, a curve fitted on these rows is overconfident:
+        set ``validation_fraction`` then.
         """
         features = self._features(X)
         return self.fitted_.probabilities(features)
 
     def votes(self, X: Any) -> Matrix:
-        """Every generated learner's votes in [-1, 1]: ``votes(X) @ weights_`` is the unnormalised score.
+        """The votes of every generated learner in [-1, 1]: ``votes(X) @ weights_`` is the unnormalised score.
 
-        An ensemble without a single weight scores zero and answers with the class balance instead.
+        If all weights are zero, predictions are by the class balance of the training rows instead.
         """
         features = self._features(X)
         return self.fitted_.votes(features)

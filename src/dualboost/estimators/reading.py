@@ -1,4 +1,4 @@
-"""The data of a fit, validated and encoded, without a trace of them on the estimator."""
+"""Validates and encodes the data of a fit, without setting anything on the estimator."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from ..tasks import Task, read_target
 from .parameters import as_sample_weight
 
 CHECKS: dict[str, Any] = {"accept_sparse": "csr", "dtype": np.float64, "ensure_all_finite": "allow-nan"}
-"""How features are validated, in training and after."""
+"""How scikit-learn validates features, in training and in prediction."""
 
 
 @dataclass(frozen=True, eq=False)
 class TrainingSet:
-    """What ``fit`` was given, as the loop wants it."""
+    """The arguments of ``fit`` in the form that the loop needs."""
 
     task: Task
     encoder: FeatureEncoder
@@ -34,7 +34,7 @@ class TrainingSet:
 
 
 class _StandIn:
-    """Takes what scikit-learn sets on the estimator it validates for, so that a refit that fails changes nothing."""
+    """Receives the attributes that scikit-learn's validation sets, so that a fit that fails changes no estimator."""
 
     feature_names_in_: NDArray[Any]
 
@@ -48,7 +48,7 @@ class _StandIn:
 def read_training_set(estimator: Any, tasks: Sequence[type[Task]], X: Any, y: Any, sample_weight: Any) -> TrainingSet:
     """The training set, or an error that names the estimator."""
     encoder = FeatureEncoder().fit(X)
-    # scikit-learn's messages spell the name of the class it validates for.
+    # scikit-learn's messages contain the name of the class of the object that it validates for.
     stand_in = type(type(estimator).__name__, (_StandIn,), {})(get_tags(estimator))
     features, y = validate_data(stand_in, encoder.transform(X), y, **CHECKS)
     task, targets = read_target(y, tasks)

@@ -1,4 +1,4 @@
-"""What is optimised: the formulations, and the registry that a new one joins by one line."""
+"""The formulations, which say what is optimised, and the registry that a new formulation joins by one line."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ FORMULATIONS: dict[str, type[Formulation]] = {
 }
 
 STUDIED = ("nm", "qrlp", "lp", "cg", "erlp", "md")
-"""Those that the published study compares."""
+"""The formulations that the published study compares."""
 
 
 def make_formulation(formulation: str | Formulation, C: float | None, epsilon: float | None) -> Formulation:
@@ -70,7 +70,7 @@ def make_formulation(formulation: str | Formulation, C: float | None, epsilon: f
 
 
 def _completed(formulation: Formulation, C: float | None, epsilon: float | None) -> Formulation:
-    """An object with the arguments that it lacks; one that it has is not given twice."""
+    """The formulation object, with ``C`` filled in if the object has none; an argument given twice is refused."""
     formulation.check()
     if epsilon is not None:
         raise InvalidParameterError(

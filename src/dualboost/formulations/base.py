@@ -22,7 +22,7 @@ class Formulation(ParameterObject, ABC):
     """A totally corrective boosting programme.
 
     A subclass sets the class attributes and implements ``programme``, ``default_C`` and ``C_grid``; its docstring
-    states primal, dual, pricing rule, hyperparameter and paper. ``C=None`` means ``default_C`` for the rows at hand.
+    states primal, dual, pricing rule, hyperparameter and paper. ``C=None`` means ``default_C`` for the rows of the fit.
     """
 
     C: float | None = None
@@ -30,35 +30,35 @@ class Formulation(ParameterObject, ABC):
     name: ClassVar[str]
     title: ClassVar[str]
     optimises: ClassVar[str]
-    """In a few words, for tables."""
+    """What the formulation optimises, in a few words for tables."""
     meaning_of_C: ClassVar[str]
-    """With its default and its range, for tables."""
+    """What C means, with its default and its range, for tables."""
     use: ClassVar[str]
     """When to choose it, in one sentence."""
     objective_sign: ClassVar[int]
-    """+1 if the paper's objective is the saddle value itself, -1 if it is its negative."""
+    """+1 if the paper's objective is the saddle value (``programme.py``), -1 if it is the negative saddle value."""
     depends_on_columns: ClassVar[bool] = False
     """Whether the programme changes with the number of columns held."""
     sparser_with_larger_C: ClassVar[bool] = False
-    """Whether a larger C uses fewer learners; a path of C begins at the other end, where most are generated."""
+    """Whether a larger C uses fewer learners; a path over C begins where the most learners are generated."""
     has_sides: ClassVar[bool] = False
-    """Whether it may have side rows, so that a column is more than its votes on the data rows."""
+    """Whether the formulation may have side rows, so that a column is more than its votes on the data rows."""
     guide: ClassVar[str] = "own"
-    """How the sample weights for the next pricing are chosen, by its name in ``dualboost.guides``."""
+    """The name of the guide, in ``loop/guides``, that chooses the duals for the next pricing."""
 
     @abstractmethod
     def programme(self, rows: Rows, n_columns: int) -> Programme:
-        """The programme for these rows, by their multiplicities, once ``n_columns`` columns are held.
+        """The programme for rows of these multiplicities, once ``n_columns`` columns are held.
 
-        A formulation that treats the classes apart looks at ``rows.groups``.
+        A formulation that treats the classes differently reads ``rows.groups``.
         """
 
     def side_rows(self, rows: Rows, n_features: int) -> SideRows:
-        """The rows of A beside those of the data; none unless the formulation asks for more than margins."""
+        """The rows of A beside those of the data; none unless the objective depends on more than the margins."""
         return NoSideRows()
 
     def with_sides(self, programme: Programme, rows: Rows) -> Programme:
-        """The programme with a box and a term for each side row; ``rows`` are those of the data and the sides."""
+        """The programme with a box and a term for each side row; ``rows`` are the data rows and the side rows."""
         raise NotImplementedError(f"formulation {self.name!r} has no side rows")
 
     def programme_over(self, columns: Columns, n_columns: int) -> Programme:
@@ -68,7 +68,7 @@ class Formulation(ParameterObject, ABC):
         return self.with_sides(self.programme(columns.rows.with_sides(0), n_columns), columns.rows)
 
     def shortcoming(self, side_margins: Vector) -> str | None:
-        """What the ensemble fails to reach, given its margins in the side rows; for a warning."""
+        """A warning about what the ensemble fails to reach, given its margins in the side rows; None if nothing."""
         return None
 
     def first_duals(self, rows: Rows) -> Vector:
@@ -88,21 +88,21 @@ class Formulation(ParameterObject, ABC):
         return 0.0, np.inf
 
     def smallest_useful_C(self, largest_edge: float) -> float | None:
-        """The C up to which the empty ensemble is optimal, given the largest edge of the multiplicities."""
+        """The C up to which the empty ensemble is optimal, given the largest edge when the duals are ``counts``."""
         return None
 
     @property
     def guarantee(self) -> float:
-        """How far from the optimum over all learners the fit may end, where a guide stops it there."""
+        """The distance from the optimum over all learners at which a guide stops the fit; 0 if no guide does."""
         return 0.0
 
     @property
     def prices_all_duals(self) -> bool:
-        """Whether the pricer sees the duals as they are, so that what it proves holds for the programme."""
+        """Whether the pricer sees the duals unchanged, so that what it proves holds for the programme."""
         return True
 
     def priced_duals(self, u: Vector) -> Vector:
-        """The duals that the pricer sees; a negative one counts for the opposite label."""
+        """The duals that the pricer sees; a negative dual counts as a positive one with the opposite label."""
         return u
 
     def resolve(self, n_samples: float) -> Formulation:
@@ -129,12 +129,12 @@ class Formulation(ParameterObject, ABC):
 
     @classmethod
     def has_epsilon(cls) -> bool:
-        """Whether it takes the estimator's ``epsilon``."""
+        """Whether the formulation has a parameter ``epsilon``."""
         return any(field.name == "epsilon" for field in fields(cls))
 
 
 def require_epsilon(epsilon: object) -> None:
-    """Refuse a guarantee that is no positive number."""
+    """Refuse an ``epsilon`` that is not a positive number."""
     if not (isinstance(epsilon, (int, float, np.number)) and 0 < epsilon < np.inf):
         raise InvalidParameterError(f"epsilon={epsilon!r} must be a number above 0; the papers use 0.01.")
 

@@ -32,7 +32,7 @@ class CGBoost(Formulation):
     Pricing: a column improves when its edge is positive. A column that is held already must not enter again: two
     halves of a weight have a smaller l2 norm than the whole.
 
-    C: the price of a unit of slack, above 0. Default: 50/M, where M is the total of the multiplicities.
+    C: the cost of a unit of slack, above 0. Default: 50/M, where M is the total of the multiplicities.
     Paper's range: 10^-4 to 10^-0.33.
 
     Paper: Bi, Zhang & Bennett, "Column-generation boosting methods for mixture of kernels", KDD 2004.
@@ -41,7 +41,7 @@ class CGBoost(Formulation):
     name: ClassVar[str] = "cg"
     title: ClassVar[str] = "CG-Boost"
     optimises: ClassVar[str] = "hinge loss plus half the squared norm of the weights"
-    meaning_of_C: ClassVar[str] = "the price of slack, above 0 (default 50/M for M rows)"
+    meaning_of_C: ClassVar[str] = "the cost of slack, above 0 (default 50/M for M rows)"
     use: ClassVar[str] = "Accurate and smooth; keeps nearly every tree that it generates."
     objective_sign: ClassVar[int] = 1
 

@@ -39,12 +39,14 @@ class ConvexBoost(Formulation):
         max  -sum_i P c_i loss*(-u_i/(P c_i)) - C sum_j max(0, e_j)                               "linf"
         s.t. u >= 0
 
-    Where the loss leaves u without an upper bound it has one that the optimum, no worse than w = 0, never reaches.
+    Where the loss leaves u without an upper bound, the programme has one that no optimum reaches, since the loss of an
+    optimum is at most that of w = 0.
 
-    Pricing: a column improves when its edge exceeds 1 ("l1"), or is positive ("l2", "linf"). A column at its bound
-    keeps an edge, often the largest: under "linf" a pricer that finds it again ends the generation early.
+    Pricing: a column improves when its edge exceeds 1 ("l1"), or is positive ("l2", "linf"). Under "linf" a column
+    whose weight is at its bound keeps a positive edge, often the largest: a pricer that finds this column again ends
+    the generation early.
 
-    C: the price of the loss, above 0, or for "linf" the largest weight. Default: 50/M, where M is the total of the
+    C: the cost of a unit of loss, above 0, or for "linf" the largest weight. Default: 50/M, where M is the total of the
     multiplicities, and 1 for "linf". Paper's range: chosen by cross-validation; the grid is 10^-4 to 10^-0.33, and
     for "linf" 0.1 to 10. The defaults of ``loss`` and ``penalty`` make it the totally corrective form of AdaBoost.
 
@@ -57,8 +59,8 @@ class ConvexBoost(Formulation):
 
     name: ClassVar[str] = "convex"
     title: ClassVar[str] = "Convex"
-    optimises: ClassVar[str] = "a convex loss (exponential unless told) plus a norm of the weights (their sum)"
-    meaning_of_C: ClassVar[str] = "the price of the loss, above 0 (default 50/M for M rows)"
+    optimises: ClassVar[str] = "a convex loss (exponential by default) plus a norm of the weights (their sum)"
+    meaning_of_C: ClassVar[str] = "the cost of a unit of loss, above 0 (default 50/M for M rows)"
     use: ClassVar[str] = "AdaBoost's loss or another one, to its optimum: ConvexBoost(loss='logistic', penalty='l2')."
     objective_sign: ClassVar[int] = 1
 
@@ -71,11 +73,11 @@ class ConvexBoost(Formulation):
     def programme(self, rows: Rows, n_columns: int) -> Programme:
         sets: dict[str, WeightSet] = {"l1": Cone(cost=1.0), "l2": Cone(ridge=1.0), "linf": Box(self.strength)}
         is_free = self.penalty == "linf"
-        price = rows.counts if is_free else self.strength * rows.counts
+        scale = rows.counts if is_free else self.strength * rows.counts
         loss = LOSSES[self.loss]
-        upper = price * loss.steepest(rows.n_samples / rows.least_count)
-        empty = rows.n_samples * loss.at_zero if is_free else 0.0  # weights that cost nothing may leave no loss
-        return Programme(rows, rows.full(0.0), upper, loss.term(price), sets[self.penalty], size=empty)
+        upper = scale * loss.steepest(rows.n_samples / rows.least_count)
+        empty = rows.n_samples * loss.at_zero if is_free else 0.0  # without a cost of the weights the optimum may be 0
+        return Programme(rows, rows.full(0.0), upper, loss.term(scale), sets[self.penalty], size=empty)
 
     def default_C(self, n_samples: float) -> float:
         return 1.0 if self.penalty == "linf" else 50.0 / n_samples

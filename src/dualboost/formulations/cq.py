@@ -15,8 +15,8 @@ from .programme import Programme
 from .terms import QuadraticTerm
 from .weight_sets import Simplex
 
-PRICE = 1000.0
-"""B, the price of a mean margin below C."""
+PENALTY = 1000.0
+"""B, the cost of each unit by which the mean margin falls short of C."""
 
 
 @dataclass
@@ -28,9 +28,9 @@ class CqBoost(Formulation):
         min  1/M sum_i c_i m_i^2 + B max(0, C - 1/M sum_i c_i m_i)
         s.t. m_i = y_i sum_j w_j h_j(x_i),   sum_j w_j = 1,   w >= 0
 
-    The paper requires a mean margin of C, which no ensemble may have. Here it has a price: where some ensemble of the
-    columns held has one of C + 1/B, the optimum is the paper's own; where none reaches C, the largest mean margin comes
-    first, and the fit warns if it ends there.
+    The paper requires a mean margin of C, but there may be no ensemble that has it. Here falling short of C has a cost.
+    Where some ensemble of the columns held has a mean margin of C + 1/B, the optimum is the paper's own; where none
+    reaches C, the mean margin is maximised first, and the fit warns if it ends there.
 
     Dual (u free in sign, with bounds of 4 c_i/M that it never reaches, as no margin exceeds one)::
 
@@ -39,11 +39,12 @@ class CqBoost(Formulation):
 
     b is the dual of a side row, the mean margin. At the optimum u_i = -2 c_i m_i/M.
 
-    Pricing: a column improves when its edge under u_i + b c_i/M, the sample weights that the pricer sees, exceeds the
-    largest one held. A negative one is a positive weight on the flipped label.
+    Pricing: a column improves when its edge under u_i + b c_i/M, the duals that the pricer sees, exceeds the largest
+    edge held. A negative dual counts as a positive one with the opposite label.
 
-    C: mu, the mean margin asked for, above 0 and at most 1; scale-free. Default: 0.1. Paper's range: cross-validated,
-    over values that were not at hand; the grid is ours, 0.01 to 0.3, uniform in the exponent. Deeper trees want more.
+    C: mu, the mean margin asked for, above 0 and at most 1; scale-free. Default: 0.1; deeper trees need a larger C.
+    Paper's range: cross-validated, over values that we have not seen; the grid is ours, 0.01 to 0.3, uniform in the
+    exponent.
 
     Paper: Roy, Marchand & Laviolette, "A column generation bound minimization approach with PAC-Bayesian generalization
     guarantees", AISTATS 2016.
@@ -67,11 +68,11 @@ class CqBoost(Formulation):
         return MeanMargin(rows.counts / rows.n_samples)
 
     def with_sides(self, programme: Programme, rows: Rows) -> Programme:
-        return programme.with_sides(rows, np.zeros(1), np.array([PRICE]), np.array([-self.strength]))
+        return programme.with_sides(rows, np.zeros(1), np.array([PENALTY]), np.array([-self.strength]))
 
     def shortcoming(self, side_margins: Vector) -> str | None:
         mean = float(side_margins[0])
-        if mean >= (1.0 - 1e-6) * self.strength:  # the price makes it exact but for rounding
+        if mean >= (1.0 - 1e-6) * self.strength:  # an optimum that reaches C does so up to rounding
             return None
         return (
             f"No ensemble of the learners found has a mean margin of C={self.strength:.3g}; that of the one returned "

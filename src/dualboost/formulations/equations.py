@@ -1,8 +1,8 @@
-"""E u = t: the few sums over all rows that the duals of a programme must have.
+"""E u = t: the few linear equations that the duals of a programme must satisfy.
 
-There are two kinds. A *total* asks that the duals add up to a number. A *free intercept* asks that they are orthogonal
-to the column of a learner of constant output, since its weight has no sign and no cost. The multipliers of both are
-rho: the soft margin, and the intercept itself.
+There are two kinds. A *total* requires that the duals add up to a number; its multiplier is the soft margin. A *free
+intercept* requires that the duals are orthogonal to the column of a learner of constant output, because the weight of
+that learner may have any sign and costs nothing; its multiplier is the intercept. The multipliers are called rho.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from ..algebra.rows import Rows
 MOST_PROJECTIONS = 200
 """Alternating projections need a few only until they tell which sums end at a bound."""
 ROUNDING = 1e-12
-"""A sum may miss what is asked for by this part of it."""
+"""A sum may be outside its bounds by this fraction of itself."""
 
 
 @dataclass(frozen=True, eq=False)
 class Equations:
-    """The coefficients, one row an equation, and the right sides."""
+    """The coefficients, one row for each equation, and the right sides."""
 
     rows: Rows
     matrix: Matrix
@@ -31,11 +31,14 @@ class Equations:
     right_side: Vector
     """t."""
     total: float | None = None
-    """What all duals add up to, if one of the equations says so."""
+    """What all duals add up to, if one of the equations is a total."""
 
     @classmethod
     def of(cls, rows: Rows, total: float | None, intercepts: Matrix | None) -> Equations:
-        """A total of all duals, and duals orthogonal to the columns of learners of constant output; either or none."""
+        """The equations of a total, of free intercepts, of both, or of neither.
+
+        ``intercepts`` are the columns of the learners of constant output, one row each.
+        """
         of_total = np.empty((0, rows.n_rows)) if total is None else rows.full(1.0)[None, :]
         matrix = of_total if intercepts is None else np.concatenate([of_total, -intercepts])
         right_side = np.zeros(len(matrix))
@@ -57,7 +60,10 @@ class Equations:
 
     @cached_property
     def kinds(self) -> tuple[Matrix, list[Integers | slice]]:
-        """The distinct columns of E, and the rows that have each: only their sums matter to the equations."""
+        """The distinct columns of E, and for each the rows that have it.
+
+        The equations depend on u only through its sums over these kinds of rows.
+        """
         if len(self) == 1 and self.total is not None:
             return np.ones((1, 1)), [slice(None)]
         weights = np.random.default_rng(0).standard_normal(len(self))
@@ -95,7 +101,7 @@ class Equations:
         return sums if (missed <= ROUNDING * (np.abs(coefficients) @ sizes)).all() else None
 
     def described(self) -> str:
-        """What is asked of the duals, in words for messages."""
+        """What the equations require of the duals, in words for messages."""
         asked = "" if self.total is None else f" add up to {self.total:g}"
         has_intercept = len(self) > (0 if self.total is None else 1)
         return asked + (" with equal sums on both sides, as a free intercept asks for" if has_intercept else "")

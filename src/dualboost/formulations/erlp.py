@@ -12,7 +12,7 @@ from .terms import EntropyTerm
 
 @dataclass
 class ERLPBoost(CappedDistribution):
-    """ERLP-Boost: the worst soft margin, with a relative-entropy pull of the sample weights to uniform.
+    """ERLP-Boost: the worst soft margin, with a relative-entropy pull of the duals to uniform.
 
     Programme in u (the paper's, with the true relative entropy in place of its repeated linearisation)::
 
@@ -36,7 +36,7 @@ class ERLPBoost(CappedDistribution):
 
     name: ClassVar[str] = "erlp"
     title: ClassVar[str] = "ERLP-Boost"
-    optimises: ClassVar[str] = "the worst soft margin, with an entropic pull of the sample weights to uniform"
+    optimises: ClassVar[str] = "the worst soft margin, with an entropic pull of the duals to uniform"
     meaning_of_C: ClassVar[str] = "1/C caps a row's share, above 0 and at most M (default 0.3 M)"
     use: ClassVar[str] = "As qrlp, with the guarantee on the number of iterations that its paper proves."
     objective_sign: ClassVar[int] = -1

@@ -34,7 +34,7 @@ class HardMarginBoost(Formulation):
 
     Pricing: a column improves when its edge exceeds the largest edge held.
 
-    C: has no part; None, or 1. Default: 1. Paper's range: there is no hyperparameter.
+    C: not used; it must be None or 1. Default: 1. Paper's range: there is no hyperparameter.
 
     Paper: Grove & Schuurmans, "Boosting in the limit: maximizing the margin of learned ensembles", AAAI 1998.
     """
@@ -42,7 +42,7 @@ class HardMarginBoost(Formulation):
     name: ClassVar[str] = "hard"
     title: ClassVar[str] = "Hard-margin LP"
     optimises: ClassVar[str] = "the worst margin of all rows"
-    meaning_of_C: ClassVar[str] = "has no part (default 1, and nothing else)"
+    meaning_of_C: ClassVar[str] = "not used: None or 1 (default 1)"
     use: ClassVar[str] = "Data without noise; elsewhere a few rows decide everything: then take lp-nu."
     objective_sign: ClassVar[int] = -1
 

@@ -18,7 +18,7 @@ from .weight_sets import Simplex
 
 @dataclass
 class LexiBoost(Formulation):
-    """LexiBoost: the losses of both classes as near as can be to the least that each class has alone.
+    """LexiBoost: the loss of each class as near as possible to the least loss that this class can have alone.
 
     Primal, with L_k(w) = sum of b_i xi_i over the rows of class k and b_i = c_i/M_k, M_k being the total of c there::
 
@@ -30,16 +30,17 @@ class LexiBoost(Formulation):
         max  sum_i u_i - C max_j sum_i u_i y_i h_j(x_i) - sum_k p_k L*_k
         s.t. 0 <= u_i <= p_k b_i for every row i of class k,   sum_k p_k = 1,   p >= 0
 
-    So the costs of the classes, which others tune, are a part of the solution. The paper itself was not at hand. Of its
-    abstract are the two stages; ours are the mean over a class, the margin of one, the sum of the weights, and
-    that L*_k is over the columns held: more columns only lower it, and a column that would lower nothing else is not
-    sought. It is solved again for every solution returned, and roughly between pricings (``masters/stages.py``).
+    So the costs of the classes, which other methods leave to be tuned, are a part of the solution. We know only the
+    abstract of the paper, which states the two stages. Our choices are the mean over a class, the margin of one, the
+    sum of the weights, and L*_k as the least loss over the columns held. More columns can only lower L*_k; a column
+    that would lower L*_k and nothing else is not searched for. L*_k is computed again for every solution returned, and
+    to a rough tolerance between pricings (``masters/stages.py``).
 
-    Pricing: a column improves when its edge exceeds the largest edge held; the first one is priced with u = b.
+    Pricing: a column improves when its edge exceeds the largest edge held; the first column is priced with u = b.
 
-    C: the sum of the weights, above 0 and scale-free: a row has a loss up to a margin of 1/C of this sum. No margin is
-    above C, so that up to 1 the losses are those of mean margins and few trees are used. Default: 3.
-    Paper's range: not at hand; the grid is 1.5 to 50, uniform in the exponent.
+    C: the sum of the weights, above 0 and scale-free: a row has a loss if its margin is below 1/C of this sum. No
+    margin exceeds C, so that at C <= 1 every row has a loss, only mean margins matter, and few trees are used.
+    Default: 3. Paper's range: not known to us; the grid is 1.5 to 50, uniform in the exponent.
 
     Paper: Datta, Nag & Das, "Boosting with lexicographic programming: addressing class imbalance without cost tuning",
     IEEE Transactions on Knowledge and Data Engineering 32 (2020).
@@ -53,7 +54,7 @@ class LexiBoost(Formulation):
     objective_sign: ClassVar[int] = 1
 
     def programme(self, rows: Rows, n_columns: int) -> Programme:
-        if np.count_nonzero(rows.totals_of_groups) == 1:  # a single class has nothing to be compared with
+        if np.count_nonzero(rows.totals_of_groups) == 1:  # with a single class there are no two excesses to compare
             lower, shares = rows.full(0.0), rows.counts / rows.n_samples
             return Programme(rows, lower, shares, LinearTerm(1.0, lower), Simplex(self.strength), size=1.0)
         return TwoStageProgramme.of(rows, Simplex(self.strength))

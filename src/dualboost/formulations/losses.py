@@ -1,4 +1,4 @@
-"""The convex losses of a margin that have a name, as terms on the sample weights: their conjugates."""
+"""The convex losses of a margin that users can name, each as a term on the duals: the conjugate of the loss."""
 
 from __future__ import annotations
 
@@ -15,21 +15,22 @@ class Loss(NamedTuple):
     """A decreasing convex loss of a margin."""
 
     term: Callable[[Vector], RowTerm]
-    """The conjugate of the loss times a price, for the prices of the rows."""
+    """The conjugate of the scaled loss, given the factor that scales the loss of each row."""
     at_zero: float
-    """Its value at a margin of zero."""
+    """The loss at a margin of zero."""
     slope_at_zero: float
-    """How fast it falls at a margin of zero."""
+    """How fast the loss falls at a margin of zero."""
     steepest: Callable[[float], float]
-    """How fast it can fall where one row's loss is at most so many times that at zero, as it is at an optimum."""
+    """``steepest(times)`` bounds how fast the loss falls wherever it is at most ``times`` the loss at zero; at an
+    optimum the loss of a row is at most that of all rows at zero."""
 
 
-def _squared_hinge(price: Vector) -> QuadraticTerm:
-    return QuadraticTerm(-1.0, 0.5 / price, np.zeros_like(price))
+def _squared_hinge(scale: Vector) -> QuadraticTerm:
+    return QuadraticTerm(-1.0, 0.5 / scale, np.zeros_like(scale))
 
 
 LOSSES: dict[str, Loss] = {
-    "exponential": Loss(lambda price: EntropyTerm(np.e * price, 1.0), 1.0, 1.0, lambda times: 2.0 * times),
+    "exponential": Loss(lambda scale: EntropyTerm(np.e * scale, 1.0), 1.0, 1.0, lambda times: 2.0 * times),
     "logistic": Loss(LogisticTerm, float(np.log(2.0)), 0.5, lambda times: 1.0),
     "squared_hinge": Loss(_squared_hinge, 1.0, 2.0, lambda times: 4.0 * float(np.sqrt(times))),
     "huber": Loss(_squared_hinge, 1.0, 2.0, lambda times: 4.0),

@@ -29,8 +29,8 @@ class LPBoost(Formulation):
 
     Pricing: a column improves when its edge exceeds 1.
 
-    C: the price of a unit of slack, above 0. Not scale-free: the empty ensemble is optimal while C times the
-    largest edge of the multiplicities is at most 1 (so below about 1/M nothing is learnt).
+    C: the cost of a unit of slack, above 0. Not scale-free: the empty ensemble is optimal while C times the
+    largest edge under u = c, the multiplicities, is at most 1 (so below about 1/M nothing is learnt).
     Default: 50/M, where M is the total of the multiplicities. Paper's range: 10^-4 to 10^-0.33.
 
     Paper: Demiriz, Bennett & Shawe-Taylor, "Linear programming boosting via column generation",
@@ -40,7 +40,7 @@ class LPBoost(Formulation):
     name: ClassVar[str] = "lp"
     title: ClassVar[str] = "LP-Boost"
     optimises: ClassVar[str] = "hinge loss plus the sum of the weights"
-    meaning_of_C: ClassVar[str] = "the price of slack, above 0 (default 50/M for M rows)"
+    meaning_of_C: ClassVar[str] = "the cost of slack, above 0 (default 50/M for M rows)"
     use: ClassVar[str] = "The classic, and the fastest to solve; a smaller C uses fewer trees."
     objective_sign: ClassVar[int] = 1
 

@@ -31,8 +31,8 @@ class MDBoost(Formulation):
 
     At the optimum u_i = c_i (1 - r_i).
 
-    Pricing: a column improves when its edge exceeds the largest edge held. A negative u_i is a positive weight on
-    the flipped label; ``negative_weights="clip"`` hides such rows from the pricer instead, as the authors' code does.
+    Pricing: a column improves when its edge exceeds the largest edge held. A negative u_i counts as a positive one
+    with the opposite label; ``negative_weights="clip"`` hides such rows from the pricer, as the authors' code does.
 
     C: the sum of the weights, above 0 and scale-free. Default: 3. Paper's range: 1 to 120.
 

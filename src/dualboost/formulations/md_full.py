@@ -20,7 +20,8 @@ class MDFullBoost(MDBoost):
         s.t. r_i = y_i sum_j w_j h_j(x_i),   sum_j w_j = C,   w >= 0
 
     This is sum(r) - r'Ar/2 with A = I - 11'/M, M being the total of the multiplicities. The paper's A is M/(M - 1)
-    times this one (the variance of a sample); without the factor sample weights may have any scale. ``md`` has A = I.
+    times this one (the variance of a sample); without that factor, the scale of ``sample_weight`` does not matter.
+    ``md`` has A = I.
 
     Dual (u free in sign; a negative u_i belongs to a row whose margin exceeds the mean by more than one)::
 

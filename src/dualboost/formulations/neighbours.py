@@ -14,7 +14,7 @@ CHOICES = "choose None (adjacent columns), the shape of a grid such as (28, 28),
 
 
 def as_neighbours(given: Any) -> tuple[Any, ...] | None:
-    """What was given, checked, as numbers that can be compared and written down."""
+    """The argument ``neighbours``, checked, as tuples of numbers that can be compared and written to a file."""
     if given is None:
         return None
     try:
@@ -34,7 +34,7 @@ def as_neighbours(given: Any) -> tuple[Any, ...] | None:
 
 
 def neighbouring_pairs(neighbours: tuple[Any, ...] | None, n_features: int) -> Integers:
-    """One row a pair of features; no pair twice."""
+    """The pairs of neighbouring features, one row for each; no pair appears twice."""
     if neighbours is None or isinstance(neighbours[0], int):
         return _grid_pairs((n_features,) if neighbours is None else neighbours, n_features)
     pairs = np.sort(np.array(neighbours, dtype=np.intp), axis=1)
@@ -46,7 +46,7 @@ def neighbouring_pairs(neighbours: tuple[Any, ...] | None, n_features: int) -> I
 
 
 def most_neighbours(neighbours: tuple[Any, ...] | None) -> int:
-    """No feature has more than so many."""
+    """The most neighbours that any feature has."""
     if neighbours is None or isinstance(neighbours[0], int):
         return 2 * len(neighbours or (1,))
     return int(np.bincount(np.unique(np.sort(neighbours, axis=1), axis=0).ravel()).max())

@@ -1,19 +1,19 @@
 """A formulation's mathematical programme for given rows, as data that every master and certificate reads.
 
-The one shape (A has a row for each row of the data and a column for each learner, m = A w are the margins, A'u the
-edges)::
+All programmes have this shape (A has a row for each row of the data and a column for each learner, m = A w are the
+margins, A'u the edges)::
 
     min over w in W  of  max over u in U  of   Omega(w) - u'(A w) - sum_i g_i(u_i)
     U: lower_i <= u_i <= upper_i, and E u = t
 
-E u = t (``equations.py``) holds the total of u, where one is given, and a free intercept, where there is one. The value
-is the *saddle value*; a formulation turns it into the objective the paper states. For any w in W and any rho (the
-multipliers of E u = t: the soft margin, the intercept), and any u in U,
+E u = t (``equations.py``) fixes the total of u, where one is given, and stands for a free intercept, where there is
+one. The value is the *saddle value*; a formulation turns it into the objective the paper states. For any w in W and any
+rho (the multipliers of E u = t: the soft margin, the intercept), and any u in U,
 
     primal(w, rho) = Omega(w) - rho't + sum_i loss_i((m - E'rho)_i)   >=   saddle value
     dual(u)        = -sum_i g_i(u_i) - support_W(A'u)                 <=   saddle value
 
-so their difference bounds the error of both, whoever computed them.
+so their difference bounds the error of both, whichever solver computed them.
 """
 
 from __future__ import annotations
@@ -53,10 +53,10 @@ class ProgrammeBlock(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Programme:
-    """The box, the term g, the weight set W, and what the equations E u = t are made of.
+    """The box of the duals, the term g, the weight set W, and what the equations E u = t are made of.
 
-    ``size``, where it is not 0, is the loss of the empty ensemble. A gap is relative to a part of it too, so that an
-    objective that may vanish can be solved to a relative gap.
+    ``size`` is the loss of the empty ensemble where the optimal objective may be zero, and 0 elsewhere. The relative
+    gap is measured against a fraction of ``size`` too, because a gap relative to zero could never be small.
     """
 
     rows: Rows
@@ -65,9 +65,9 @@ class Programme:
     term: RowTerm
     weight_set: WeightSet
     total: float | None = None
-    """What the duals must add up to; None leaves it free."""
+    """What the duals must add up to; None leaves their total free."""
     intercepts: Matrix | None = None
-    """The columns of learners of constant output, one row each, where they have weights of any sign at no cost."""
+    """The columns of the learners of constant output, one row each, if scores have a free intercept."""
     size: float = 0.0
 
     def __post_init__(self) -> None:
@@ -87,7 +87,7 @@ class Programme:
 
     @property
     def stages(self) -> TwoStageProgramme | None:
-        """This programme as one in two stages, if it is; then it is solved in stages (``masters/stages.py``)."""
+        """This programme, if it is one in two stages, to be solved by ``masters/stages.py``; else None."""
         return None
 
     def with_intercepts(self, columns: Matrix) -> Programme:
@@ -95,8 +95,11 @@ class Programme:
         return replace(self, intercepts=columns)
 
     def with_sides(self, rows: Rows, lower: Vector, upper: Vector, slopes: Vector) -> Programme:
-        """The same programme with side rows: their box, and g(theta) = slope*theta. It must have no equations."""
-        assert not len(self.equations), "equations are of the data rows"
+        """The same programme with side rows: their box, and g(theta) = slope*theta.
+
+        The programme must have no equations, since equations have no coefficients for side rows.
+        """
+        assert not len(self.equations), "side rows cannot be combined with equations"
         box = np.append(self.lower, lower), np.append(self.upper, upper)
         return replace(self, rows=rows, lower=box[0], upper=box[1], term=self.term.with_linear(slopes))
 
@@ -121,21 +124,24 @@ class Programme:
 
     @cached_property
     def width(self) -> Vector:
-        """How far the bounds of each dual are apart, not less than rounding leaves."""
+        """The distance between the bounds of each dual, but never zero."""
         return np.maximum(self.upper - self.lower, np.finfo(float).tiny)
 
     @property
     def has_idle_rows(self) -> bool:
-        """Whether a row may have no dual at all and then has no loss: a hinge whose duals have no further condition."""
+        """Whether a row with a large margin has neither a dual nor a loss, so that it can be left out.
+
+        That holds for a hinge loss whose duals may be zero and satisfy no equations.
+        """
         return self.term.is_linear and not len(self.equations) and not self.rows.any(self.lower != 0)
 
     @property
     def can_merge_rows(self) -> bool:
-        """Whether rows with the same entries can be taken together: there are no others beside, and no stages."""
+        """Whether rows with the same entries can be merged: not with intercepts, side rows or two stages."""
         return self.intercepts is None and not self.rows.n_sides and self.stages is None
 
     def primal_terms(self, w: Vector, margins: Vector, rho: Vector) -> tuple[float, float]:
-        """The primal value, and the sum of the absolute values it is added up from, or ``size`` if that is more."""
+        """The primal value, and the sum of the absolute values of its terms, or ``size`` if that is larger."""
 
         def work(block: slice) -> Vector:
             losses = self.block(block).losses(margins[block], rho)
@@ -151,7 +157,7 @@ class Programme:
         return -term - self.weight_set.support(edges)
 
     def is_feasible(self, w: Vector, u: Vector) -> bool:
-        """Whether w is in W and u in U to the last digits."""
+        """Whether w is in W and u in U, up to rounding."""
         weight_total = self.weight_set.total
         if weight_total is not None and abs(float(w.sum()) - weight_total) > 1e-13 * weight_total:
             return False
@@ -165,13 +171,13 @@ class Programme:
         )
 
     def feasible(self, u: Vector) -> Vector:
-        """The vector of U nearest to u in spirit: clipped to the box, with its sums restored inside the box."""
+        """A vector of U close to u: u is clipped to the box, then moved inside the box until E u = t."""
         u = np.clip(u, self.lower, self.upper)
         if not len(self.equations):
             return u
-        for _ in range(2):  # the second pass removes the rounding of the first
+        for _ in range(2):  # the second pass removes rounding errors of the first
             targets = self._nearest_sums(u)
-            assert targets is not None, "the programme was refused otherwise"
+            assert targets is not None, "__post_init__ refuses programmes without such sums"
             for rows, target in zip(self.equations.kinds[1], targets.tolist(), strict=True):
                 u[rows] = self._with_sum(u, rows, target)
         return u
@@ -185,7 +191,7 @@ class Programme:
         return self.equations.sums_by_kind(self.lower), self.equations.sums_by_kind(self.upper)
 
     def _with_sum(self, u: Vector, rows: Integers | slice, target: float) -> Vector:
-        """u on some rows, moved towards its bounds until it adds up to the target."""
+        """The duals of some rows, moved towards their bounds until they add up to the target."""
         part = u[rows]
         missing = target - self.rows.total(part)
         lower, upper = self.lower[rows], self.upper[rows]

@@ -14,7 +14,7 @@ from .terms import QuadraticTerm
 
 @dataclass
 class QRLPBoost(CappedDistribution):
-    """QRLP-Boost: the worst soft margin, with a quadratic pull of the sample weights to uniform.
+    """QRLP-Boost: the worst soft margin, with a quadratic pull of the duals to uniform.
 
     Programme in u (the paper's)::
 
@@ -39,7 +39,7 @@ class QRLPBoost(CappedDistribution):
 
     name: ClassVar[str] = "qrlp"
     title: ClassVar[str] = "QRLP-Boost"
-    optimises: ClassVar[str] = "the worst soft margin, with a quadratic pull of the sample weights to uniform"
+    optimises: ClassVar[str] = "the worst soft margin, with a quadratic pull of the duals to uniform"
     meaning_of_C: ClassVar[str] = "1/C caps a row's share, above 0 and at most M (default 0.3 M)"
     use: ClassVar[str] = "Few trees, and a margin that gives up a chosen fraction C/M of the rows."
     objective_sign: ClassVar[int] = -1

@@ -32,6 +32,6 @@ class SoftBoost(WithinEpsilon, NuLPBoost):
 
     name: ClassVar[str] = "soft"
     title: ClassVar[str] = "SoftBoost"
-    optimises: ClassVar[str] = "the worst soft margin, within epsilon, by the sample weights nearest to uniform"
+    optimises: ClassVar[str] = "the worst soft margin, within epsilon, by the duals nearest to uniform"
     use: ClassVar[str] = "As lp-nu, with the guarantee on the number of iterations that its paper proves."
     guide: ClassVar[str] = "projection"

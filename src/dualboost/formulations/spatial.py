@@ -18,34 +18,35 @@ from .programme import Programme
 
 @dataclass
 class SpatialLPBoost(LPBoost):
-    """LP-Boost whose weights of neighbouring features, such as pixels, are to be alike.
+    """LP-Boost that keeps the weights of neighbouring features, such as pixels, close to each other.
 
     Primal, with v_f = sum_j s_fj w_j the weight of feature f and L = ``smoothness``::
 
         min  sum_j w_j + C sum_i c_i xi_i + L sum_(f,g) |v_f - v_g|     (f,g) all pairs of neighbours
         s.t. y_i sum_j w_j h_j(x_i) + xi_i >= 1,   w, xi >= 0
 
-    s_fj is the share of feature f in the splits of learner j, by gain: one for a stump's only feature, as in
-    ``feature_importances_``, which v is but for its scale. Other classifiers have shares by their own importances or
-    coefficients; one without either has no part in the third term. Features are the columns that trees split on.
+    s_fj is the share of feature f in the splits of learner j, by gain; the only feature of a stump has a share of one.
+    Up to its scale, v is ``feature_importances_``. Other classifiers have shares by their own importances or
+    coefficients; a classifier with neither does not count in the third term. Features are the columns that trees split
+    on.
 
     ``neighbours``: None for adjacent columns of X; a shape such as (28, 28) for a grid, its last axis running fastest;
     or an array of pairs of columns.
 
-    Dual, with one t_fg for each pair, those of side rows, and b_f = sum_g t_fg - sum_g t_gf::
+    Dual, with t_fg the dual of the side row of each pair, and b_f = sum_g t_fg - sum_g t_gf::
 
         max  sum_i u_i
         s.t. sum_i u_i y_i h_j(x_i) + sum_f s_fj b_f <= 1 for every column j,   0 <= u_i <= C c_i,   -L <= t_fg <= L
 
-    Pricing: a column improves when its edge and what b grants its features exceed 1. The search for it is heuristic:
+    Pricing: a column improves when its edge plus sum_f s_fj b_f exceeds 1. The search for such a column is heuristic:
     stumps and CART compare edges (of every split) divided by 1 - b_f; optimal trees of more depth and other
     classifiers are searched for by edge alone. So no bound over the class is stated, unless L is 0, which is ``lp``.
 
-    C: the price of a unit of slack, as in ``lp``. Default: 50/M, where M is the total of the multiplicities; that of
-    ``smoothness`` is 0.1. Paper's range: not at hand; the grid is that of ``lp``, 10^-4 to 10^-0.33.
+    C: the cost of a unit of slack, as in ``lp``. Default: 50/M, where M is the total of the multiplicities; the default
+    of ``smoothness`` is 0.1. Paper's range: not known to us; the grid is that of ``lp``, 10^-4 to 10^-0.33.
 
     Paper: Hinrichs, Singh, Mukherjee, Xu, Chung & Johnson, "Spatially augmented LPboosting for AD classification with
-    evaluations on the ADNI dataset", NeuroImage 48 (2009). It was not at hand: absolute differences are our choice.
+    evaluations on the ADNI dataset", NeuroImage 48 (2009). We have not seen it: absolute differences are our choice.
     """
 
     smoothness: float = 0.1
@@ -65,7 +66,7 @@ class SpatialLPBoost(LPBoost):
         as_neighbours(self.neighbours)
 
     def resolve(self, n_samples: float) -> Formulation:
-        """With neighbours that can be compared and written down as well."""
+        """The formulation with a number for C, and with neighbours that can be compared and written to a file."""
         return replace(self, C=super().resolve(n_samples).C, neighbours=as_neighbours(self.neighbours))
 
     def side_rows(self, rows: Rows, n_features: int) -> SideRows:
@@ -79,6 +80,6 @@ class SpatialLPBoost(LPBoost):
         return programme.with_sides(rows, -most, most, np.zeros(rows.n_sides))
 
     def smallest_useful_C(self, largest_edge: float) -> float | None:
-        """The C from which a single learner pays for itself and for its differences; several may do so earlier."""
-        price = 1.0 + self.smoothness * most_neighbours(as_neighbours(self.neighbours))
-        return price / largest_edge if largest_edge > 0 else None
+        """The C from which a single learner lowers the objective; several learners together may do so earlier."""
+        cost = 1.0 + self.smoothness * most_neighbours(as_neighbours(self.neighbours))
+        return cost / largest_edge if largest_edge > 0 else None

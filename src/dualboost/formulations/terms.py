@@ -1,7 +1,7 @@
-"""The separable convex terms g_i(u_i) on the sample weights, and the row losses they induce.
+"""The separable convex terms g_i(u_i) on the duals, and the row losses they induce.
 
-Maximising ``-u*m - g(u)`` over the box gives, for every row, a convex and decreasing loss of its margin m:
-the *loss*; the maximiser is the *response*, the sample weight that the row asks for at that margin.
+Maximising ``-u*m - g(u)`` over the box of a row gives a convex and decreasing function of its margin m, the *loss* of
+the row. The maximiser is the *response*: the dual that is optimal for the row at that margin.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ FLAT = 1e-280
 
 
 class RowTerm(ABC):
-    """g, one convex function a row."""
+    """g, one convex function for each row."""
 
     is_linear: ClassVar[bool] = False
 
@@ -47,10 +47,13 @@ class RowTerm(ABC):
 
     @abstractmethod
     def merged(self, sums: Callable[[Vector], Vector]) -> RowTerm:
-        """The term of rows that are taken together; in each row taken, g is that of its multiplicity times a row."""
+        """The term over merged rows; ``sums`` adds up a vector over the rows that are merged into one.
+
+        Merging is exact because g grows with the multiplicity of a row as if the row were repeated.
+        """
 
     def with_linear(self, slopes: Vector) -> RowTerm:
-        """The term with further rows, for which g(u) = slope*u."""
+        """The term with further rows at the end, for which g(u) = slope*u."""
         raise NotImplementedError(f"{type(self).__name__} has no form for side rows")
 
     def loss(self, margins: Vector, lower: Vector, upper: Vector) -> Vector:
@@ -125,33 +128,33 @@ class QuadraticTerm(RowTerm):
 
 @dataclass(frozen=True, eq=False)
 class LogisticTerm(RowTerm):
-    """g(u) = u*log(u/price) + (price - u)*log(1 - u/price): a logistic loss times its price."""
+    """g(u) = u*log(u/scale) + (scale - u)*log(1 - u/scale): a logistic loss times ``scale``."""
 
-    price: Vector
+    scale: Vector
 
     def block(self, block: slice) -> LogisticTerm:
-        return LogisticTerm(self.price[block])
+        return LogisticTerm(self.scale[block])
 
     def merged(self, sums: Callable[[Vector], Vector]) -> LogisticTerm:
-        return LogisticTerm(sums(self.price))
+        return LogisticTerm(sums(self.scale))
 
     def value(self, u: Vector) -> Vector:
-        part = u / self.price
-        return self.price * (xlogy(part, part) + xlog1py(1.0 - part, -part))
+        part = u / self.scale
+        return self.scale * (xlogy(part, part) + xlog1py(1.0 - part, -part))
 
     def slope(self, u: Vector) -> Vector:
         return logit(self._inside(u))
 
     def curvature(self, u: Vector) -> Vector:
         part = self._inside(u)
-        return 1.0 / (self.price * part * (1.0 - part))
+        return 1.0 / (self.scale * part * (1.0 - part))
 
     def response(self, margins: Vector, lower: Vector, upper: Vector) -> Vector:
-        return np.clip(self.price * expit(-margins), lower, upper)
+        return np.clip(self.scale * expit(-margins), lower, upper)
 
     def _inside(self, u: Vector) -> Vector:
-        """u as a part of its price, where slope and curvature are finite."""
-        return np.clip(u / self.price, np.finfo(float).tiny, 1.0 - np.finfo(float).epsneg)
+        """u as a fraction of ``scale``, kept inside (0, 1), where slope and curvature are finite."""
+        return np.clip(u / self.scale, np.finfo(float).tiny, 1.0 - np.finfo(float).epsneg)
 
 
 @dataclass(frozen=True, eq=False)
@@ -183,5 +186,5 @@ class EntropyTerm(RowTerm):
 
 
 def _in_block(value: float | Vector, block: slice) -> float | Vector:
-    """A number for all rows as it is, or the part of a vector."""
+    """The entries of a vector in the block; a number, which is the same for all rows, as it is."""
     return value[block] if isinstance(value, np.ndarray) else value

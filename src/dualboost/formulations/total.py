@@ -11,7 +11,7 @@ from .within_epsilon import WithinEpsilon
 
 @dataclass
 class TotalBoost(WithinEpsilon, HardMarginBoost):
-    """TotalBoost: the worst margin of all rows, to a guarantee; SoftBoost without a cap on the sample weights.
+    """TotalBoost: the worst margin of all rows, to a guarantee; SoftBoost without a cap on the duals.
 
     Primal and Dual of the weights are those of ``hard`` over the columns held. Between pricings u is::
 
@@ -23,14 +23,14 @@ class TotalBoost(WithinEpsilon, HardMarginBoost):
 
     Pricing: the column with the largest edge enters, whatever its edge.
 
-    C: has no part; None, or 1. Default: 1. Paper's range: there is no C. ``epsilon``: the guarantee (the paper's nu),
-    met after at most 2 ln(M)/epsilon^2 pricings.
+    C: not used; it must be None or 1. Default: 1. Paper's range: there is no C. ``epsilon``: the guarantee (the
+    paper's nu), met after at most 2 ln(M)/epsilon^2 pricings.
 
     Paper: Warmuth, Liao & Rätsch, "Totally corrective boosting algorithms that maximize the margin", ICML 2006.
     """
 
     name: ClassVar[str] = "total"
     title: ClassVar[str] = "TotalBoost"
-    optimises: ClassVar[str] = "the worst margin of all rows, within epsilon, by the sample weights nearest to uniform"
+    optimises: ClassVar[str] = "the worst margin of all rows, within epsilon, by the duals nearest to uniform"
     use: ClassVar[str] = "As hard, with the guarantee on the number of iterations that its paper proves."
     guide: ClassVar[str] = "projection"

@@ -1,14 +1,14 @@
-"""A programme in two stages: the least loss of each class alone, then the least of the larger excess over these.
+"""A programme in two stages: first the least loss of each class alone, then the smallest excess over these losses.
 
 With b_i the share of row i in its class k, and L_k(w) = sum over its rows of b_i (1 - m_i)_+ the mean loss there::
 
     stage one   L*_k = min over w in W  of  L_k(w),   for each class k alone
     stage two   min over w in W  of  max over k  of   L_k(w) - L*_k
 
-As a saddle, stage two is the largest value, over class weights p_k >= 0 that add up to one, of a programme of
-the one shape: u_i is in [0, p_k b_i], and from its value the constant sum_k p_k L*_k is taken. So for any w, and any p
-and u, max_k L_k(w) - L*_k and the dual value of that programme enclose the optimum. What is known of L*_k is an
-interval: the primal value takes its lower end and the dual value its upper end, so that both remain bounds.
+Stage two is a saddle problem: the largest value, over class weights p_k >= 0 that add up to one, of an ordinary
+programme (``programme.py``) with u_i in [0, p_k b_i], minus the constant sum_k p_k L*_k. So for any w, and any p and u,
+max_k L_k(w) - L*_k is an upper bound of the optimum, and the dual value of that programme is a lower bound. L*_k is
+known as an interval: the primal value uses its lower end and the dual value its upper end, so that both stay bounds.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from .terms import LinearTerm
 from .weight_sets import WeightSet
 
 LEAST_CLASS_WEIGHT = 1e-13
-"""The least class weight that solvers are given: at zero the box of a class would have no inside."""
+"""The least class weight that solvers are given: at zero the box of the duals would have an empty interior."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,7 +35,7 @@ class TwoStageProgramme(Programme):
     """b."""
     class_weights: tuple[float, float] = field(kw_only=True)
     least: Matrix = field(kw_only=True)
-    """For each class the lower and the upper end of its least loss; zeros before stage one."""
+    """For each class the lower and the upper bound of its least loss; zeros before stage one."""
 
     @classmethod
     def of(cls, rows: Rows, weight_set: WeightSet) -> TwoStageProgramme:
@@ -69,7 +69,7 @@ class TwoStageProgramme(Programme):
         return self.at((1.0 - k, float(k)), np.zeros((2, 2)))
 
     def inner(self) -> Programme:
-        """The programme of the one shape at these class weights, with an inside for solvers."""
+        """The ordinary programme at these class weights, with boxes that have an interior, as solvers require."""
         first, second = (max(weight, LEAST_CLASS_WEIGHT) for weight in self.class_weights)
         inside = self.at((first, second))
         return Programme(
@@ -82,7 +82,7 @@ class TwoStageProgramme(Programme):
         return self.rows.totals_by_group(hinges)
 
     def primal_terms(self, w: Vector, margins: Vector, rho: Vector) -> tuple[float, float]:
-        """The larger excess, of the classes that have a weight; and the larger loss, or ``size`` if that is more."""
+        """The larger excess, and the larger loss or ``size`` if that is larger, over the classes with a weight."""
         has_weight = np.array(self.class_weights) > 0
         losses = self.losses(margins, rho)
         return float((losses - self.least[:, 0])[has_weight].max()), max(float(losses[has_weight].max()), self.size)

@@ -1,8 +1,7 @@
 """The sets W of admissible learner weights, each with its cost.
 
-A weight set contributes ``cost*sum(w) + ridge*|w|^2/2`` to the primal and, through its support function,
-one value of the edges to the dual. ``total`` is the prescribed sum of the weights, or None; ``bound`` the largest
-value of each.
+A weight set contributes ``cost*sum(w) + ridge*|w|^2/2`` to the primal value, and its support function of the edges to
+the dual value. ``total`` is the prescribed sum of the weights, or None; ``bound`` is the largest value of each weight.
 """
 
 from __future__ import annotations
@@ -50,7 +49,10 @@ class WeightSet(Protocol):
         """The factor in (0, 1] by which u must shrink for ``support`` to be finite."""
 
     def with_unseen(self, edges: Vector, best_edge: float, n_unseen: float) -> Vector:
-        """Edges whose ``support`` is at least that of these and ``n_unseen`` more columns of at most ``best_edge``."""
+        """The edges with one more, which stands for ``n_unseen`` columns with edges of at most ``best_edge``.
+
+        The ``support`` of what is returned is at least that of all these edges.
+        """
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""What the formulations share whose loop ends within epsilon of the optimum."""
+"""What is common to the formulations whose fit ends within epsilon of the optimum."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from .base import Formulation, require_epsilon
 
 @dataclass
 class WithinEpsilon(Formulation):
-    """Beside the formulation whose programme is solved: a guarantee, which a guide stops at."""
+    """A mixin for a formulation: its fit ends once a guide proves that the optimum is within ``epsilon``."""
 
     epsilon: float = 0.01
 

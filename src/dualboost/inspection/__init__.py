@@ -1,4 +1,4 @@
-"""What a fitted ensemble is made of, and why it decides as it does."""
+"""Shows what a fitted ensemble consists of, and explains its decisions."""
 
 from .explain import Explanation
 from .mixin import InspectionMixin

@@ -1,4 +1,4 @@
-"""What leads to a leaf, as text: all tests of one feature on the way merged into one condition."""
+"""The conditions that lead to a leaf, as text: all tests of one feature are merged into one condition."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .names import Names, number
 
 @dataclass(frozen=True)
 class Condition:
-    """What one feature must be: above ``low``, at most ``high``, one of ``codes`` if given, none of ``other_codes``."""
+    """The values that one feature may have: above ``low``, at most ``high``, in ``codes``, not in ``other_codes``."""
 
     low: float = -np.inf
     high: float = np.inf
@@ -22,7 +22,7 @@ class Condition:
     admits_missing: bool = True
 
     def after(self, tree: Tree, node: int, goes_left: bool) -> Condition:
-        """This and the answer to one more test."""
+        """This condition combined with the outcome of one more test."""
         admits_missing = self.admits_missing and bool(tree.missing_left[node]) == goes_left
         if node not in tree.categories:
             threshold = float(tree.threshold[node])
@@ -37,10 +37,10 @@ class Condition:
         return replace(self, other_codes=self.other_codes | tested, admits_missing=admits_missing)
 
     def text(self, feature: int, names: Names) -> str:
-        """Readable; empty where every value is allowed.
+        """The condition as text; empty if every value is allowed.
 
-        That a missing value is let in is said only of features that had some in training, and of no category that is
-        excluded: a missing one is not among those anyway.
+        "or missing" is added only for features that had missing values in training. It is not added to "not in", which
+        a missing value satisfies anyway.
         """
         name, known = names.features[feature], self._known_values(feature, names)
         if not known:
@@ -67,7 +67,7 @@ class Condition:
 
 
 def leaf_conditions(tree: Tree) -> dict[int, dict[int, Condition]]:
-    """For each leaf the condition on every feature tested on the way, in the order of the tests."""
+    """For each leaf the conditions on all features tested on the way to it, in the order of the tests."""
     return dict(_below(tree, 0 if len(tree.feature) else ~0, {}))
 
 
@@ -82,12 +82,12 @@ def _below(tree: Tree, node: int, path: dict[int, Condition]) -> Iterator[tuple[
 
 
 def rule_text(path: dict[int, Condition], names: Names) -> str:
-    """All conditions of a leaf; "always" where there is none."""
+    """All conditions of a leaf as text; "always" if there are none."""
     texts = [condition.text(feature, names) for feature, condition in path.items()]
     return " and ".join(filter(None, texts)) or "always"
 
 
 def split_text(tree: Tree, node: int, names: Names) -> str:
-    """The test of a node, true on its left side; what a missing value does is not said."""
+    """The test of a node, which is true on its left side; missing values are not mentioned."""
     feature = int(tree.feature[node])
     return replace(Condition().after(tree, node, True), admits_missing=False).text(feature, names)

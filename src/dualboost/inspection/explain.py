@@ -1,4 +1,4 @@
-"""Why a row gets its margin: exact SHAP values of the trees, by LightGBM's TreeSHAP."""
+"""Explains margins by exact SHAP values of the trees, computed by LightGBM's TreeSHAP."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from .rules import used_trees
 
 @dataclass(frozen=True, eq=False)
 class Explanation:
-    """``base_value + values.sum(axis=1)`` is ``decision_function``."""
+    """SHAP values of some rows: ``base_value + values.sum(axis=1)`` equals ``decision_function``."""
 
     values: Matrix = field(repr=False)
-    """One row a sample, one column a feature: how far the feature moves the margin, up for the second class."""
+    """How far each feature (column) moves the margin of each row; a positive value is towards the second class."""
     base_value: float
     """The mean margin of the training rows."""
     feature_names: list[str]
 
     def importances(self) -> Vector:
-        """The mean absolute value of each feature."""
+        """The mean absolute SHAP value of each feature."""
         return np.abs(self.values).mean(axis=0)
 
 

@@ -1,4 +1,4 @@
-"""The figures of a fit for notebooks: a line of text and two curves as inline SVG, in the colours of the page."""
+"""A summary of a fit for notebooks: a line of text, and two plots as inline SVG in the colours of the page."""
 
 from __future__ import annotations
 
@@ -10,16 +10,23 @@ import numpy as np
 from .._typing import Vector
 from .names import number
 
-WIDTH, HEIGHT, EDGE = 220, 56, 4
-BLUE, ORANGE = "#3b8fd0", "#d9822b"
-"""Both stand out from white and from near-black, also for the colour-blind."""
+WIDTH = 220
+"""The width of a plot in pixels."""
+HEIGHT = 56
+"""The height of a plot in pixels."""
+EDGE = 4
+"""The distance of the curves from the edge of a plot, in pixels."""
+BLUE = "#3b8fd0"
+"""The colour of the first curve; it can be seen on white and on near-black."""
+ORANGE = "#d9822b"
+"""The colour of the second curve, which the colour-blind can tell from the first."""
 
 
 def fitted_html(clf: Any) -> str:
-    """What stands below scikit-learn's diagram; nothing before the fit, or where anything is amiss."""
+    """The summary below scikit-learn's diagram; empty before the fit, or if it cannot be made."""
     try:
         return _summary(clf) if hasattr(clf, "weights_") else ""
-    except Exception:  # a notebook shows the rest of the estimator whatever happens here
+    except Exception:  # an error here must not keep a notebook from showing the estimator
         return ""
 
 
@@ -45,7 +52,7 @@ def _summary(clf: Any) -> str:
 
 
 def _curves(title: str, series: dict[str, Vector]) -> str:
-    """A small plot of curves over the iterations, with its last values in the caption; empty without a number."""
+    """A small plot of curves over the iterations, with their last values in the caption; empty without numbers."""
     shown = {name: values for name, values in series.items() if np.isfinite(values).any()}
     if not shown:
         return ""

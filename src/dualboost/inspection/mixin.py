@@ -1,4 +1,4 @@
-"""How a fitted estimator is looked into."""
+"""The methods by which users inspect a fitted estimator."""
 
 from __future__ import annotations
 
@@ -28,10 +28,11 @@ class InspectionMixin:
     def rules(self, X: Any = None) -> Any:
         """Every leaf of the used trees as a rule, in a pandas data frame; the largest ``|weighted_vote|`` first.
 
-        ``tree`` and ``leaf`` say where it stands (ties keep their order), ``weight`` is the tree's share of all
-        weights. The ``weighted_vote``, weight times vote, of the one leaf in each tree that a row falls into adds up
-        to ``decision_function``. ``rows`` and their ``share`` count the training rows, by their multiplicities, or
-        the rows of X. Thresholds are rounded to six digits; "or missing" stands where training had missing values.
+        ``tree`` and ``leaf`` are the position of the rule (rules of equal strength stay in this order), ``weight`` is
+        the tree's share of all weights, and ``weighted_vote`` is weight times vote. A row falls into one leaf of each
+        tree; the weighted votes of these leaves add up to ``decision_function``. ``rows`` is the number of training
+        rows in the leaf, by their multiplicities, or of rows of X, and ``share`` their share. Thresholds are rounded to
+        six digits; "or missing" is added only for features with missing values in training.
         """
         check_is_fitted(self)
         return rules_table(self.fitted_, None if X is None else self._features(X))
@@ -39,8 +40,8 @@ class InspectionMixin:
     def explain(self, X: Any) -> Explanation:
         """Exact SHAP values of ``decision_function``: ``base_value + values.sum(axis=1)`` is the margin.
 
-        A feature that is not known is averaged over as the training rows, by their multiplicities, fall into the
-        leaves (path-dependent TreeSHAP). For ensembles of trees.
+        An unknown feature is averaged over by the number of training rows in each leaf, counted by their multiplicities
+        (path-dependent TreeSHAP). Only for ensembles of trees.
         """
         features = self._features(X)
         return explain_margins(self.fitted_, features)

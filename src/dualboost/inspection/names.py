@@ -1,4 +1,4 @@
-"""The names that a fitted model knows its features and categories by, and numbers as text."""
+"""The names of a fitted model's features and categories, and numbers as text."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from numpy.typing import NDArray
 from ..models.fitted import FittedModel
 
 NEARLY_ZERO = 1e-30
-"""LightGBM writes the threshold zero as 1e-35."""
+"""Numbers below this are shown as 0, because LightGBM writes the threshold zero as 1e-35."""
 
 
 @dataclass(frozen=True)
 class Names:
-    """How features and categories are called, and which features had missing values in training."""
+    """The names of features and categories, and which features had missing values in training."""
 
     features: list[str]
     categories: dict[int, Any]
@@ -32,14 +32,14 @@ class Names:
 
 
 def names_of(model: FittedModel) -> Names:
-    """Columns without a name are x0, x1, ..., as everywhere in scikit-learn."""
+    """The names in a model; features without a name are called x0, x1, ..., as in scikit-learn."""
     given = model.feature_names
     names = [f"x{k}" for k in range(model.n_features)] if given is None else [str(name) for name in given]
     return Names(names, model.encoder.categories, model.has_missing)
 
 
 def number(value: float) -> str:
-    """Six digits, or as many as stand before the decimal point and one more."""
+    """A number with six digits, or with one digit after the decimal point if that needs more."""
     size = abs(value)
     if size < NEARLY_ZERO or not math.isfinite(value):
         return "0" if size < NEARLY_ZERO else str(value)

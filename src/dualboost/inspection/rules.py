@@ -1,4 +1,4 @@
-"""An ensemble of trees as a table of rules, one a leaf."""
+"""An ensemble of trees as a table of rules, one for each leaf."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .names import Names, names_of
 
 COLUMNS = ("tree", "leaf", "weight", "conditions", "vote", "weighted_vote", "rows", "share")
 DIGITS = 9
-"""Weighted votes that agree so far are as strong as each other."""
+"""Weighted votes that agree in this many decimal places count as equally strong."""
 
 
 def used_trees(model: FittedModel, what_for: str) -> dict[int, Tree]:
@@ -34,7 +34,7 @@ def used_trees(model: FittedModel, what_for: str) -> dict[int, Tree]:
 
 
 def rules_table(model: FittedModel, features: Features | None) -> Any:
-    """The table of an estimator's ``rules``, with the rows counted among the features or, without any, in training."""
+    """The table of rules; rows are counted in ``features``, or if that is None, in the training data."""
     try:
         import pandas as pd
     except ImportError as error:
@@ -58,7 +58,7 @@ def _rules(j: int, tree: Tree, weight: float, names: Names, features: Features |
 
 
 def _rows(tree: Tree, features: Features | None) -> Vector:
-    """How many rows fall into each leaf; nan where that is not known."""
+    """The number of rows in each leaf; nan if it is not known."""
     if features is not None:
         return np.bincount(tree.leaves(features), minlength=tree.n_leaves).astype(float)
     return tree.covers if tree.covers is not None else np.full(tree.n_leaves, np.nan)

@@ -1,4 +1,4 @@
-"""A tree drawn as text."""
+"""Draws a tree as text."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .names import Names
 
 
 def draw_tree(tree: Tree, names: Names, classes: tuple[str, str]) -> str:
-    """One line a branch and a leaf, the branch that is taken if the test holds first."""
+    """The tree with one line for each branch and leaf; the branch where the test holds comes first."""
     root = 0 if len(tree.feature) else ~0
     return "\n".join(_lines(tree, root, "", names, classes))
 

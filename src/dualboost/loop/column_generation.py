@@ -1,8 +1,8 @@
 """The totally corrective loop: price a column, re-optimise every weight, repeat until nothing improves.
 
-It knows its collaborators only by their protocols: a ``Pool`` of pricers finds columns, a ``Reoptimiser`` re-optimises
-the weights (to the end, or only as far as the next pricing needs), a ``Guide`` chooses the duals to price with,
-stopping rules and observers look on. ``wiring.py`` puts them together.
+The loop knows its parts only by their protocols: a ``Pool`` of pricers finds columns, a ``Reoptimiser`` re-optimises
+the weights (to the optimum, or only as far as the next pricing needs), a ``Guide`` chooses the duals to price with, and
+stopping rules and observers are told of every iteration. ``wiring.py`` puts the parts together.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class ColumnGeneration:
     observers: Sequence[Observer] = ()
     trace: Trace = field(default_factory=Trace)
     _kept_programme: Programme | None = None
-    """What the ensemble that is kept is the optimum of."""
+    """The programme whose optimum is the ensemble that is kept."""
 
     def __post_init__(self) -> None:
         self.formulation, self.columns = self.wiring.formulation, self.wiring.columns
@@ -78,12 +78,12 @@ class ColumnGeneration:
                     self._certify_result()
                 if reason == "certified" and not self.trace.certified:
                     reason = "converged"
-            except KeyboardInterrupt:  # the ensemble is feasible, and its gap known, as it is
+            except KeyboardInterrupt:  # the ensemble is feasible and its gap is known without the polish
                 reason = "interrupted"
         except MasterFailed as failure:
             reason = "solver_failed"
             self._accept_best(failure)
-        del self.trace.learners[self.trace.n_recorded :]  # those that an interrupt or a failure left without weights
+        del self.trace.learners[self.trace.n_recorded :]  # an interrupt or a failure left these without weights
         return self.trace.stopped(reason)
 
     def _generate(self) -> str:
@@ -125,20 +125,20 @@ class ColumnGeneration:
         return "max_trees"
 
     def _first_duals(self) -> PricingDuals:
-        """Those of the solution to begin from; without one any column improves."""
+        """The duals of the solution to begin from; without one, duals under which any column improves."""
         if self.start is not None:
             return OwnDuals.of(self.start, self.tol)
         u = self.columns.with_sides(self.formulation.first_duals(self.rows))
         return PricingDuals(u, -np.inf, is_settled=False)
 
     def _reason_to_stop(self) -> str | None:
-        """What the stopping rules say of the last ensemble; they are asked where no column is new as well."""
+        """What the stopping rules answer for the last ensemble; they are asked even if no column is new."""
         last = self.trace.iterations[-1:]
         reasons = (rule.reason(record) for record in last for rule in self.stopping)
         return next(filter(None, reasons), None)
 
     def _priced(self, u: Vector) -> list[Offer]:
-        """What the pool finds, each with its edge over all rows, the largest first."""
+        """The columns that the pool finds, each with its edge over data rows and side rows, the largest edge first."""
         sides, theta = self.columns.sides, u[self.columns.n_data :]
         residual = self.wiring.operator.adjoint(self.formulation.priced_duals(self.columns.seen(u)))
         offers = self.pool.price(residual, sides.favour(theta))
@@ -150,7 +150,7 @@ class ColumnGeneration:
         return solve(self.columns, self.wiring.programme())
 
     def _entering(self, offers: Sequence[Offer], u: Vector, threshold: float) -> list[Offer]:
-        """Append the offers that improve the master, the best first; what entered."""
+        """Append the offered columns that improve the master, the best first; returns those that entered."""
         least = min(self.tol, EXACT_IMPROVEMENT) if self.pool.is_exact else self.tol
         least_improvement = least * self.rows.total(np.abs(u))
         most = min(self.most_entering or len(offers), self.max_trees - self.columns.n_columns)
@@ -176,7 +176,7 @@ class ColumnGeneration:
         return self._meets(bound, solution.primal, solution.w, u)
 
     def _bound(self, programme: Programme, u: Vector, offers: Sequence[Offer]) -> float:
-        """A bound on the optimum over all learners of the pool, where the offers are proven; else -inf."""
+        """A lower bound on the optimum over all learners of the pool, if the offers are proven; else -inf."""
         if not self.pool.is_proven(offers) or not self.formulation.prices_all_duals:
             return -np.inf
         edges = self.columns.edges(u)
@@ -187,7 +187,7 @@ class ColumnGeneration:
         return relative_gap(primal, bound, size) <= self.tol
 
     def _certify_result(self) -> None:
-        """The bound of the ensemble that is kept, by one more pricing."""
+        """Compute a bound for the ensemble that is kept, by one more pricing."""
         if not self.pool.is_exact or not self.trace.iterations:
             return
         w, u = self.trace.weights[self.trace.kept], self.trace.duals
@@ -202,11 +202,11 @@ class ColumnGeneration:
         self.trace.certified = self._meets(bound, sign * row.objective, w, u)
 
     def _other_duals(self, solution: MasterSolution) -> Iterator[MasterSolution]:
-        """Other duals to price with where those of the master bring nothing new.
+        """Other duals to price with when the master's own duals lead to no new column.
 
-        First the extreme ones that the rows ask for, if they are optimal too: a degenerate dual has many. Then, while
-        all rows ask for the most they may and the programme changes with the number of columns, those that the same
-        ensemble has once more of them are held.
+        The first are the responses of the rows to their margins, if these are optimal too: a degenerate dual has many
+        optima. If the programme changes with the number of columns, and as long as every response is at its upper
+        bound, the next are the responses in the programme for 2, 4 and 16 times as many columns.
         """
         for factor in (1, 2, 4, 16):
             programme = solution.programme if factor == 1 else self.wiring.programme(factor * self.columns.n_columns)
@@ -219,7 +219,7 @@ class ColumnGeneration:
                 return
 
     def _record(self, solution: MasterSolution, edge: float, pricing: float, solving: float) -> None:
-        """Note the ensemble after a new column."""
+        """Record the ensemble after a new column."""
         record = Iteration(
             iteration=len(self.trace.iterations) + 1,
             edge=edge,
@@ -234,7 +234,7 @@ class ColumnGeneration:
             observer(record)
 
     def _figures(self, solution: MasterSolution) -> dict[str, Any]:
-        """What a solution says of itself and of the rows."""
+        """The figures of a solution for the record of an iteration."""
         scores = self.wiring.operator.scores(solution.margins[: self.columns.n_data])
         held = self.held_out
         return {
@@ -252,7 +252,7 @@ class ColumnGeneration:
         return self._quality(held_out.scores(w), held_out.targets, held_out.rows)
 
     def _quality(self, scores: Vector, targets: Vector, rows: Rows) -> float:
-        """How good the scores are; where there are none, how good the answer of the empty ensemble is."""
+        """How good the scores are; if all scores are zero, how good the prediction of the empty ensemble is."""
         task = self.wiring.task
         if not rows.any(scores != 0):
             scores = np.full_like(scores, task.baseline(self.wiring.targets, self.rows))
@@ -262,7 +262,7 @@ class ColumnGeneration:
         return not self.trace.iterations or validated > self.trace.result.validation_accuracy
 
     def _polish(self) -> None:
-        """Solve the master of the iteration that is kept to the end, if it was not."""
+        """Solve the master of the iteration that is kept to the optimum, if that was not done yet."""
         if not self.master.is_exact and self.trace.iterations:
             self.columns.keep_first(len(self.trace.weights[self.trace.kept]))
             self._replace_result(self.master.polish(self.columns, self.wiring.programme()))
@@ -273,7 +273,7 @@ class ColumnGeneration:
         self._kept_programme = solution.programme
 
     def _accept_best(self, failure: MasterFailed) -> None:
-        """No solver reached the tolerance: keep the best feasible ensemble and say so."""
+        """Keep the best feasible ensemble, with a warning, because no solver reached the tolerance."""
         if failure.best is not None and len(self.trace.learners) > self.trace.n_recorded:
             self._record(failure.best, np.nan, np.nan, np.nan)
         elif failure.best is not None:

@@ -28,7 +28,7 @@ class Iteration:
     master_seconds: float
     n_generated: int = 0
     bound: float = float("nan")
-    """A bound on the objective over all learners of the class, from the next pricing; nan without a proof."""
+    """A bound on the optimal objective over all learners of the class, from the next pricing; nan without a proof."""
 
 
 @dataclass
@@ -47,14 +47,14 @@ class Trace:
     """Whether the result is proven optimal over all learners of the class; None where the pricers prove nothing."""
 
     def append(self, w: Vector, u: Vector, iteration: Iteration, keep: bool) -> None:
-        """Add the ensemble of one iteration; ``keep`` makes it the result so far."""
+        """Add the ensemble of one iteration; with ``keep`` it becomes the result so far."""
         self.weights.append(w)
         self.iterations.append(iteration)
         if keep:
             self.duals, self.kept = u, len(self.iterations) - 1
 
     def replace_result(self, w: Vector, u: Vector, iteration: Iteration) -> None:
-        """Put the polished ensemble in the place of the one that was kept."""
+        """Replace the ensemble that was kept by the polished one."""
         self.weights[self.kept], self.duals = w, u
         self.iterations[self.kept] = iteration
 
@@ -64,7 +64,7 @@ class Trace:
         return len(self.weights[-1]) if self.weights else 0
 
     def note_bound(self, bound: float, iteration: int = -1) -> None:
-        """The bound that a proven pricing gave for an iteration, the last one unless another is named."""
+        """Record the bound that a proven pricing gave for an iteration, by default the last one."""
         if self.iterations:
             self.iterations[iteration] = replace(self.iterations[iteration], bound=bound)
 
@@ -77,7 +77,7 @@ class Trace:
         return self.iterations[self.kept]
 
     def final_weights(self) -> Vector:
-        """The weights of the result, with zeros for learners that came later."""
+        """The weights of the result, with zeros for the learners generated after it."""
         w = self.weights[self.kept]
         return np.concatenate([w, np.zeros(len(self.learners) - len(w))])
 

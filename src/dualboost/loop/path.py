@@ -1,8 +1,8 @@
-"""The ensembles of many values of C on the same rows, with the columns shared: for tuning.
+"""The ensembles of many values of C on the same rows, with shared columns: for tuning.
 
-The value that generates most columns, at one end, is fitted first. Each neighbour begins with the columns and the
-iterate of the one before, may add a few columns of its own, and hands them on. All are solved only as far as a
-comparison needs; the chosen one is fitted again from the start.
+The first fit is at the end of the path that needs the most columns. Every next value of C begins with the columns and
+the iterate of the value before, and may add a few columns of its own. All values are solved only as precisely as a
+comparison needs; the chosen value is fitted again from the start.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from .held_out import HeldOut
 from .wiring import Wiring
 
 PATH_TOLERANCE = 3e-3
-"""The relative gap of a master on the path: small beside the differences between values of C."""
+"""The relative gap of a master on the path: small compared to the differences between values of C."""
 ON_PATH = Precision(PATH_TOLERANCE, aim=1.0)
 EXTRA_SHARE = 33
-"""Beyond ``max_trees`` columns in all, a value of C may add one for this many of ``max_trees``."""
+"""Once ``max_trees`` columns are held, each value of C may add ``max_trees / EXTRA_SHARE`` columns, at least one."""
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class PathPoint:
 
 
 def follow_path(wiring: Wiring, Cs: Vector, held_out: HeldOut, max_trees: int) -> list[PathPoint]:
-    """One point for each value of C, in the order of ``Cs``; the wiring is that of any of them."""
+    """One point for each value of C, in the order of ``Cs``; the wiring may be that of any C."""
     columns = wiring.columns
     order = range(len(Cs)) if wiring.formulation.sparser_with_larger_C else range(len(Cs) - 1, -1, -1)
     points: dict[int, PathPoint] = {}
@@ -44,13 +44,13 @@ def follow_path(wiring: Wiring, Cs: Vector, held_out: HeldOut, max_trees: int) -
         chosen = wiring.at(float(Cs[k]))
         try:
             start = chosen.master.polish(columns, chosen.programme()) if columns.n_columns else None
-        except MasterFailed:  # a value so extreme that no solver bears it is no candidate
+        except MasterFailed:  # no solver can solve this extreme value of C, so it gets the worst score
             points[k] = PathPoint(float(Cs[k]), 0.0, columns.n_columns)
             continue
         most = max(max_trees, columns.n_columns + max(max_trees // EXTRA_SHARE, 1))
         generation = ColumnGeneration(chosen, most, held_out=held_out, start=start)
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", InterruptedFitWarning)  # nothing of it is returned
+            warnings.simplefilter("ignore", InterruptedFitWarning)  # the warning speaks of an ensemble returned
             trace = generation.run()
         if trace.stop_reason == "interrupted":
             raise KeyboardInterrupt
@@ -60,5 +60,5 @@ def follow_path(wiring: Wiring, Cs: Vector, held_out: HeldOut, max_trees: int) -
 
 
 def _n_used_roughly(w: Vector) -> int:
-    """Weights that stand out at the accuracy of the path."""
+    """How many weights are above the precision of the path."""
     return int(np.count_nonzero(w > PATH_TOLERANCE * w.max(initial=0.0)))

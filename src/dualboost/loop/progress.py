@@ -36,7 +36,7 @@ class ProgressBar:
         self.advance(**figures)
 
     def advance(self, **figures: object) -> None:
-        """One unit more is done; the figures stand beside the bar."""
+        """Move the bar by one unit and show the figures next to it."""
         if self._bar is not None:
             self._bar.set_postfix(figures, refresh=False)
             self._bar.update()

@@ -1,4 +1,4 @@
-"""Reasons to stop before the dual criterion: one small rule each, asked after every iteration."""
+"""Rules that stop a fit before the optimum is reached, each asked after every iteration."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One place where the parts of the algorithm are put together: for a fit, for a path of C, and for thinning."""
+"""Puts the parts of the algorithm together: for a fit, for a path of C, and for thinning."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ from .guides import Guide, make_guide
 
 @dataclass(frozen=True, eq=False)
 class Wiring:
-    """What a fit is made of: targets and their task, what is optimised, the columns, who solves and who prices."""
+    """The parts of a fit: targets and their task, the formulation, the columns, the master and the pricers."""
 
     task: Task
     targets: Vector
     formulation: Formulation
-    """With a number for C."""
+    """The formulation, with a number for C."""
     columns: Columns
     solver: SolverOptions
     precision: Precision
     master: Reoptimiser
     pool: Pool | None = None
-    """Who finds columns; None where all of them are given."""
+    """The pricers; None where all columns are given from the start."""
     has_intercept: bool = False
     """Whether scores have a free intercept."""
     n_columns: int | None = None
@@ -37,29 +37,29 @@ class Wiring:
 
     @cached_property
     def operator(self) -> Operator:
-        """From learners' votes to rows of A, and from duals to the residual that pricers see."""
+        """Computes rows of A from learners' votes, and from duals the residual that pricers see."""
         return self.task.operator(self.targets)
 
     def master_for(self, programme: Programme, precision: Precision) -> Reoptimiser:
-        """A master for programmes like the one given, such as a part of the wiring's own."""
+        """A master for programmes like the one given, such as the programme over a part of the columns."""
         return make_reoptimiser(self.solver, programme, self.formulation.name, precision)
 
     def ladder_for(self, programme: Programme, precision: Precision) -> Ladder:
-        """A master that solves every programme from the start."""
+        """A ladder, which solves every programme from the start."""
         return make_ladder(self.solver.master, programme, self.formulation.name, precision)
 
     def programme(self, n_columns: int | None = None) -> Programme:
-        """What is optimised over the columns held, or over so many."""
+        """The programme for ``n_columns`` columns, by default for as many as are held."""
         n_columns = n_columns or self.n_columns or self.columns.n_columns
         programme = self.formulation.programme_over(self.columns, n_columns)
         return programme.with_intercepts(self.operator.intercepts()) if self.has_intercept else programme
 
     def guide(self) -> Guide:
-        """Who chooses the duals between two pricings."""
+        """The guide that chooses the duals between two pricings."""
         return make_guide(self.formulation, self.precision.tolerance)
 
     def at(self, C: float) -> Wiring:
-        """The same parts at another C; the master goes on from where it is."""
+        """The same parts at another C; the master goes on from its present iterate."""
         moved = replace(self, formulation=replace(self.formulation, C=C).resolve(self.columns.rows.n_samples))
         if self.columns.n_columns:
             self.master.move_to(self.columns, moved.programme())

@@ -1,4 +1,4 @@
-"""How it is optimised: the masters, and the registry that a new one joins by one line."""
+"""The masters, which solve the programmes, and the registry that a new master joins by one line."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ class Precision(NamedTuple):
     vertices: bool = True
     """Whether the optimum of a linear programme is to be a vertex: sparse, but found later."""
     aim: float = AIM
-    """Interleaved steps end at this part of the tolerance, so that a vertex and rounding stay within it."""
+    """Interleaved steps stop at this fraction of the tolerance, which leaves room for rounding and the vertex."""
 
 
 def make_reoptimiser(
     options: SolverOptions, programme: Programme, formulation_name: str, precision: Precision
 ) -> Reoptimiser:
-    """The master asked for, falling back on the others, interleaved with pricing if it may be."""
+    """The master asked for, with the others as a fallback, interleaved with pricing where that is possible."""
     ladder = make_ladder(options.master, programme, formulation_name, precision)
     can_interleave = options.master == "auto" or MASTERS[options.master].interleaves
     interleaves = options.reoptimize == "as_needed" and can_interleave

@@ -1,10 +1,10 @@
-"""A master that looks at few rows at a time, and certifies its solutions over all of them.
+"""A master that solves over a part of the rows at a time, and certifies its solutions over all rows.
 
-Initialisation: a sample of the rows, scaled to stand for all. Generation: the master is solved, and columns are priced,
-on the sample; a larger one is drawn when its objective differs from that of all rows by more than the gap on it.
-Refinement: the same on the active rows, those with a margin below the kink of the hinge or not far above it, which are
-chosen anew, by the margins of all rows, when they mislead in that sense. For the result the columns are given: only the
-rows near the kink, on either side, stand alone.
+The rows are chosen in three phases. *Sampling*: the master solves over a random sample, scaled to stand for all rows,
+and draws a larger sample when the sample misleads: when its objective differs from that of all rows by more than the
+duality gap on the sample. *Active rows*: the master solves over the rows whose margin is below the kink of the hinge
+loss or a little above, and chooses them again when they mislead. *Result*: once no column is added any more, only the
+rows near the kink are kept as they are, and the rows on either side of the kink are bundled (``reduction.py``).
 """
 
 from __future__ import annotations
@@ -23,19 +23,23 @@ from .certificate import certify
 from .interleaved import SINGLE_ABOVE
 from .reduction import Reduction, rows_near, sample_of
 
-GROWTH, MOST_SAMPLED = 4, 0.25
-"""A sample that misleads is followed by one so many times as large, up to this part of all rows."""
+GROWTH = 4
+"""A sample that misleads is followed by a sample this many times as large."""
+MOST_SAMPLED = 0.25
+"""No sample has more than this fraction of all rows; beyond it, the active rows are chosen instead."""
 NEAR = 0.05
-"""The part of all rows that counts as near the kink, at least as many as were sampled at first."""
-SETTLED, TRUSTED = 5e-2, 1e-3
-"""Gaps on the rows at hand to be reached: on rows just chosen, after which the inner master has its own pace; and
-before the rows for the result are chosen."""
+"""The fraction of all rows that counts as near the kink; never fewer rows than the first sample had."""
+SETTLED = 5e-2
+"""After rows are chosen, the inner master takes steps until the gap on these rows is at most this."""
+TRUSTED = 1e-3
+"""The rows for the result are chosen by a solution whose gap is at most this."""
 
 
 class ActiveRows:
-    """Solves by ``inner`` over samples from ``n_sampled`` rows on, then near the kink; over all if there are no more.
+    """Solves by ``inner``, first over samples of ``n_sampled`` rows and more, then over the rows near the kink.
 
-    For programmes with idle rows (``Programme.has_idle_rows``).
+    Data of at most ``n_sampled`` rows are solved over all rows. The programme must have idle rows
+    (``Programme.has_idle_rows``).
     """
 
     def __init__(self, inner: Reoptimiser, n_sampled: int) -> None:
@@ -59,7 +63,7 @@ class ActiveRows:
         return solution
 
     def polish(self, columns: Columns, programme: Programme) -> MasterSolution:
-        """The optimum over all rows, to the tolerance: rows join until those left out make no difference."""
+        """The optimum over all rows, to the tolerance: rows are added until the other rows make no difference."""
         if columns.n_rows <= self._n_sampled:
             return self._inner.polish(columns, programme)
         self._follow(columns)
@@ -75,7 +79,7 @@ class ActiveRows:
         return solution
 
     def move_to(self, columns: Columns, programme: Programme) -> None:
-        """Choose rows anew: those near the kink at one C need not be so at another."""
+        """Choose the rows again: a row that is near the kink at one C need not be near it at another."""
         if columns.n_rows <= self._n_sampled:
             self._inner.move_to(columns, programme)
         else:
@@ -95,7 +99,7 @@ class ActiveRows:
         return self._held[0]
 
     def _follow(self, columns: Columns) -> bool:
-        """Hold the columns that all rows have, on the rows at hand; whether any is new."""
+        """Copy the columns to the rows in use; whether any column is new."""
         if self._held is None:
             self._hold(sample_of(columns.rows, self._n_sampled), columns)
             return True
@@ -109,7 +113,7 @@ class ActiveRows:
         return is_new
 
     def _hold(self, reduction: Reduction, columns: Columns) -> None:
-        """Look at these rows from now on."""
+        """Solve over the rows of this reduction from now on."""
         held = Columns(reduction.rows(columns.rows), columns.n_columns)
         for j in range(columns.n_columns):
             held.append(reduction.averaged(columns.entries(j)))
@@ -117,7 +121,7 @@ class ActiveRows:
         self._inner.forget()
 
     def _sample_more(self, columns: Columns) -> bool:
-        """Draw a larger sample, if the rows are a sample and there are enough."""
+        """Draw a larger sample, if the rows in use are a sample and the larger one is not too large."""
         n_sampled = GROWTH * len(self._reduction.members)
         if not self._is_sample or n_sampled > MOST_SAMPLED * columns.n_rows:
             return False
@@ -132,7 +136,7 @@ class ActiveRows:
         keep: bool = False,
         for_result: bool = False,
     ) -> None:
-        """Choose the rows by their margins; ``keep`` those that stand alone, so that no choice comes twice."""
+        """Choose the rows by their margins; ``keep`` the rows that stand alone, so that no choice is made twice."""
         assert isinstance(programme.term, LinearTerm)
         assert isinstance(programme.term.kink, float)
         rows = columns.rows
@@ -143,7 +147,7 @@ class ActiveRows:
         self._is_sample, self._for_result = False, for_result
 
     def _stepped(self, columns: Columns, programme: Programme, aim: float) -> tuple[MasterSolution, bool]:
-        """The next solution, and whether the rows at hand leave out more than the gap on them."""
+        """The next solution, and whether the rows in use mislead: the other rows matter more than the gap on these."""
 
         def step(held: Columns, part: Programme) -> MasterSolution:
             reduced = self._inner.solve(held, part)
@@ -163,7 +167,7 @@ class ActiveRows:
         solve: Callable[[Columns, Programme], MasterSolution],
         in_single: bool = False,
     ) -> tuple[MasterSolution, MasterSolution]:
-        """A solution on the rows at hand, certified over all rows, and as it is on them."""
+        """A solution over the rows in use: once certified over all rows, once as the inner master returned it."""
         assert self._held is not None
         reduction, held = self._held
         try:

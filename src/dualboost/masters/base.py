@@ -1,13 +1,13 @@
-"""The seam between the loop and the solvers: what a master is given, and what it returns.
+"""The interface between the loop and the solvers: what a master is given, and what it returns.
 
-Signs, once and for all
------------------------
-* ``w >= 0``: one weight a column, in the order of the columns.
-* ``u``: the duals, one a row, in the units of the formulation's box. For the formulations solved in w it is the
+Signs
+-----
+* ``w >= 0``: one weight for each column, in the order of the columns.
+* ``u``: the duals, one for each row, in the units of the formulation's box. For the formulations solved in w it is the
   multiplier of ``margin_i >= ...``, positive where a larger margin would improve the objective; only a formulation
-  without a lower bound (``md``) has negative ones.
-* ``rho``: the multipliers of ``E u = t``: that of the total is the soft margin of the capped formulations, that of the
-  columns of constant outputs the intercept; empty without either.
+  without a lower bound (``md``) has negative duals.
+* ``rho``: the multipliers of ``E u = t``. The multiplier of the total is the soft margin of the capped formulations,
+  the multiplier of a column of constant output is the intercept; without such equations ``rho`` is empty.
 * stationarity: ``g'(u_i) + (margins - E'rho)_i`` is 0 inside the box, >= 0 where u_i is at its lower and <= 0 at its
   upper bound; ``edges = A'u``.
 """
@@ -25,7 +25,7 @@ from ..formulations.programme import Programme
 
 
 class Candidate(NamedTuple):
-    """What a solver claims to be optimal; ``certify`` decides what it is worth."""
+    """What a solver claims to be optimal; ``certify`` measures how far from the optimum it is."""
 
     w: Vector
     u: Vector
@@ -45,17 +45,17 @@ class MasterSolution:
     primal: float
     dual: float
     programme: Programme
-    """What was solved, with what the master itself has found of it."""
+    """The programme that was solved, with what the master found of it, such as class weights."""
     gap: float
-    """(primal - dual), relative to the larger of the two or to a thousandth of the terms they are summed from."""
+    """(primal - dual), relative to the larger of both in absolute value (see ``certificate.relative_gap``)."""
 
 
 class SolveFailure(Exception):
-    """A solver stopped without an optimum; the ladder tries the next way."""
+    """A solver stopped without an optimum; the ladder then tries the next strategy or the next master."""
 
 
 class MasterFailed(Exception):
-    """No rung reached the tolerance; ``best`` is the best certified solution found, if any."""
+    """No master reached the tolerance; ``best`` is the best certified solution found, if any."""
 
     def __init__(self, best: MasterSolution | None, attempts: list[str]) -> None:
         super().__init__("; ".join(attempts))
@@ -71,7 +71,7 @@ class Master(Protocol):
     interleaves: ClassVar[bool]
     """Whether its steps may be interleaved with pricing; a reference master solves every programme to the end."""
     strategies: ClassVar[tuple[str, ...]]
-    """Ways to solve the same programme, the usual one first; the others are for when it fails."""
+    """Ways to solve the same programme; a later one is tried when those before it have failed."""
 
     @staticmethod
     def supports(programme: Programme) -> bool:
@@ -90,10 +90,10 @@ class Reoptimiser(Protocol):
 
     @property
     def is_exact(self) -> bool:
-        """Whether ``solve`` goes all the way, so that nothing is left to polish."""
+        """Whether ``solve`` already returns the optimum, so that nothing is left to polish."""
 
     def solve(self, columns: Columns, programme: Programme) -> MasterSolution:
-        """A certified solution; called again without a new column, a better one."""
+        """A certified solution; a further call without a new column returns a better one."""
 
     def polish(self, columns: Columns, programme: Programme) -> MasterSolution:
         """The optimum, to the tolerance."""
@@ -102,7 +102,7 @@ class Reoptimiser(Protocol):
         """Go on with a programme of the same formulation at another C."""
 
     def divide_rows(self, parents: Integers, shares: Vector) -> None:
-        """Go on over other rows, each of which is a share of one of the rows so far, and has its entries."""
+        """Go on over new rows: row i has the entries of the old row ``parents[i]`` and ``shares[i]`` of its weight."""
 
     def forget(self) -> None:
-        """Begin anew: the next programme is over other rows, or over fewer columns."""
+        """Forget every iterate and basis: the next programme is over other rows, or over fewer columns."""

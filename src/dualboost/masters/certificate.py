@@ -1,4 +1,4 @@
-"""Certificates: feasible weights, feasible sample weights, and the duality gap between them."""
+"""Certificates: feasible weights, feasible duals, and the duality gap between them."""
 
 from __future__ import annotations
 
@@ -10,17 +10,19 @@ from ..formulations.programme import Programme
 from .base import Candidate, MasterSolution
 
 WEIGHT_TOLERANCE = 1e-6
-"""A weight counts as used above this fraction of the largest one; what is below is set to zero."""
+"""A weight counts as used if it exceeds this fraction of the largest weight; smaller weights are set to zero."""
 
-DUST = 1e-2
-"""Weights all below this, where margins of one are asked for, are tried at zero."""
+NEGLIGIBLE_ENSEMBLE = 1e-2
+"""If no weight exceeds this, the empty ensemble is tried: the formulations without a weight total aim at margins of
+one, to which such weights add nearly nothing."""
 
 CANCELLATION_FLOOR = 1e-3
-"""The gap is relative to at least this fraction of what the objective is summed from, which may cancel or vanish."""
+"""The gap is relative to at least this fraction of the sum of the objective's terms in absolute value, because the
+terms may cancel, or the objective may be zero."""
 
 
 def relative_gap(primal: float, dual: float, size: float) -> float:
-    """(primal - dual) relative to the objective, or to its terms where they cancel."""
+    """(primal - dual) relative to the objective, or to a fraction of ``size``, the sum of its absolute terms."""
     scale = max(abs(primal), abs(dual), CANCELLATION_FLOOR * size, np.finfo(float).tiny)
     return max(primal - dual, 0.0) / scale if np.isfinite(dual) else np.inf
 
@@ -28,9 +30,10 @@ def relative_gap(primal: float, dual: float, size: float) -> float:
 def certify(
     columns: Columns, programme: Programme, candidate: Candidate, products: tuple[Vector, Vector] | None = None
 ) -> MasterSolution:
-    """Repair a candidate to feasibility and measure its gap; the solver's own word is not used.
+    """Make a candidate feasible and measure its gap, without relying on what the solver says of it.
 
-    ``products``, the candidate's margins and edges, save two passes over the rows where nothing needs repair.
+    ``products`` are the candidate's margins and edges, if known; they save two passes over the rows where the candidate
+    is feasible already.
     """
     weight_set = programme.weight_set
     w, u = candidate.w, candidate.u
@@ -59,9 +62,11 @@ def certify(
 
 
 def bound_over_class(programme: Programme, u: Vector, edges: Vector, best_edge: float, n_unseen: float) -> float:
-    """The dual value of u against every column of a class: those held, and ``n_unseen`` with at most ``best_edge``.
+    """A lower bound on the optimum over a whole class of columns, computed from u.
 
-    Where a column violates its constraint, or the unseen ones add up to a large cost, u is scaled down: still feasible.
+    The class has the columns held, and ``n_unseen`` others whose edges are at most ``best_edge``. Scaling u down keeps
+    it feasible. That is needed where a column violates its constraint; where unseen columns add a cost, the best of
+    many scales is taken.
     """
     weight_set = programme.weight_set
     edges = weight_set.with_unseen(edges, best_edge, n_unseen)
@@ -87,8 +92,8 @@ def drop_negligible(
 
 
 def _emptied(columns: Columns, programme: Programme, solution: MasterSolution) -> MasterSolution | None:
-    """The empty ensemble, where it is admissible and the weights are dust that has no larger one to be measured by."""
-    if programme.weight_set.total is not None or solution.w.max(initial=0.0) > DUST:
+    """The empty ensemble, if the weight set admits it and every weight is negligible."""
+    if programme.weight_set.total is not None or solution.w.max(initial=0.0) > NEGLIGIBLE_ENSEMBLE:
         return None
     return certify(columns, programme, Candidate(np.zeros_like(solution.w), solution.u, solution.rho))
 

@@ -20,7 +20,7 @@ from .base import Candidate, SolveFailure
 
 
 class ClarabelMaster:
-    """Builds and solves each programme anew."""
+    """Builds and solves each programme from the start."""
 
     name: ClassVar[str] = "clarabel"
     returns_vertex: ClassVar[bool] = False
@@ -68,7 +68,7 @@ class ClarabelMaster:
         return solution
 
     def _solve_primal(self, columns: Columns, programme: Programme, tolerance: float, strategy: str) -> Candidate:
-        """x = (w, xi, rho): the rows' multipliers, plus lower, are the sample weights."""
+        """x = (w, xi, rho): the multiplier of row i, plus lower_i, is its dual."""
         assert isinstance(programme.term, LinearTerm)
         m, n, weight_set = columns.n_rows, columns.n_columns, programme.weight_set
         n_rho, equations = len(programme.equations), programme.equations.matrix
@@ -93,7 +93,10 @@ class ClarabelMaster:
         return Candidate(x[:n], programme.lower + z[:m], x[n + m :])
 
     def _solve_dual(self, columns: Columns, programme: Programme, tolerance: float, strategy: str) -> Candidate:
-        """x = (u, r, t, e): the edges' multipliers are the weights; t bounds the entropies, e what edges cost."""
+        """x = (u, r, t, e): t bounds the entropies and e is the part of the edges that has a cost.
+
+        The multipliers of the constraints on the edges are the weights.
+        """
         m, n, weight_set, term = columns.n_rows, columns.n_columns, programme.weight_set, programme.term
         clarabel, entropies = self._clarabel, _entropies(term)
         is_costly = weight_set.ridge > 0 or weight_set.is_bounded
@@ -118,7 +121,7 @@ class ClarabelMaster:
             cones.extend([clarabel.ExponentialConeT()] * m)
         flat = np.zeros(m)
         slope, curvature = (flat, flat) if entropies else (term.slope(flat), term.curvature(flat))
-        t_cost = [np.full(m, entropy.price) for entropy in entropies]
+        t_cost = [np.full(m, entropy.scale) for entropy in entropies]
         e_cost = np.full(place.widths[3], weight_set.bound if weight_set.is_bounded else 0.0)
         e_curvature = np.full(place.widths[3], 1.0 / weight_set.ridge if weight_set.ridge > 0 else 0.0)
         cost = np.concatenate([slope, [weight_set.total or 0.0], *t_cost, e_cost])
@@ -140,21 +143,21 @@ class _Placing(NamedTuple):
 
 
 class _Entropy(NamedTuple):
-    """price * v log(v/reference), where v = offset + sign*u."""
+    """scale * v log(v/reference), where v = offset + sign*u."""
 
-    price: float
+    scale: float
     reference: Vector
     sign: float
     offset: Vector
 
 
 def _entropies(term: RowTerm) -> list[_Entropy]:
-    """The entropies that a term adds up; none if it is quadratic."""
+    """The entropies that a term is the sum of; none if the term is quadratic."""
     if isinstance(term, EntropyTerm):
         return [_Entropy(1.0 / term.eta, term.reference, 1.0, np.zeros_like(term.reference))]
     if isinstance(term, LogisticTerm):
-        nothing = np.zeros_like(term.price)
-        return [_Entropy(1.0, term.price, 1.0, nothing), _Entropy(1.0, term.price, -1.0, term.price)]
+        zeros = np.zeros_like(term.scale)
+        return [_Entropy(1.0, term.scale, 1.0, zeros), _Entropy(1.0, term.scale, -1.0, term.scale)]
     return []
 
 

@@ -1,14 +1,15 @@
-"""From an interior optimum of a linear programme to a vertex: the few weights that carry it.
+"""From an interior optimum of a linear programme to a vertex, which has few positive weights.
 
-Columns without a weight to speak of are left out. Rows far from the hinge's kink keep their sample weight at its bound;
-the rest, merged where no column tells them apart, are a small linear programme in u for the simplex method::
+Columns whose weight is negligible are left out. Rows whose margin is far from the kink of the hinge loss keep their
+dual at its bound. The other rows, merged where no column tells them apart, form a small linear programme in u for the
+simplex method::
 
     min  weight total * r - kink * sum(u)
     s.t. sum_i A_ij u_i - r <= cost - settled_j for every column j,   E u = what is left of t
 
-whose multipliers are the weights w. Rows that end on the other side of the kink join it, and it is solved again. The
-weights are certified by the sample weights of the programme or of the interior point; if neither shows that the columns
-left out are not needed, all take part.
+whose multipliers are the weights w. A row whose margin turns out to be on the other side of the kink is added to the
+small programme, which is then solved again. The weights are certified by the duals of the small programme or by those
+of the interior point; if neither certifies them, the small programme is solved again with all columns.
 """
 
 from __future__ import annotations
@@ -26,8 +27,9 @@ from .certificate import certify
 from .highs import INFINITY, NO_INDEX, NO_VALUES, quiet_solver, run
 
 MAX_ROUNDS = 20
+"""How many times the small programme is solved at most, with more rows each time."""
 CANDIDATE = 1e-4
-"""Columns with at least this part of the largest weight are those that a vertex is looked for in first."""
+"""A vertex is first looked for among the columns whose weight is at least this fraction of the largest weight."""
 
 
 def to_vertex(columns: Columns, programme: Programme, interior: MasterSolution, tolerance: float) -> MasterSolution:
@@ -42,7 +44,7 @@ def to_vertex(columns: Columns, programme: Programme, interior: MasterSolution, 
 def _vertex_of(
     columns: Columns, programme: Programme, interior: MasterSolution, tolerance: float, chosen: Integers
 ) -> MasterSolution:
-    """A vertex of the programme over the chosen columns; the interior point itself if there is none."""
+    """A vertex of the programme over the chosen columns; the interior point itself if no vertex is found."""
     assert isinstance(programme.term, LinearTerm)
     reached = programme.shifted(interior.margins, interior.rho)
     distance, rows = np.abs(reached - programme.term.kink), programme.rows
@@ -73,7 +75,7 @@ def _vertex_of(
 def _certified(
     columns: Columns, programme: Programme, candidate: Candidate, interior: MasterSolution
 ) -> MasterSolution:
-    """The weights with the better of two vectors of sample weights."""
+    """The candidate's weights, with its own duals or those of the interior point, whichever certify them better."""
     own = certify(columns, programme, candidate)
     borrowed = certify(columns, programme, candidate._replace(u=interior.u))
     return min(own, borrowed, key=lambda solution: solution.gap)
@@ -82,7 +84,7 @@ def _certified(
 def _solve_near(
     columns: Columns, programme: Programme, near: NDArray[np.bool_], settled: Vector, chosen: Integers
 ) -> Candidate:
-    """The programme over the near rows and the chosen columns, the other rows settled."""
+    """Solve over the rows near the kink and the chosen columns; the other rows have the duals ``settled``."""
     rows = programme.rows
     first, group = columns.distinct(np.flatnonzero(near), chosen, programme.equations.matrix)
     lower, upper = (
@@ -108,7 +110,7 @@ def _edge_programme(
     box: tuple[Vector, Vector],
     fixed: Vector,
 ) -> highspy.Highs:
-    """The small linear programme in u over a part (rows, columns) of A, with one row a column."""
+    """The small linear programme in u over a part (rows, columns) of A; each column is one of its constraints."""
     assert isinstance(programme.term, LinearTerm)
     rows, chosen = part
     block = columns.part(chosen, rows)

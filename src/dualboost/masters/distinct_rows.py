@@ -1,8 +1,8 @@
-"""A master that solves over rows that differ: those that no column tells apart are one row with all their weight.
+"""A master that merges the rows that no column tells apart, and solves over the merged rows.
 
-Merging such rows changes nothing, as a row of multiplicity two is the row twice in every formulation. A new column
-divides some rows; the inner master goes on from the divided iterate. With T stumps there are often a few thousand kinds
-of rows among a million. Once most rows differ, nothing is merged any more.
+Merging such rows does not change the optimum, since in every formulation a row of multiplicity two is the same as the
+row twice. A new column divides some merged rows; the inner master then goes on from its iterate, divided likewise.
+Among a million rows, stumps often tell only a few thousand kinds apart. Once most rows differ, nothing is merged.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from .base import Candidate, MasterFailed, MasterSolution, Reoptimiser
 from .certificate import certify
 
 LEAST_ROWS = 10_000
-"""Fewer rows than this are solved sooner than they are merged."""
+"""With fewer rows than this, merging takes longer than it saves."""
 MOST_DISTINCT = 0.5
-"""Once more than this part of the rows differ, all are kept apart."""
+"""Once the kinds of rows are more than this fraction of the rows, the rows are no longer merged."""
 
 
 class DistinctRows:
-    """Solves by ``inner`` over one row of each kind, while these are few; what it returns is over all rows."""
+    """Solves by ``inner`` over one row of each kind while there are few kinds; returns solutions over all rows."""
 
     def __init__(self, inner: Reoptimiser) -> None:
         self.tolerance, self.is_exact = inner.tolerance, inner.is_exact
@@ -98,7 +98,7 @@ class DistinctRows:
         self._hold(columns, partition, None if is_first else parents)
 
     def _hold(self, columns: Columns, partition: Partition, parents: Integers | None) -> None:
-        """Look at one row of each kind from now on."""
+        """Solve over one row of each kind from now on."""
         before = None if self._held is None else self._held.rows.counts
         counts = partition.sums(columns.rows.gathered(columns.rows.counts))
         self._held = columns.over(Rows(counts, n_jobs=columns.rows.n_jobs), partition.examples)
@@ -107,7 +107,7 @@ class DistinctRows:
             self._inner.divide_rows(parents, counts / before[parents])
 
     def _merged(self, programme: Programme) -> Programme:
-        """The programme over one row of each kind; it is the same for the same columns."""
+        """The programme over one row of each kind, computed once for the same columns."""
         if self._programme is None:
             assert self._held is not None
             assert self._partition is not None
@@ -117,7 +117,7 @@ class DistinctRows:
         return self._programme
 
     def _spread(self, merged: MasterSolution, programme: Programme) -> MasterSolution:
-        """The solution over all rows: each has its share of the dual of its kind, and its margin."""
+        """The solution over all rows: each row has the margin of its kind, and its share of the dual of its kind."""
         assert self._partition is not None
         kind = self._partition.kind
         return replace(merged, u=merged.u[kind] * self._shares, margins=merged.margins[kind], programme=programme)

@@ -1,12 +1,12 @@
-"""HiGHS as a reference master for the linear programmes: the paper's primal, columns added, basis kept.
+"""HiGHS as a reference master for the linear programmes: columns are added to the primal, and the basis is kept.
 
 ::
 
     min  sum_j (cost - (A'lower)_j) w_j - (t - E lower)'rho + sum_i (upper_i - lower_i) xi_i
     s.t. sum_j A_ij w_j - (E'rho)_i + xi_i >= kink,   sum_j w_j = weight total,   w, xi >= 0
 
-rho and the last constraint exist only where the programme has a total or an intercept, and a weight total. The
-multiplier of row i, added to lower_i, is its sample weight.
+rho exists only where the programme has a total or an intercept, and the constraint on sum_j w_j only where it has a
+weight total. The multiplier of row i, added to lower_i, is the dual of row i.
 """
 
 from __future__ import annotations
@@ -64,12 +64,12 @@ class HighsMaster:
         return Candidate(values[-n_columns:], u, values[n_rows : n_rows + len(programme.equations)])
 
     def _add_rows(self, programme: Programme) -> None:
-        """Rows, slacks, rho and the total of the weights: everything but the columns."""
+        """Add the rows, the slacks, rho and the total of the weights: everything but the columns."""
         n = len(programme.lower)
         rows = np.arange(n, dtype=np.int32)
         self.solver.addRows(n, np.zeros(n), np.full(n, INFINITY), 0, NO_INDEX, NO_INDEX, NO_VALUES)
-        prices = programme.upper - programme.lower
-        self.solver.addCols(n, prices, np.zeros(n), np.full(n, INFINITY), n, rows, rows, np.ones(n))
+        slack_costs = programme.upper - programme.lower
+        self.solver.addCols(n, slack_costs, np.zeros(n), np.full(n, INFINITY), n, rows, rows, np.ones(n))
         left = programme.right_side - programme.equations.sums(programme.lower)
         for equation, side in zip(programme.equations.matrix, left, strict=True):
             self.solver.addCol(-side, -INFINITY, INFINITY, n, rows, -equation)
@@ -98,7 +98,7 @@ def quiet_solver() -> highspy.Highs:
 
 
 def run(solver: highspy.Highs) -> highspy.HighsSolution:
-    """Solve, or raise ``SolveFailure`` with HiGHS's own word for what happened."""
+    """Solve, or raise ``SolveFailure`` with the status that HiGHS reports."""
     solver.run()
     status = solver.getModelStatus()
     if status != highspy.HighsModelStatus.kOptimal:

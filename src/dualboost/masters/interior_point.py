@@ -1,13 +1,14 @@
 """The dedicated master: one primal-dual interior-point method for every formulation.
 
-It works on the conditions (s are the slacks of the edges; p, q and z the multipliers of the bounds of u and w)::
+The method solves these conditions for mu towards 0 (s are the slacks of the edges; p, q and z the multipliers of the
+bounds of u and w)::
 
     g'(u) + A w - E'rho - p + q = 0          s = r + cost + ridge*w + z - A'u >= 0,   w*s = mu
     (u - lower)*p = mu                       (upper - u)*q = mu                       (bound - w)*z = mu
     sum(w) = weight total, if there is one (r is its multiplier, else 0)
     E u = t, the total and the intercept, if any (rho are their multipliers)
 
-u is eliminated row by row, so that a step costs one T x T matrix A'DA with a diagonal D.
+u is eliminated row by row, so that a step over T columns costs one T x T matrix A'DA with a diagonal D.
 """
 
 from __future__ import annotations
@@ -26,13 +27,15 @@ from .newton import Newton
 from .newton_rows import Iterate
 
 MAX_STEPS = 100
+"""How many steps are taken at most."""
 MAX_STALLED = 8
+"""After more steps than this without a smaller gap, the best point so far is returned."""
 SMALL_MARGIN = 0.05
-"""Where margins are smaller than this at the start, the weights are raised to make them one."""
+"""If the mean size of the margins is below this at the start, the weights are raised to make it one."""
 
 
 class InteriorPointMaster:
-    """Solves any programme, from the middle of its box."""
+    """Solves any programme, from a point inside its box."""
 
     name: ClassVar[str] = "ipm"
     returns_vertex: ClassVar[bool] = False
@@ -58,7 +61,7 @@ class InteriorPointMaster:
             try:
                 with np.errstate(all="ignore"):
                     point = newton.advance(point)
-            except (LinAlgError, ValueError):  # no longer definite, or no longer finite: rounding has the last word
+            except (LinAlgError, ValueError):  # rounding has made the system indefinite or infinite
                 break
         if not np.isfinite(best_gap):
             raise SolveFailure("the interior-point method found no finite point")
@@ -74,7 +77,7 @@ def starting_point(columns: Columns, programme: Programme) -> Iterate:
     sizes = np.abs(margins)
     typical = rows.total(sizes) / rows.n_rows
     is_free = weight_set.total is None and not weight_set.is_bounded
-    if is_free and 0 < typical < SMALL_MARGIN:  # votes far below one need weights far above it
+    if is_free and 0 < typical < SMALL_MARGIN:  # votes far below one need weights far above one
         w, margins = w / typical, margins / typical
     scale = max(1.0, rows.largest(np.abs(margins)))
     r = float(edges.max()) if weight_set.total is not None else 0.0
@@ -86,7 +89,10 @@ def starting_point(columns: Columns, programme: Programme) -> Iterate:
 
 
 def _starting_duals(programme: Programme) -> Vector:
-    """The shares of a total, what rows ask for at a margin of zero, or the middle where that is a bound."""
+    """Each row's share of the total of u, if there is one; else its response to a margin of zero.
+
+    Where that is not inside the box of the row, another point inside the box is taken.
+    """
     if programme.total is not None:
         rows = programme.rows
         share = rows.counts * (programme.total / rows.n_samples)

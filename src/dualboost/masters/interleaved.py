@@ -1,8 +1,8 @@
-"""Primal-dual column generation: one interior-point step between pricings, and a polish at the end.
+"""Primal-dual column generation: one interior-point step between pricings, and an exact solution at the end.
 
-The duals of a loosely solved master are central, which makes them good prices; solving it to the end before every
-pricing is wasted work. See Gondzio, Gonzalez-Brevis & Munari, "New developments in the primal-dual column generation
-technique", EJOR 224 (2013).
+The duals of a loosely solved master stay away from their bounds, and pricing with such duals finds better columns than
+with extreme ones; solving the master to the end before every pricing would be wasted work. See Gondzio,
+Gonzalez-Brevis & Munari, "New developments in the primal-dual column generation technique", EJOR 224 (2013).
 """
 
 from __future__ import annotations
@@ -24,30 +24,34 @@ from .newton_rows import Iterate
 from .warm_start import moved, raised, with_new_columns
 
 STEP_BACK = 0.995
+"""A step goes at most this fraction of the way to the nearest bound, so that the iterate stays strictly inside."""
 NEW_COLUMN_CENTRING = 0.8
+"""The step after a new column aims at products of at least this fraction of their mean, to stay off the bounds."""
 LEAST_CENTRAL = 0.03
 """When a column enters, every complementarity product is raised to at least this fraction of the mean product."""
 MOST_CENTRAL = 0.3
-"""The fraction after the step of an entry was blocked; it is halved with every entry that is not."""
+"""The fraction used instead of ``LEAST_CENTRAL`` after the step for a new column was blocked; every new column whose
+step is not blocked halves the fraction again."""
 BLOCKED = 0.1
-"""After a step shorter than this, the small products are raised before the next one."""
+"""A step shorter than this counts as blocked; the small products are then raised before the next step."""
 NEARLY_SOLVED = 1e-2
-"""At a smaller gap than this, steps that are blocked twice without a smaller gap in between go round in a circle."""
+"""At a gap below this, a second blocked step without progress means that more steps will not help either."""
 PUSH = 0.3
-"""When pricing found no new column, steps are taken until the gap is this part of what it was."""
+"""When pricing found no new column, steps are taken until the gap is at most this fraction of the gap before."""
 MOST_PUSHES = 4
-"""So many steps at most are taken in one go."""
+"""At most this many steps are taken between two pricings."""
 SINGLE_ABOVE = 1e-3
 """Steps from a relative gap above this are taken in single precision."""
 SINGLE_ROWS = 2000
-"""Over fewer rows than this, single precision saves nothing."""
+"""Over fewer rows than this, single precision saves no time."""
 PATIENCE = 20
-"""Calls without a new column after which the master is solved to the end."""
+"""After this many calls without a new column, the master is solved to the end."""
 POLISH_STEPS = 60
+"""``polish`` takes at most this many steps before it leaves the programme to the ladder."""
 
 
 class Interleaved:
-    """A master that takes one step a call; the ladder behind it solves to the end when that does not suffice."""
+    """A master that takes one or a few steps a call; a ladder solves to the end where steps do not suffice."""
 
     is_exact: ClassVar[bool] = False
 
@@ -66,7 +70,7 @@ class Interleaved:
         self._optimum: MasterSolution | None = None
 
     def solve(self, columns: Columns, programme: Programme) -> MasterSolution:
-        """A solution whose gap may still be large, better than the last one if no column is new."""
+        """A solution whose gap may still be large; if no column is new, it is better than the one before."""
         grown = self._point is not None and len(self._point.w) < columns.n_columns
         self._waited = 0 if grown else self._waited + 1
         if grown:
@@ -102,7 +106,7 @@ class Interleaved:
         return self._solved(columns, programme)
 
     def _solved(self, columns: Columns, programme: Programme) -> MasterSolution:
-        """The optimum by the ladder, found once for the same columns."""
+        """The optimum found by the ladder, which is asked once for the same columns."""
         if self._optimum is None or not self._is_solved(columns):
             self._optimum = self._ladder.solve(columns, programme)
         return self._optimum
@@ -122,7 +126,7 @@ class Interleaved:
         self._optimum, self._raised_at = None, np.inf
 
     def divide_rows(self, parents: Integers, shares: Vector) -> None:
-        """A row's dual is divided among its parts; multipliers and margins are those of every part."""
+        """Divide the dual of each row among its parts, which keep the multipliers and the margin of the row."""
         if self._point is not None:
             point = self._point
             u, p, q, margins = (one[parents] for one in (point.u, point.p, point.q, point.margins))
@@ -131,7 +135,7 @@ class Interleaved:
         self._programme = self._optimum = None
 
     def forget(self) -> None:
-        """Begin anew: the next programme is over other rows, or fewer columns."""
+        """Forget the iterate: the next programme is over other rows, or over fewer columns."""
         self._ladder.forget()
         self._point, self._waited = None, 0
         self._optimum, self._raised_at = None, np.inf
@@ -147,7 +151,7 @@ class Interleaved:
         return possible
 
     def _advance(self, columns: Columns, programme: Programme) -> bool:
-        """A step towards the optimum over the same columns; False where steps are blocked whatever is tried."""
+        """A step towards the optimum over the same columns; False where steps remain blocked."""
         if self._length < BLOCKED and self._point is not None:
             if 0.5 * self._raised_at < self._gap <= NEARLY_SOLVED:
                 return False
@@ -155,7 +159,7 @@ class Interleaved:
         return self._step(columns, programme, 0.0)
 
     def _step(self, columns: Columns, programme: Programme, centring: float) -> bool:
-        """One step; False, and a fresh start next time, if rounding has made it impossible."""
+        """One step; False if rounding makes it impossible: the next call then begins from a new starting point."""
         in_doubt = self._gap > SINGLE_ABOVE and columns.n_rows >= SINGLE_ROWS
         for in_single in (True, False) if in_doubt else (False,):
             newton = Newton(self._products(columns, in_single), programme, STEP_BACK)
@@ -171,7 +175,7 @@ class Interleaved:
         return False
 
     def _products(self, columns: Columns, in_single: bool) -> Products:
-        """The products to step with; the iterate's own are computed anew when they become exact."""
+        """The columns in the precision asked for; the iterate's margins and edges are recomputed after single."""
         if self._in_single and not in_single and self._point is not None:
             point = self._point
             self._point = point._replace(margins=columns.margins(point.w), edges=columns.edges(point.u))
@@ -179,7 +183,7 @@ class Interleaved:
         return columns.single if in_single else columns
 
     def _certified(self, columns: Columns, programme: Programme) -> MasterSolution:
-        """The iterate's certificate, by its own products; a small gap is not believed in single precision."""
+        """The iterate's certificate; a small gap in single precision is measured again in double precision."""
         solution = self._measured(columns, programme)
         if self._in_single and solution.gap <= SINGLE_ABOVE:
             self._products(columns, in_single=False)

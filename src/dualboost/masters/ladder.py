@@ -1,6 +1,6 @@
-"""The ladder: one certified solution from several solvers, each with several ways to try.
+"""The ladder: tries several masters, each with several strategies, until one solution is certified.
 
-The first candidate whose own certificate holds is taken; a solver's status alone is never believed.
+The first candidate whose certificate holds is taken; the status that a solver reports is never relied on.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from .certificate import certify, drop_negligible
 from .crossover import to_vertex
 
 AIM = 1e-2
-"""Solvers aim at this fraction of the accepted gap, so that rounding and the vertex stay within it."""
+"""Solvers aim at this fraction of the accepted gap, which leaves room for rounding and for the step to a vertex."""
 
 
 class Ladder:
@@ -54,7 +54,7 @@ class Ladder:
         raise MasterFailed(best, attempts)
 
     def part(self, tolerance: float, vertices: bool = True) -> Ladder:
-        """The same ladder for programmes that are a part of another one."""
+        """The same masters with another tolerance, for programmes that are solved as a part of another programme."""
         return Ladder(self._factories, tolerance, self._vertices and vertices)
 
     def polish(self, columns: Columns, programme: Programme) -> MasterSolution:
@@ -62,14 +62,14 @@ class Ladder:
         return self.solve(columns, programme)
 
     def move_to(self, columns: Columns, programme: Programme) -> None:
-        """Every solve is one from the start, but masters hold costs that depend on C."""
+        """Discard the masters, because they hold costs that depend on C."""
         self.forget()
 
     def divide_rows(self, parents: Integers, shares: Vector) -> None:
         self.forget()
 
     def forget(self) -> None:
-        """Begin anew: the next programme is over other rows."""
+        """Discard the masters: the next programme is over other rows."""
         self._masters.clear()
 
     def _able(self, programme: Programme) -> Iterator[Master]:

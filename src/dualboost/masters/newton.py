@@ -1,6 +1,7 @@
 """Newton's equations of the interior-point method: one predictor-corrector step.
 
-What runs over the rows is in ``newton_rows.py``; here are the weights and the few multipliers beside them.
+The computations over the rows are in ``newton_rows.py``; this module has those over the weights and the few multipliers
+of the equations.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ class Newton:
         self.n_products = n_products(columns, programme)
 
     def advance(self, point: Iterate, least_centring: float = 0.0) -> Iterate:
-        """The point after one predictor-corrector step; ``least_centring`` of 1 would keep the mean product."""
+        """The point after one predictor-corrector step that aims at ``least_centring`` of the mean product or more."""
         self._linearise(point)
         mu = self._mean_product(point)
         affine, rows, growth = self._direction(point, 0.0, None)
@@ -74,9 +75,10 @@ class Newton:
         return self.scaling * solution
 
     def _direction(self, point: Iterate, centring: float, affine: Iterate | None) -> tuple[Iterate, Direction, float]:
-        """A step towards products equal to ``centring``, its rows, and the most that a positive quantity shrinks.
+        """A step towards products equal to ``centring``, the rows' part of it, and the largest relative decrease.
 
-        A quantity that the whole step would take to zero shrinks by -1; the step is then cut where it would be zero.
+        The relative decrease of a positive quantity is its change divided by the quantity: at -1 the whole step would
+        take it to zero, so that a step with a larger decrease must be shortened.
         """
         weight_set, n = self.programme.weight_set, self.columns.n_columns
         rows = self.system.towards(centring, affine)
@@ -95,7 +97,7 @@ class Newton:
             change = change - dr * self.response
         dw, drho = change[:n], change[n:]
         added = rows.follow(dw)
-        if len(drho):  # by the sums of du itself: the solution of the system is less exact
+        if len(drho):  # the sums of du give drho more exactly than the solution of the system
             drho = solve(self.coupling, missing_u - added, assume_a="pos")
         growth = [-1.0, rows.finish(drho)]
         ds = (target_w - point.s * dw) / point.w - point.s
@@ -121,7 +123,7 @@ class Newton:
 
 
 def n_products(columns: Products, programme: Programme) -> int:
-    """How many complementarity products there are: one a column, or two if it is bounded, and two a row with bounds."""
+    """The number of complementarity products: one for each bound of a weight and for each bound of a dual."""
     a_column = 2 if programme.weight_set.is_bounded else 1
     return a_column * columns.n_columns + (2 * programme.rows.n_rows if programme.is_bounded else 0)
 
@@ -144,6 +146,6 @@ def mean_product(point: Iterate, programme: Programme) -> float:
 
 
 def room_above(w: Vector, programme: Programme) -> Vector:
-    """How far each weight is from its bound, not less than rounding leaves."""
+    """How far each weight is below its bound, but at least one rounding error."""
     bound = programme.weight_set.bound
     return np.maximum(bound - w, np.finfo(float).eps * bound)

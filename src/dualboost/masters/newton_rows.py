@@ -1,8 +1,8 @@
 """The part of a Newton step that runs over the rows, one block at a time.
 
-u, its multipliers p and q, and the margins are as long as the rows. Everything here is elementwise in them but for what
-is added up: products with the columns and the equations, which are as small as the weights. With b the slacks of the
-bounds of u (``below``, ``above``) and c the curvature of the terms, a step solves for every row::
+u, its multipliers p and q, and the margins have one entry for each row. Everything here works on each row by itself,
+except for the products with the columns and the equations, which are sums over the rows. With ``below`` and ``above``
+the distances of u from its bounds and c the curvature of the terms, a step solves for every row::
 
     D = 1/(c + p/below + q/above)
     du = -D (g'(u) + m - E'rho - (centring - corrections)/below + (centring + corrections)/above) - D (A dw - E'drho)
@@ -21,7 +21,7 @@ from ..formulations.programme import Programme
 from .base import Candidate
 
 PROXIMAL = 1e-10
-"""Keeps D finite on rows that tie with the kink of a hinge; relative to the width of the box."""
+"""A curvature added to every term, relative to the width of the box, so that D is finite for linear terms too."""
 
 
 class Iterate(NamedTuple):
@@ -105,7 +105,7 @@ class Direction:
             self.p, self.q = self.rows.empty(), self.rows.empty()
 
     def reduced(self) -> Vector:
-        """A'D r and then E D r, r being what is missing to the rows' own equations."""
+        """A'D r and then E D r, where r is the residual of the rows' own equations."""
         found: Vector = self.rows.add_up(self._reduced_in, size=LIGHT + self.system.columns.n_columns)
         return found
 
@@ -125,7 +125,7 @@ class Direction:
         return np.concatenate([edges, system.programme.equations.matrix[:, block] @ scaled])
 
     def follow(self, dw: Vector) -> Vector:
-        """du, up to the change of rho, after a change of the weights; what it adds to E u."""
+        """Compute du for a change of the weights, leaving out the change of rho; returns the change of E u."""
 
         def work(block: slice) -> Vector:
             margins = self.margins[block] = self.system.columns.margins_in(block, dw)
@@ -138,7 +138,7 @@ class Direction:
         return found
 
     def finish(self, drho: Vector) -> float:
-        """The rest of the step, and the most that one of its quantities shrinks, as a part of itself."""
+        """Complete the step with the change of rho; returns the largest relative decrease of a positive quantity."""
 
         def work(block: slice) -> float:
             system, point, du = self.system, self.system.point, self.u[block]
@@ -174,7 +174,7 @@ class Direction:
 
 
 def moved(rows_of: RowSystem, step: Iterate, length: float) -> dict[str, Vector]:
-    """The row-long parts of the point after a step."""
+    """The vectors of the point that have an entry for each row, after a step."""
     point, rows = rows_of.point, rows_of.rows
     names = ("u", "p", "q", "margins") if rows_of.bounded else ("u", "margins")
     found = {name: rows.empty() for name in names}

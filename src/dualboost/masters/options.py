@@ -1,4 +1,4 @@
-"""How the programme is solved: what a user may choose beside what is optimised."""
+"""The options for how a programme is solved, as opposed to what is optimised."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from ..arguments import ParameterObject, require_choice, require_integer
 
 @dataclass
 class SolverOptions(ParameterObject):
-    """The plumbing of a fit; the defaults suit nearly everyone, and none of it changes what is optimal.
+    """How a fit is computed; the defaults suit nearly everyone, and no option changes what is optimal.
 
     Parameters
     ----------
     master : {"auto", "ipm", "highs", "clarabel"}, default="auto"
-        The solver. "ipm" is our own for every formulation; "highs" (linear programmes) and "clarabel" (an extra) are
-        independent references. Whichever is chosen, the others stand by in case it fails.
+        The solver. "ipm" is dualboost's own, for every formulation; "highs" (linear programmes) and "clarabel" (an
+        extra) are independent references. If the solver chosen fails, the others are tried.
     reoptimize : {"as_needed", "every"}, default="as_needed"
         "as_needed" solves the master only as far as the next pricing needs, and to the end for the result: fast.
         "every" solves it to the end after every tree, so that each row of ``history_`` and each stage of
@@ -25,8 +25,8 @@ class SolverOptions(ParameterObject):
     schedule : {"all", "rotate"}, default="all"
         With several learners: ask all of them at every iteration, or one after the other.
     active_rows : int, default=None
-        How many rows the master begins with, to go on with those that matter; the result is certified over all rows.
-        For "lp" and "cg" on hundreds of thousands of rows. None takes all rows from the start.
+        How many rows the master begins with; it goes on with the rows that matter to the optimum, and the result is
+        certified over all rows. For "lp" and "cg" on hundreds of thousands of rows. None takes all rows at once.
     """
 
     master: str = "auto"

@@ -1,11 +1,9 @@
-"""Fewer rows that stand for all: a sample, or the rows near the kink of a hinge alone and the others in bundles.
+"""A few rows that stand for all rows: a sample, or the rows near the kink of a hinge loss and bundles of the others.
 
-Rows are chosen and bundled in one place, from vectors that ``Rows.gathered`` brings there.
-
-A bundle is one row with the sum of its members' bounds and the mean of their votes. Its loss is at most the sum of
-theirs, and the same where all of them are on one side of the kink; its sample weight, divided among them, is one that
-they may have. So a programme over bundles is a relaxation whose sample weights are feasible over all rows, with the
-same edges.
+A bundle is one row with the sum of its members' bounds and the mean of their votes. The loss of a bundle is at most the
+sum of its members' losses, and equal to it where all members are on one side of the kink. The dual of a bundle, divided
+among its members, is feasible for each of them. So a programme over bundles is a relaxation, and its duals are feasible
+over all rows, with the same edges.
 """
 
 from __future__ import annotations
@@ -22,40 +20,42 @@ from ..formulations.programme import Programme
 from ..formulations.terms import LinearTerm
 
 BUNDLE = 256
-"""Members of a bundle: with a power of two, the mean of hard votes of equal rows is exact in single precision."""
+"""The rows in a bundle: a power of two, so that the mean of votes of -1 and +1 is exact in single precision."""
 
 
 @dataclass(frozen=True, eq=False)
 class Reduction:
-    """Rows that stand alone, rows in bundles, and rows left out, whose sample weight is zero."""
+    """Rows that stand alone, rows in bundles, and rows left out, whose dual is zero."""
 
     alone: NDArray[np.bool_]
-    """For each of all rows, whether it stands alone."""
+    """For every row, whether it stands alone."""
     members: Integers
-    """The rows that take part, those of a bundle side by side."""
+    """The rows that take part; the rows of a bundle are next to each other."""
     starts: Integers
     """Where each row of the reduced programme begins among the members."""
     shares: Vector
-    """Each member's part of its bundle."""
+    """The share of each member in its bundle, by multiplicity."""
     scale: Vector
-    """How many times itself each row of the reduced programme stands for; the largest is taken off sample weights."""
+    """The factor on the multiplicity of each row of the reduced programme: above 1 in a sample, which stands for all
+    rows of its class, and 1 for bundles."""
     n_idle: int = 0
-    """The last bundles, those above the kink: they hold the master back, but need no sample weight to speak of."""
+    """How many bundles, at the end, are of rows above the kink: these limit the steps of the master, but their duals
+    are nearly zero."""
 
     @property
     def unit(self) -> float:
-        """The part of the reduced programme's sample weights that is feasible over all rows."""
+        """The factor that makes the reduced programme's duals feasible over all rows."""
         return 1.0 / float(self.scale.max())
 
     def is_below(self) -> NDArray[np.bool_]:
-        """Whether a row in a bundle is in one below the kink; false for the others."""
+        """For every row, whether it stands alone or in a bundle below the kink."""
         is_below = np.zeros(len(self.alone), dtype=bool)
         idle = self.starts[len(self.starts) - self.n_idle] if self.n_idle else len(self.members)
         is_below[self.members[:idle]] = True
         return is_below
 
     def sums(self, values: Vector) -> Vector:
-        """Values of all rows, added up over bundles, to scale."""
+        """The values of all rows, added up over each bundle and scaled."""
         return self.scale * np.add.reduceat(values[self.members], self.starts)
 
     def averaged(self, entries: NDArray[np.floating]) -> Vector:
@@ -63,14 +63,14 @@ class Reduction:
         return np.add.reduceat(self.shares * entries[self.members], self.starts)
 
     def active(self, u: Vector, negligible: float) -> Vector:
-        """The reduced programme's sample weights, with none on idle bundles if all they have is negligible."""
+        """The reduced programme's duals, with zeros on the idle bundles if those add up to something negligible."""
         n_active = len(u) - self.n_idle
-        if u[n_active:].sum() > negligible:  # rows that moved, or that tie with the kink
+        if u[n_active:].sum() > negligible:  # a row has come down to the kink
             return u
         return np.concatenate([u[:n_active], np.zeros(self.n_idle)])
 
     def spread(self, u: Vector) -> Vector:
-        """Sample weights of the reduced programme on all rows, times ``unit``."""
+        """The reduced programme's duals spread over all rows, times ``unit``."""
         spread = np.zeros(len(self.alone))
         spread[self.members] = self.shares * np.repeat(self.unit * u, _sizes(self.starts, len(self.members)))
         return spread
@@ -88,9 +88,10 @@ class Reduction:
 
 
 def sample_of(rows: Rows, n_rows: int) -> Reduction:
-    """About ``n_rows`` rows, an equal part of them of each class or all it has, scaled to stand for their class.
+    """About ``n_rows`` rows, equally many of each class as far as it has them, scaled to stand for their class.
 
-    Rows are in an order of their own (``data/merging.py``), so with the fixed seed the same data have the same sample.
+    The order of the rows does not depend on the order of the data (``data/merging.py``), so that with the fixed seed
+    the same data have the same sample.
     """
     rng = np.random.default_rng(0)
     groups, counts = rows.gathered(rows.groups), rows.gathered(rows.counts)
@@ -112,13 +113,13 @@ def rows_near(
     before: Reduction | None = None,
     bundle_below: bool = True,
 ) -> Reduction:
-    """The ``n_rows`` rows nearest to the kink alone, the others in bundles of rows with much the same margins.
+    """The ``n_rows`` rows nearest to the kink stand alone, the others are bundled with rows of nearly the same margin.
 
-    Rows below the kink are bundled for columns that are given only: a new one would gain by what its votes are in the
-    mean, and lose by none of those that it misses.
+    Rows below the kink are bundled (``bundle_below``) only once no new columns are sought: a bundle shows a pricer the
+    mean of its members' votes only, which hides the rows that a new column gets wrong.
 
-    Given the reduction ``before``, the rows that stood alone still do, and so do those that changed sides; if that
-    makes no difference, all do.
+    Given the reduction ``before``, the rows that stood alone in it still do, and so do the rows that changed sides of
+    the kink. If these are the same rows as before, all rows stand alone.
     """
     distance, is_below = np.abs(reached - kink), reached < kink
     n_rows = min(n_rows, len(reached))

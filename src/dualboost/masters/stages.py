@@ -1,11 +1,12 @@
-"""Programmes in two stages: each class alone, then the class weights at which both exceed their least losses alike.
+"""Programmes in two stages: each class alone, then the class weights at which both classes have the same excess.
 
-The weights of the two classes add up to one, so one number is sought: the weight of the second class. Over that number
-the optimum of the programme is a concave function, and the two excesses of any ensemble are a straight line that
-nowhere lies below it. Stage one gives the first two lines, one rising and one falling. Where they cross is the next
-class weight to solve at. Its optimum gives a new line that replaces the one with the same direction. In one mean of the
-two ensembles both classes have the same excess, which is the height of the crossing: that mean is optimal once the
-height meets the dual value.
+The excess of a class is its loss minus the least loss it has alone. The weights of the two classes add up to one, so
+one number is sought: the weight p of the second class. The optimum of the programme is a concave function of p. The
+weighted mean of the two excesses of any one ensemble is a straight line over p, nowhere below that function. Stage one
+gives two ensembles: the line of one rises with p, the line of the other falls. The programme is solved next at the p
+where the two lines cross. Its optimal ensemble has a line too, which replaces the rising or the falling line. Some mean
+of the two ensembles has the same excess for both classes, equal to the height of the crossing. That mean is optimal
+once the dual value reaches this height.
 """
 
 from __future__ import annotations
@@ -26,25 +27,26 @@ from .interleaved import Interleaved
 from .ladder import Ladder
 
 MOST_SEARCHED = 40
-"""How many class weights are tried for a solution."""
+"""How many pairs of class weights are tried at most for a solution."""
 FEW_SEARCHED = 4
-"""How many class weights are tried between two pricings."""
+"""How many pairs of class weights are tried at most between two pricings."""
 INNER = 0.1
-"""What is solved at one pair of class weights is solved to this part of the tolerance."""
+"""The programme at one pair of class weights is solved to this fraction of the tolerance."""
 GROWTH = 1.5
-"""Between pricings the class weights are sought anew when the columns are so many times as many as the last time."""
+"""Between pricings the class weights are searched again once there are this many times the columns of the last
+search."""
 ROUGH = 1e-2
-"""The tolerance of the class weights between pricings."""
+"""The tolerance of the search for class weights between pricings."""
 NEAR = 1e-3
-"""No column being new, a gap at one pair of class weights below which another pair has more to give."""
+"""If no column is new and the gap at the present class weights is below this, the class weights are searched again."""
 NOTHING = 1e-9
-"""An excess that is no more than rounding: then all class weights are as good."""
+"""A slope of a line no larger than this is a rounding error: one ensemble is then best for both classes."""
 
 Solve = Callable[[Programme], MasterSolution]
 
 
 class Line(NamedTuple):
-    """An ensemble, and by how much each class exceeds its least loss: a line over the weight of the second class."""
+    """An ensemble and the excess of each class: a straight line over the weight of the second class."""
 
     w: Vector
     rho: Vector
@@ -58,7 +60,7 @@ class Line(NamedTuple):
 def in_stages(
     columns: Columns, programme: TwoStageProgramme, solve: Solve, tolerance: float, n_searched: int = MOST_SEARCHED
 ) -> MasterSolution:
-    """The optimum of both stages over the columns, given a way to solve programmes of the one shape over them."""
+    """The optimum of both stages over the columns; ``solve`` solves ordinary programmes over the same columns."""
     own = [certify(columns, programme.alone(k), _solved(solve, programme.alone(k))) for k in (0, 1)]
     programme = programme.at((0.5, 0.5), np.array([[max(one.dual, 0.0), one.primal] for one in own]))
     rising, falling = (_line(programme, one) for one in own)
@@ -77,7 +79,7 @@ def in_stages(
 
 
 def _solved(solve: Solve, programme: TwoStageProgramme) -> Candidate:
-    """What solves the programme at its class weights; short of the tolerance the best there is, certified later."""
+    """The optimum at the programme's class weights, or the best solution found if no solver reaches the tolerance."""
     try:
         found = solve(programme.inner())
     except MasterFailed as failure:
@@ -93,7 +95,7 @@ def _line(programme: TwoStageProgramme, solution: MasterSolution) -> Line:
 
 
 def _crossing(rising: Line, falling: Line) -> tuple[float, float]:
-    """The class weights where two lines have the same height; equal ones where one ensemble is best for both."""
+    """The class weights where two lines cross; equal class weights where one ensemble is best for both classes."""
     if min(rising.slope, -falling.slope) <= NOTHING:
         return 0.5, 0.5
     second = float((falling.excess[0] - rising.excess[0]) / (rising.slope - falling.slope))
@@ -102,7 +104,7 @@ def _crossing(rising: Line, falling: Line) -> tuple[float, float]:
 
 
 def _mean(rising: Line, falling: Line) -> Candidate:
-    """The mean of two ensembles at which both classes exceed by the same, or the better of the two."""
+    """The mean of two ensembles that has the same excess for both classes, or else the better of the two."""
     difference = rising.slope - falling.slope
     part = min(max(-falling.slope / difference, 0.0), 1.0) if difference > 0 else 0.5
     w, rho = (part * one + (1.0 - part) * other for one, other in zip(rising[:2], falling[:2], strict=True))
@@ -110,10 +112,10 @@ def _mean(rising: Line, falling: Line) -> Candidate:
 
 
 class Staged:
-    """A master of programmes in two stages, made from one of programmes of the one shape.
+    """A master of programmes in two stages, made from a ladder for ordinary programmes.
 
-    If it ``interleaves``, it takes single steps between pricings, at class weights found roughly; else every solve goes
-    to the end.
+    If it ``interleaves``, it takes single steps between pricings, at class weights found by a rough search; else every
+    call of ``solve`` returns the optimum.
     """
 
     def __init__(self, ladder: Ladder, interleaves: bool) -> None:
@@ -161,7 +163,7 @@ class Staged:
         self._n_held = self._n_searched = 0
 
     def _searched(self, columns: Columns, programme: Programme) -> MasterSolution:
-        """Both stages, roughly."""
+        """Both stages, solved to the tolerance ``ROUGH``."""
         solve = partial(self._rough.solve, columns)
         try:
             found = in_stages(columns, _staged(programme), solve, ROUGH, FEW_SEARCHED)
@@ -172,7 +174,7 @@ class Staged:
         return self._kept(columns, found)
 
     def _kept(self, columns: Columns, solution: MasterSolution) -> MasterSolution:
-        """The solution, whose class weights are those of the steps to come."""
+        """The solution; the steps to come use its class weights."""
         self._last, self._n_searched = _staged(solution.programme), columns.n_columns
         self._steps.move_to(columns, self._last.inner())
         return solution

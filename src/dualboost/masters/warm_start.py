@@ -1,7 +1,7 @@
-"""Where the interior-point method goes on when the problem changes: from its last iterate, pulled off its bounds.
+"""Starting points of the interior-point method after the programme has changed: the last iterate, moved off its bounds.
 
-An optimum of the old problem lies on bounds that block every step in the new one. Its complementarity products are
-raised as far as the gap in the new problem asks for, so that the next step is a long one.
+The optimum of the old programme lies on bounds that would block every step towards the new optimum. Its complementarity
+products are therefore raised, in proportion to the gap in the new programme, so that the next step is long.
 """
 
 from __future__ import annotations
@@ -18,15 +18,17 @@ from .newton import mean_product, n_products, room_above
 from .newton_rows import Iterate
 
 NEW_COLUMN_WEIGHT = 0.1
-"""The least weight of a new column, relative to the mean one: most turn out to be needed."""
+"""The least weight of a new column, relative to the mean weight: most new columns turn out to be needed."""
 GAP_SHARE = 4.0
-"""The products that a new column calls for add up to this many times the gap that it opens."""
-RAISE, RAISED_CENTRAL = 10.0, 0.3
-"""After a blocked step, every product is raised to the second, as if the mean one were the first times as large."""
+"""When a column enters, the products are raised until they add up to this many times the gap that the column opens."""
+RAISED_MEAN = 10.0
+"""After a blocked step the method aims at a mean product this many times as large as the present mean."""
+RAISED_CENTRAL = 0.3
+"""After a blocked step every product is raised to at least this fraction of the larger mean."""
 MOVED_CENTRAL = 0.1
-"""The fraction of the mean that every product is raised to when C changes."""
+"""When C changes, every product is raised to at least this fraction of the mean product."""
 INSIDE = 0.99
-"""The largest weight, relative to its bound."""
+"""The largest fraction of its bound that a weight has in a starting point."""
 
 
 def with_new_columns(point: Iterate, columns: Columns, programme: Programme, central: float) -> Iterate:
@@ -39,7 +41,7 @@ def with_new_columns(point: Iterate, columns: Columns, programme: Programme, cen
     gap = max(opened.primal - opened.dual, 0.0)
     mu = max(mean_product(point, programme), GAP_SHARE * gap / n_products(columns, programme))
     point = _off_bounds(point, programme, mu, central)
-    if programme.is_bounded:  # only then have the duals moved
+    if programme.is_bounded:  # moving off the bounds has changed the duals
         edges = columns.single.edges(point.u)
     least_violation = 1e-2 * programme.rows.total(np.abs(point.u))
     violation = np.maximum(np.abs(point.r + weight_set.cost - edges[n_old:]), least_violation)
@@ -53,7 +55,7 @@ def with_new_columns(point: Iterate, columns: Columns, programme: Programme, cen
 
 
 def moved(point: Iterate, columns: Columns, old: Programme, new: Programme) -> Iterate:
-    """The point at the same place in the new box, with products as large as the gap there asks for."""
+    """The point at the same relative place in the new box, with products as large as the gap there requires."""
     weight_set = new.weight_set
     w = _inside(weight_set, point.w)
     if new.is_bounded:
@@ -75,12 +77,12 @@ def moved(point: Iterate, columns: Columns, old: Programme, new: Programme) -> I
 
 def raised(point: Iterate, columns: Columns, programme: Programme) -> Iterate:
     """The point with its small products raised, so that the next step is not blocked."""
-    point = _off_bounds(point, programme, RAISE * mean_product(point, programme), RAISED_CENTRAL)
+    point = _off_bounds(point, programme, RAISED_MEAN * mean_product(point, programme), RAISED_CENTRAL)
     return point._replace(edges=columns.edges(point.u))
 
 
 def _off_bounds(point: Iterate, programme: Programme, mu: float, central: float) -> Iterate:
-    """u pulled inside its box, and the multipliers raised, until no product is far below ``central`` times mu."""
+    """u moved inside its box, and the multipliers raised, until no product is far below ``central`` times mu."""
     least = central * mu
     point = point._replace(s=np.maximum(point.s, least / np.maximum(point.w, 1e-3 * point.w.max())))
     if programme.weight_set.is_bounded:

@@ -1,1 +1,1 @@
-"""Fitted models as JSON files: written by ``save``, read by ``load_model``; ``docs/model_format.md`` describes them."""
+"""Fitted models as JSON files, written by ``save`` and read by ``load_model``, as in ``docs/model_format.md``."""

@@ -1,4 +1,4 @@
-"""Checks of a parsed model file: every message says where in the file, what is there and what belongs there."""
+"""Checks of a parsed model file; every message says where the error is, what is there and what belongs there."""
 
 from __future__ import annotations
 
@@ -12,8 +12,12 @@ import numpy as np
 from .._typing import Integers, Vector
 from ..errors import ModelFormatError
 
-LARGEST, SMALLEST = sys.float_info.max, math.ulp(0.0)
+LARGEST = sys.float_info.max
+"""The largest finite number."""
+SMALLEST = math.ulp(0.0)
+"""The smallest number above zero; as a lower limit it means "above 0"."""
 LARGEST_INTEGER = 2**63 - 1
+"""The largest whole number of 64 bits."""
 
 
 def fail(where: str, what: str) -> NoReturn:
@@ -21,7 +25,7 @@ def fail(where: str, what: str) -> NoReturn:
 
 
 def inside(where: str, name: str | int) -> str:
-    """The place of an entry of an object or a list."""
+    """The place of an entry of an object or a list, for messages."""
     if isinstance(name, int):
         return f"{where}[{name}]"
     return f"{where}.{name}" if where else name

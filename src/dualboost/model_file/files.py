@@ -1,4 +1,4 @@
-"""Model files on disk: whole or not at all, and never larger than can be read safely."""
+"""Reads and writes model files: they are written completely or not at all, and refused if they are too large."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from .layout import LARGEST_TEXT
 
 GZIP_START = b"\x1f\x8b"
 GZIP_HEADER = 16 + zlib.MAX_WBITS
-"""Tells zlib to expect one."""
+"""The argument that makes zlib expect the header of a gzip file."""
 
 
 def write_file(path: str | os.PathLike[str], content: str) -> None:
-    """Write a model file, compressed if its name says so."""
+    """Write a model file, compressed if its name ends with ".gz"."""
     data = content.encode()
     write_whole(Path(path), gzip.compress(data, mtime=0) if os.fspath(path).endswith(".gz") else data)
 

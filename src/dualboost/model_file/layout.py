@@ -1,15 +1,19 @@
-"""What both sides of a model file agree on."""
+"""The keys and limits of a model file, which writing and reading share."""
 
 from __future__ import annotations
 
-FORMAT, VERSION = "dualboost-model", 2
+FORMAT = "dualboost-model"
+"""The value of the key ``format`` in every model file."""
+VERSION = 2
+"""The version of the format that is written."""
 
 LARGEST_TEXT = 32 * 2**20
-"""Bytes of JSON; parsed, it takes up to 25 times as much memory."""
+"""The most bytes of JSON in a file; parsed, JSON takes up to 25 times as much memory."""
 MOST_PARTS = 2**21
-"""Lists, objects and keys, which take Python far longer than numbers do."""
+"""The most lists, objects and keys in a file: parsing these takes Python far longer than parsing numbers."""
 MOST_FEATURES = 2**21
-"""What a name is made for when the model is compiled, so that a few bytes could ask for any amount of memory."""
+"""The most features of a model: a compiled model has a name for each, so that a tiny file that declares many features
+could use any amount of memory."""
 
 HEADER = ("format", "format_version", "dualboost_version", "model")
 BODY = {
@@ -30,6 +34,6 @@ STOP_REASONS = (
     *("callback", "interrupted", "solver_failed"),
 )
 COUNTS = ("iteration", "n_trees", "n_generated")
-"""The whole numbers of the history."""
+"""The columns of the history that are whole numbers."""
 DEFAULT_FORMULATION = "nm"
-"""What a file means that does not name the argument ``formulation``."""
+"""The argument ``formulation`` of a file that does not contain it."""

@@ -1,4 +1,4 @@
-"""Arguments that are objects with arguments of their own: formulations, learners and the options of the solver."""
+"""Parameters that are objects with parameters of their own: formulations, learners and the solver's options."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def describe_formulation(formulation: Formulation) -> dict[str, Any]:
 
 
 def describe_learner(learner: Any) -> Any:
-    """A string as it is, an object as one, a list member by member."""
+    """A learner as JSON: a name unchanged, a learner object as an object, a list member by member."""
     if isinstance(learner, list):
         return [describe_learner(member) for member in learner]
     if isinstance(learner, str):
@@ -51,7 +51,7 @@ def _describe_arguments(value: Any) -> dict[str, Any]:
 
 
 def plain(value: Any) -> Any:
-    """Numbers and lists of numpy's, and tuples, as JSON knows them."""
+    """numpy's numbers and arrays, and tuples, as numbers and lists that JSON can write."""
     if isinstance(value, (tuple, list)):
         return [plain(entry) for entry in value]
     return value.tolist() if isinstance(value, (np.generic, np.ndarray)) else value
@@ -78,7 +78,7 @@ def read_solver(value: Any, where: str) -> SolverOptions:
 
 
 def _read_named(value: Any, where: str, kinds: Mapping[str, type[Any]]) -> Any:
-    """An object of the kind that its name says, every argument of which is there."""
+    """The object of the kind given by the key ``name``; all of its arguments must be there."""
     name = choice(fields(value, where, ("name",), value)["name"], inside(where, "name"), kinds)
     checks = {field.name: _same_kind(field) for field in dataclass_fields(kinds[name])}
     fields(value, where, ("name", *checks))
@@ -93,7 +93,7 @@ def made(kind: type[Any], arguments: dict[str, Any], where: str) -> Any:
 
 
 def _same_kind(field: Field[Any]) -> Check:
-    """What an argument must be, judging by its default, unless it says more; that of C is None."""
+    """The check for an argument, inferred from its metadata or default; a default of None means a number or null."""
     if field.metadata.get("is_list"):
         return optional(_whole_numbers)
     default = field.default
@@ -103,7 +103,7 @@ def _same_kind(field: Field[Any]) -> Check:
 
 
 def whole_or_fraction(value: Any, where: str) -> Any:
-    """A number as it is: a whole one stays whole."""
+    """A number, unchanged: a whole number is not turned into a float."""
     number(value, where)
     return value
 
@@ -113,7 +113,7 @@ def optional(check: Check) -> Check:
 
 
 def _whole_numbers(value: Any, where: str) -> Any:
-    """Whole numbers, or lists of them."""
+    """A list of whole numbers, or of lists of whole numbers, as tuples."""
     found: list[Any] = []
     for k, entry in enumerate(items(value, where)):
         place = inside(where, k)
@@ -135,4 +135,4 @@ SOLVER: dict[str, Check] = {
     "schedule": text,
     "active_rows": optional(integer),
 }
-"""What each option of the solver may be."""
+"""The check for each option of the solver."""

@@ -1,4 +1,4 @@
-"""The constructor's arguments in a model file."""
+"""Writes and reads the parameters of an estimator in a model file."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ from .objects import (
 )
 
 REPLACEABLE = ("callbacks", "cv", "random_state")
-"""Arguments of which at most numbers can be written; a fitted model does without them."""
+"""Parameters that are written only if they are whole numbers, and else as null; a fitted model does not need them."""
 
 SAVED_BY_USER = 7
-"""How far up the call of ``save`` is from a warning about an argument."""
+"""The ``stacklevel`` that makes a warning point to the user's call of ``save``."""
 
 Check = Callable[[Any, str], Any]
 
@@ -61,11 +61,11 @@ DESCRIPTIONS: dict[str, Callable[[Any], Any]] = {
     "solver": describe_solver,
     "Cs": _describe_values,
 }
-"""How arguments are written that are not plain numbers or strings."""
+"""How the parameters that are not plain numbers or strings are written."""
 
 
 def read_parameters(value: Any, where: str, kind: str) -> dict[str, Any]:
-    """Arguments of the constructor; those that came after the file was written keep their defaults."""
+    """The parameters of the estimator; parameters that are newer than the file have their defaults."""
     of_others = {name for other, names in ARGUMENTS_OF_ONE.items() if other != kind for name in names}
     found = fields(value, where, (), [name for name in PARAMETERS if name not in of_others])
     return {name: PARAMETERS[name](entry, inside(where, name)) for name, entry in found.items()}
@@ -104,10 +104,10 @@ PARAMETERS: dict[str, Check] = {
     "callbacks": _nothing,
     "select": text,
 }
-"""What each argument may be; its range is checked by the estimator itself."""
+"""The check for the type of each parameter; its range is checked by the estimator itself."""
 
 ARGUMENTS_OF_ONE = {
     "DualBoostClassifier": ("C", "n_iter_no_change"),
     "DualBoostClassifierCV": ("Cs", "cv", "select"),
 }
-"""Arguments that the other kind of estimator does not have."""
+"""For each kind of estimator, the parameters that the other kind does not have."""

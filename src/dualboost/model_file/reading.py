@@ -1,4 +1,4 @@
-"""From a model file to the values it holds."""
+"""Reads the values of a model file, after checking its format and version."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .version_1 import from_version_1
 
 
 def read_document(content: str) -> StoredClassifier | StoredTrees:
-    """What a text describes, every value of it checked."""
+    """The model that a text describes; every value is checked."""
     document = parse(content)
     if type(document) is not dict or document.get("format") != FORMAT:
         fail("", f'is no model of dualboost: it does not begin with {{"format": "{FORMAT}"')
@@ -27,7 +27,7 @@ def read_document(content: str) -> StoredClassifier | StoredTrees:
     try:
         return READERS[model](from_version_1(document))
     except ModelFormatError as error:
-        raise ModelFormatError(f"{error} (the file is of version 1, and told of in the words of version 2)") from error
+        raise ModelFormatError(f"{error} (the file is of version 1; the names are those of version 2)") from error
 
 
 def _version(document: dict[str, Any]) -> int:
@@ -42,4 +42,4 @@ READERS: dict[str, Callable[[dict[str, Any]], StoredClassifier | StoredTrees]] =
     "DualBoostClassifierCV": restore_classifier,
     "ThinnedTreesClassifier": restore_thinned,
 }
-"""Who reads each kind of model."""
+"""The function that reads each kind of model."""

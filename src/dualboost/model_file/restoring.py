@@ -1,4 +1,4 @@
-"""The parts of a checked document as values: the arguments of an estimator, and what was fitted."""
+"""Turns the parts of a parsed model file into values: the parameters of an estimator, and its fitted model."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ FIT = ("objective", "gap", "bound", "certified", "stop_reason", "n_trees", "n_ge
 
 @dataclass(frozen=True, eq=False)
 class StoredFeatures:
-    """What a file says of the columns."""
+    """What a file says about the features."""
 
     count: int
     names: NDArray[Any] | None
@@ -54,7 +54,7 @@ class StoredFeatures:
 
 @dataclass(frozen=True, eq=False)
 class StoredClassifier:
-    """An estimator of ours: its class, its arguments and what was fitted."""
+    """An estimator: its class, its parameters and its fitted model."""
 
     kind: str
     parameters: dict[str, Any]
@@ -63,7 +63,7 @@ class StoredClassifier:
 
 @dataclass(frozen=True, eq=False)
 class StoredTrees:
-    """A ``ThinnedTreesClassifier``."""
+    """The parts of a ``ThinnedTreesClassifier``."""
 
     classes: NDArray[Any]
     features: StoredFeatures
@@ -82,7 +82,7 @@ def restore_classifier(document: dict[str, Any]) -> StoredClassifier:
     figures = _restore_fit(document["fit"], len(weights))
     baseline = number(document["balance"], "balance", -1.0, 1.0)
     n_jobs = parameters.get("n_jobs")
-    # A file may ask for any number of threads, or for none, which the estimator refuses.
+    # The file may name too many threads for this machine, or zero, which the estimator refuses later.
     n_threads = min(effective_n_jobs(n_jobs or None), effective_n_jobs(-1))
     fitted = FittedModel(
         task=TwoClasses(read_classes(document["classes"], "classes")),
@@ -113,7 +113,7 @@ def restore_thinned(document: dict[str, Any]) -> StoredTrees:
 
 
 def _restore_formulation(value: Any, asked: Any) -> Formulation:
-    """The formulation that was used; ``asked`` is the argument of the constructor, if the file has it."""
+    """The formulation that was used; ``asked`` is the estimator's parameter, if the file has it."""
     formulation = read_formulation(value, "formulation")
     if formulation.C is None:
         fail("formulation.C", "is null; it must be the number that was used")

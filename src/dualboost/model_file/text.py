@@ -1,4 +1,4 @@
-"""JSON in and out: strict where Python's reader is not, and laid out to be read."""
+"""Parses JSON more strictly than Python does, and writes JSON that people can read."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from ..errors import ModelFormatError
 from .layout import MOST_PARTS
 
 MOST_DIGITS = 20
-"""Of a whole number: more than 64 bits have; Python takes quadratic time for many."""
+"""The most digits of a whole number, enough for 64 bits; Python needs quadratic time to parse longer numbers."""
 
 
 def parse(content: str) -> Any:
-    """The value of a JSON text; NaN and infinities pass, for the checks to say where they are."""
+    """The value of a JSON text; NaN and infinities are let through, because the checks can say where they are."""
     n_parts = sum(content.count(mark) for mark in "[{:")
     if n_parts > MOST_PARTS:
         raise ModelFormatError(f"the file has {n_parts} lists, objects and keys; {MOST_PARTS} are the most allowed")
@@ -26,7 +26,7 @@ def parse(content: str) -> Any:
 
 
 def render(value: Any, indent: str = "") -> str:
-    """JSON with an object's entries on lines of their own, and lists of plain values on one."""
+    """JSON with each entry of an object on a line of its own, and each list of plain values on one line."""
     deeper = indent + "  "
     if isinstance(value, dict) and value:
         lines = [f"{deeper}{render(name)}: {render(entry, deeper)}" for name, entry in value.items()]

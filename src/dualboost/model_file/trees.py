@@ -1,4 +1,4 @@
-"""A weighted tree as an object of a model file, and back."""
+"""Writes and reads a weighted tree as an object of a model file."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from .checks import SMALLEST, fail, fields, flags, inside, integers, items, numb
 KEYS = ("weight", "feature", "threshold", "left", "right", "missing_left", "categories", "gain", "votes", "covers")
 
 LARGEST_FIGURE = 1e100
-"""Of weights, gains and rows, so that sums and products of them are finite."""
+"""The largest weight, gain or number of rows, so that sums and products of such numbers are finite."""
 
 
 def describe_tree(tree: Tree, weight: float) -> dict[str, Any]:
-    """Plain lists; a threshold that is no finite number, as that of a split by category, is null."""
+    """The tree as plain lists; a threshold that is not finite, such as that of a categorical split, is null."""
     nodes = range(len(tree.feature))
     is_cut = [math.isfinite(tree.threshold[node]) and node not in tree.categories for node in nodes]
     return {
@@ -38,11 +38,11 @@ def describe_tree(tree: Tree, weight: float) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class TreeReader:
-    """What the trees of one model have in common."""
+    """Reads the trees of one model, which share features and categories."""
 
     n_features: int
     n_categories: dict[int, int]
-    """How many categories a categorical feature has."""
+    """The number of categories of each categorical feature."""
     largest_vote: float = 1.0
 
     def read(self, value: Any, where: str) -> tuple[float, Tree]:
@@ -90,7 +90,10 @@ def _covers(value: Any, where: str, n_leaves: int) -> Vector | None:
 
 
 def _require_one_parent(left: Integers, right: Integers, where: str) -> None:
-    """Children come after their parent and have no other; there are as many as places for them, so all are reached."""
+    """Require that every child comes after its parent and has no other parent.
+
+    A tree has as many children as places for them, so that every node and leaf is then reached from the root.
+    """
     seen: set[int] = set()
     for node, children in enumerate(zip(left.tolist(), right.tolist(), strict=True)):
         for side, child in zip(("left", "right"), children, strict=True):
@@ -103,7 +106,7 @@ def _require_one_parent(left: Integers, right: Integers, where: str) -> None:
 
 
 def _require_plain_categories(tree: Tree, where: str) -> None:
-    """At a split by category there is no threshold, and a missing value goes right."""
+    """Require that a categorical split has no threshold, and sends missing values right."""
     for node in tree.categories:
         if math.isfinite(tree.threshold[node]):
             fail(inside(inside(where, "threshold"), node), "is a number; it must be null at a split by category")

@@ -1,4 +1,4 @@
-"""Classes and categories: values of one numpy type, which a file names so that predictions keep it."""
+"""Writes and reads classes and categories together with their numpy type, so that predictions have that type."""
 
 from __future__ import annotations
 
@@ -14,7 +14,10 @@ INTEGERS = tuple(f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32
 FLOATS = ("float16", "float32", "float64")
 CLASS_TYPES = ("bool", *INTEGERS, *FLOATS, "str", "object")
 CATEGORY_TYPES = ("bool", *INTEGERS, *FLOATS[1:], "str", "string", "object")
-MOST_NEGATIVE, MOST_POSITIVE = -(2**63), 2**64 - 1
+MOST_NEGATIVE = -(2**63)
+"""The smallest whole number among categories of mixed types."""
+MOST_POSITIVE = 2**64 - 1
+"""The largest whole number among categories of mixed types."""
 
 
 def describe_classes(classes: NDArray[Any]) -> dict[str, Any]:
@@ -72,7 +75,7 @@ def _index(values: list[Any], kind: str) -> Any:
 
 
 def _scalar(value: Any, where: str, kind: str, mixed: bool) -> Any:
-    """A value that an array of this kind holds exactly; ``mixed`` lets objects be more than strings."""
+    """A value that an array of this type holds exactly; with ``mixed``, objects may also be numbers and booleans."""
     if kind == "object" and mixed and type(value) is not str:
         kind = {bool: "bool", int: "integer", float: "float64"}.get(type(value), kind)
     if kind in ("str", "string", "object"):

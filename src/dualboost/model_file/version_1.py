@@ -1,8 +1,8 @@
-"""Files of version 1, in the words of version 2.
+"""Converts model files of version 1 to version 2.
 
-Version 1 spread the options of learners and of the solver over the estimator's arguments, counted trees as columns and
-iterations, and had a formulation "dda" for what is now an option of the solver. What was renamed or moved is checked
-here, so that no key of version 2 passes for one of version 1; everything else is checked as that of version 2.
+In version 1 the options of learners and of the solver were parameters of the estimator, trees were called columns and
+iterations, and there was a formulation "dda" for what is now an option of the solver. This module checks the keys that
+were renamed or moved, so that a file of version 1 cannot contain keys of version 2; all else is checked as version 2.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from .checks import SMALLEST, choice, fail, fields, inside, integer, number, tex
 from .objects import SOLVER, made, optional, whole_or_fraction
 
 COUNTS = {"n_columns": "n_trees"}
-"""How trees with a weight are called, in the figures, the history and the path."""
+"""The old and the new name of the number of trees with a weight, in the figures, the history and the path."""
 ARGUMENTS = {"max_iter": "max_trees"}
 SOLVER_ARGUMENTS = {name: name for name in ("master", "reoptimize", "columns_per_iteration")} | {"pool": "schedule"}
 TREE_ARGUMENTS = {
@@ -26,7 +26,7 @@ TREE_ARGUMENTS = {
     "tree_time_limit": whole_or_fraction,
 }
 DEFAULT_SAMPLE = 20_000
-"""How many rows "dda" began with, unless it was told."""
+"""How many rows "dda" began with by default."""
 
 
 def from_version_1(document: dict[str, Any]) -> dict[str, Any]:
@@ -65,7 +65,7 @@ def _fit(value: Any) -> dict[str, Any]:
 
 
 def _parameters(value: Any, kind: str) -> dict[str, Any]:
-    """The estimator's arguments, with those of learners and of the solver gathered in objects."""
+    """The estimator's parameters, with those of learners and of the solver collected in objects."""
     found = _renamed(value, "parameters", ARGUMENTS, required=False)
     _refuse(found, "parameters", ("solver",))
     formulation, active_rows = found.get("formulation"), None
@@ -74,7 +74,7 @@ def _parameters(value: Any, kind: str) -> dict[str, Any]:
     moved = (*SOLVER_ARGUMENTS, *TREE_ARGUMENTS, "epsilon", "formulation")
     kept = {name: entry for name, entry in found.items() if name not in moved}
     kept |= _epsilon(found, formulation) | {"learner": _learner(found), "solver": _solver(found, active_rows)}
-    if isinstance(formulation, dict):  # an object whose C was set by an argument, or by tuning
+    if isinstance(formulation, dict):  # the C of the object was overridden by the parameter C, or by tuning
         is_tuned = kind == "DualBoostClassifierCV"
         C = None if is_tuned else kept.get("C") if kept.get("C") is not None else formulation.get("C")
         kept |= {} if is_tuned else {"C": None}
@@ -83,7 +83,7 @@ def _parameters(value: Any, kind: str) -> dict[str, Any]:
 
 
 def _formulation(value: Any, where: str) -> tuple[Any, int | None]:
-    """A formulation by its name or as an object, and how many rows it began with if it was "dda"."""
+    """A formulation, by name or as an object, and the number of rows to begin with if it was "dda"."""
     if value == "dda":
         return "lp", DEFAULT_SAMPLE
     if type(value) is not dict or value.get("name") != "dda":
@@ -93,7 +93,7 @@ def _formulation(value: Any, where: str) -> tuple[Any, int | None]:
 
 
 def _epsilon(found: dict[str, Any], formulation: Any) -> dict[str, float]:
-    """Every estimator had one; only that of a named formulation that knows it had a meaning."""
+    """Every estimator had an epsilon; it is kept only for a named formulation that uses it."""
     if "epsilon" not in found:
         return {}
     epsilon = number(found["epsilon"], "parameters.epsilon", SMALLEST)
@@ -115,7 +115,7 @@ def _learner(found: dict[str, Any]) -> Any:
     options = {
         name: check(found[name], inside("parameters", name)) for name, check in TREE_ARGUMENTS.items() if name in found
     }
-    for kind in (CartLearner, OptimalLearner):  # an option was refused whether it was used or not
+    for kind in (CartLearner, OptimalLearner):  # version 1 refused a wrong option even if it was not used
         known = kind().get_params()
         made(kind, {name: entry for name, entry in options.items() if name in known}, "parameters")
     learner, where = found.get("learner", "cart"), "parameters.learner"
@@ -125,7 +125,10 @@ def _learner(found: dict[str, Any]) -> Any:
 
 
 def _one_learner(value: Any, where: str, options: dict[str, Any]) -> Any:
-    """A name if all of its options are the defaults, else an object; version 1 had names, and names with a depth."""
+    """The learner as a name if all options have their defaults, else as an object.
+
+    In version 1 a learner was a name, or a name with a depth.
+    """
     name, depth = value, None
     if type(value) is not str:
         entry = fields(value, where, ("name", "max_depth"))

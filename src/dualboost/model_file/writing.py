@@ -1,4 +1,4 @@
-"""From a fitted estimator to a model file."""
+"""Writes a fitted estimator to a model file."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from .values import describe_categories, describe_classes
 
 
 def save_model(estimator: Any, path: str | os.PathLike[str]) -> None:
-    """Write a model file; whatever goes wrong, a file that was there stays as it was."""
+    """Write a model file; if anything fails, an existing file at ``path`` stays unchanged."""
     content = model_text(estimator)
     try:
         read_document(content)
@@ -125,7 +125,7 @@ def _require_tree(learner: Any) -> Tree:
 
 
 def _plain(figures: Any) -> Any:
-    """Numbers for JSON, null where one is not finite."""
+    """A number or array for JSON, with null for numbers that are not finite."""
     if np.ndim(figures):
         return [_plain(figure) for figure in figures]
     return np.asarray(figures).item() if np.isfinite(figures) else None

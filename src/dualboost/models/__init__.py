@@ -1,1 +1,1 @@
-"""What a fit returns: a fitted model, and how it scores rows."""
+"""Fitted models: a weighted ensemble, how it scores rows, and what is known of its fit."""

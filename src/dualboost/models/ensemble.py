@@ -1,4 +1,4 @@
-"""Learners with weights: how they vote together."""
+"""A weighted ensemble of learners, and its scores."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from ..trees.tree import Tree
 
 @dataclass(eq=False)
 class Ensemble:
-    """A weighted vote. ``baseline``, the task's answer without a learner, is the score where none has a weight."""
+    """A weighted vote of learners; if all weights are zero, every score is ``baseline``."""
 
     learners: Sequence[Learner]
     weights: Vector
@@ -29,7 +29,7 @@ class Ensemble:
     n_jobs: int = 1
 
     def votes(self, X: Features) -> Matrix:
-        """Every learner's votes, one column each."""
+        """The votes of the learners, one column for each."""
         votes = np.empty((X.shape[0], len(self.learners)), order="F")
         for j, learner in enumerate(self.learners):
             votes[:, j] = learner.vote(X)
@@ -42,7 +42,7 @@ class Ensemble:
         return _settled(np.asarray(self._compiled.predict(X, raw_score=True, num_threads=self.n_jobs)))
 
     def contributions(self, X: Features) -> Matrix:
-        """The SHAP values of ``decide``, and their base value as a last column; for ensembles of trees only."""
+        """The SHAP values of ``decide``, with their base value as the last column; for ensembles of trees only."""
         if not self.weights.any():
             return np.pad(np.full((X.shape[0], 1), self.baseline), ((0, 0), (self.n_features, 0)))
         assert self._compiled is not None
@@ -50,18 +50,18 @@ class Ensemble:
         return found.toarray() if sparse.issparse(found) else np.asarray(found)
 
     def from_scores(self, scores: Vector) -> Vector:
-        """What ``decide`` answers where the unnormalised scores are known already."""
+        """What ``decide`` returns for rows whose unnormalised scores are known already."""
         total = self.weights.sum()
         return _settled(scores / total) if total > 0 else np.full(len(scores), self.baseline)
 
     @cached_property
     def _compiled(self) -> lightgbm.Booster | None:
-        """The used trees as one LightGBM model, whose predictions are compiled code; None if they are not all trees."""
+        """The used trees as one LightGBM model, which predicts fast; None if a used learner is not a tree."""
         used = np.flatnonzero(self.weights).tolist()
         trees = [learner for learner in (self.learners[j] for j in used) if isinstance(learner, Tree)]
         if not trees or len(trees) < len(used):
             return None
-        weights = self.weights[used]  # the zeros between them would change the rounding of their sum
+        weights = self.weights[used]  # zeros in between would change the rounding of the sum
         text = format_model(trees, weights / weights.sum(), self.n_features)
         return lightgbm.Booster(model_str=text)
 
@@ -69,7 +69,7 @@ class Ensemble:
         return {name: value for name, value in self.__dict__.items() if name != "_compiled"}
 
     def staged(self, X: Features, stages: Sequence[Vector]) -> Iterator[Vector]:
-        """The normalised margins under each of several weight vectors, asking each learner at most once."""
+        """The normalised margins for each of several weight vectors; every learner votes at most once."""
         known: dict[int, Vector] = {}
         for weights in stages:
             used = np.flatnonzero(weights).tolist()
@@ -87,7 +87,7 @@ class Ensemble:
         return _settled(scores)
 
     def feature_importances(self) -> Vector:
-        """The learners' shares of each feature, summed with their weights and scaled to one."""
+        """The weighted sum of each feature's shares in the learners, scaled to add up to one."""
         total = np.zeros(self.n_features)
         for j in np.flatnonzero(self.weights).tolist():
             total += self.weights[j] * self.learners[j].feature_gains(self.n_features)
@@ -95,6 +95,6 @@ class Ensemble:
 
 
 def _settled(scores: Vector) -> Vector:
-    """Within [-1, 1], and exactly zero where rounding alone makes the difference to a tie."""
+    """The scores clipped to [-1, 1], and exactly zero where they differ from zero only by rounding."""
     scores[np.abs(scores) < TIE] = 0.0
     return np.clip(scores, -1.0, 1.0)

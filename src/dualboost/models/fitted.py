@@ -1,4 +1,4 @@
-"""A fitted model as one value: what it predicts with, and what is known of the fit."""
+"""A fitted model as one value: what is needed to predict, and what is known of the fit."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from .ensemble import Ensemble
 
 @dataclass(frozen=True)
 class FitFigures:
-    """The numbers of a fit; objective and gap are nan, and bound and certified None, where they are not known."""
+    """The figures of a fit; unknown objectives and gaps are nan, unknown bounds and certificates None."""
 
     objective: float
     gap: float
@@ -35,27 +35,27 @@ class FitFigures:
 
 @dataclass(frozen=True, eq=False)
 class Tuning:
-    """What was compared to choose C."""
+    """How C was chosen."""
 
     C: float
     Cs: Vector
     scores: Matrix
-    """One row a fold, one column a value of C."""
+    """One row for each fold, one column for each value of C."""
     path: dict[str, Vector]
 
 
 @dataclass(frozen=True, eq=False)
 class FittedModel:
-    """All that a fit leaves behind. It is made at the end of one and never changed, so that it is whole or not there.
+    """Everything that a fit produces. It is made at the end of the fit and never changed.
 
-    Its methods take encoded features, as ``encoder`` and the estimator's validation make them.
+    Its methods take features that ``encoder`` has encoded and the estimator has validated.
     """
 
     task: Task
     encoder: FeatureEncoder
     ensemble: Ensemble
     calibration: Any
-    """What the task made of the scores to turn them into probabilities."""
+    """What the task needs to turn scores into probabilities."""
     formulation: Formulation
     figures: FitFigures
     history: dict[str, NDArray[Any]]
@@ -63,7 +63,7 @@ class FittedModel:
     has_missing: NDArray[np.bool_]
     """Whether each feature had missing values in training."""
     duals: Vector | None = None
-    """One for each row of training; None for a model from a file."""
+    """One dual for each training row; None for a model from a file."""
     stages: Sequence[Vector] | None = None
     """The weights after each iteration; None for a model from a file."""
     tuning: Tuning | None = None
@@ -80,20 +80,20 @@ class FittedModel:
         return self.task.decode(self.scores(X))
 
     def probabilities(self, X: Features) -> Matrix:
-        """One column a class."""
+        """The class probabilities, one column for each class."""
         return self.task.probabilities(self.scores(X), self.calibration)
 
     def votes(self, X: Features) -> Matrix:
-        """One column for each learner."""
+        """The votes, one column for each learner."""
         return self.ensemble.votes(X)
 
     def margins(self, X: Features, y: Any) -> Vector:
-        """How far the scores are on the side of each row's own y."""
+        """The margin of each row: positive if its score is on the side of its y."""
         scores = self.scores(X)
         return self.task.margins(scores, self.task.encode(y, len(scores)))
 
     def staged_scores(self, X: Features) -> Iterator[Vector]:
-        """The scores of the ensemble as it was after each iteration."""
+        """The scores of the ensemble after each iteration."""
         if self.stages is None:
             raise UnsupportedModelError(
                 "The model was loaded from a file, which holds no stages; only the estimator that was fitted has them."
@@ -105,7 +105,7 @@ class FittedModel:
         return self.ensemble.feature_importances()
 
     def with_learners(self, learners: Sequence[Learner], weights: Vector) -> FittedModel:
-        """The same model with other learners, which are no optimum of its programme: what one would be is unknown."""
+        """The same model with other learners; its objective and bound are unknown, as no programme was solved."""
         n = len(learners)
         figures = replace(
             self.figures, objective=np.nan, gap=np.nan, bound=None, certified=None, n_trees=n, n_generated=n

@@ -1,4 +1,4 @@
-"""Pictures of fitted estimators, with matplotlib (an extra)."""
+"""Plots of fitted estimators, made with matplotlib (an extra)."""
 
 from .history import plot_history
 from .margins import plot_margins

@@ -1,4 +1,4 @@
-"""What all plots share: matplotlib when it is needed, axes, and colours that the colour-blind tell apart."""
+"""What all plots share: the import of matplotlib, axes, and colours that the colour-blind can tell apart."""
 
 from __future__ import annotations
 
@@ -8,9 +8,14 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..errors import MissingDependencyError, UnfittedModelError, UnsupportedModelError
 
-BLUE, ORANGE, GREEN, PINK, SKY, RED = "#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00"
+BLUE = "#0072B2"
+ORANGE = "#E69F00"
+GREEN = "#009E73"
+PINK = "#CC79A7"
+SKY = "#56B4E9"
+RED = "#D55E00"
 COLOURS = (BLUE, RED, GREEN, PINK, ORANGE, SKY)
-"""Okabe and Ito's palette."""
+"""Okabe and Ito's palette, which the colour-blind can tell apart, in the order in which curves use it."""
 DASHES = ("-", "--", "-.", ":")
 
 
@@ -29,7 +34,7 @@ def axes_for(ax: Any, function: str, size: tuple[float, float] = (6.4, 4.0)) -> 
 
 
 def require_fitted(model: Any, attribute: str, function: str, kind: str = "DualBoostClassifier") -> None:
-    """A clear error unless the model is one of ours that has what is drawn."""
+    """Raise an error unless the model has the attribute that is drawn."""
     if hasattr(model, attribute):
         return
     try:
@@ -40,7 +45,7 @@ def require_fitted(model: Any, attribute: str, function: str, kind: str = "DualB
 
 
 def finish(ax: Any, **settings: Any) -> Any:
-    """Labels and a light grid, without the upper and right frame."""
+    """Apply the settings, such as labels, and a light grid, and remove the upper and right frame."""
     ax.set(**settings)
     ax.grid(alpha=0.25)
     ax.set_axisbelow(True)

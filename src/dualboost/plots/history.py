@@ -1,4 +1,4 @@
-"""A fit over its iterations."""
+"""Plots the iterations of a fit."""
 
 from __future__ import annotations
 
@@ -12,15 +12,16 @@ from .axes import BLUE, GREEN, RED, finish, pyplot, require_fitted
 
 N_PANELS = 3
 SMALLEST_GAP = 1e-16
+"""Smaller gaps are drawn at this value, since a logarithmic axis cannot show zero."""
 
 
 def plot_history(clf: Any, X: Any = None, y: Any = None, *, ax: Any = None) -> Any:
     """Objective, duality gap (on a logarithmic axis) and accuracy against iterations; returns the three axes.
 
-    The accuracies are those of ``history_``, on the training rows and on those held out; X and y add that of each stage
-    on other rows. ``ax`` are three axes to draw into, or one whose place they take. Unless the estimator has
-    ``SolverOptions(reoptimize="every")``, masters are solved only as far as the next tree needs, so that only the
-    ensemble kept has the gap of ``gap_``.
+    The accuracies are those of ``history_``, on the training rows and on the held-out rows; if X and y are given, the
+    accuracy of each stage on these rows is added. ``ax`` are three axes to draw into, or one that is replaced by three.
+    Unless the estimator has ``SolverOptions(reoptimize="every")``, masters are solved only as far as the next tree
+    needs, so that only the final ensemble has the gap ``gap_``.
     """
     require_fitted(clf, "history_", "plot_history")
     axes = _three_axes(ax)

@@ -1,4 +1,4 @@
-"""How the margins of one or several ensembles are distributed."""
+"""Plots the distribution of the margins of one or several ensembles."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from .axes import COLOURS, DASHES, axes_for, finish, require_fitted
 
 
 def plot_margins(models: Any, X: Any, y: Any, *, ax: Any = None) -> Any:
-    """The share of rows whose normalised margin is at most x; the curve's height at zero is the error.
+    """The share of rows whose normalised margin is at most x; the height of a curve at zero is the error.
 
-    ``models`` is a fitted classifier of ours, a list of (name, classifier), or a dict of classifiers by name.
+    ``models`` is a fitted ``DualBoostClassifier``, a list of (name, classifier), or a dict of classifiers by name.
     """
     named = _named(models)
     for _, model in named:

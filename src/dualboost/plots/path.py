@@ -1,4 +1,4 @@
-"""What tuning C has compared."""
+"""Plots the ensembles that were compared to choose C."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 from .axes import RED, axes_for, finish, require_fitted
 
 LOGARITHMIC_FROM = 10.0
-"""The ratio of the largest C to the smallest from which colours are spread by its logarithm."""
+"""If the largest C is at least this many times the smallest, colours depend on the logarithm of C."""
 
 
 def plot_path(cv: Any, *, ax: Any = None) -> Any:

@@ -1,4 +1,4 @@
-"""One tree of an ensemble, drawn."""
+"""Draws one tree of an ensemble."""
 
 from __future__ import annotations
 
@@ -16,17 +16,29 @@ from ..inspection.rules import used_trees
 from ..trees.tree import Tree
 from .axes import axes_for, require_fitted
 
-SPLIT_LETTERS, LEAF_LETTERS, MOST_LINES = 20, 14, 4
-"""Letters in a line of a box, and lines."""
-LEAF_INCHES, LEVEL_INCHES = 1.15, 1.2
+SPLIT_LETTERS = 20
+"""The most letters in a line of a split's box."""
+LEAF_LETTERS = 14
+"""The most letters in a line of a leaf's box."""
+MOST_LINES = 4
+"""The most lines of a wrapped text."""
+LEAF_INCHES = 1.15
+"""The width of new axes for each leaf, in inches."""
+LEVEL_INCHES = 1.2
+"""The height of new axes for each level of the tree, in inches."""
 ANSWER_AT = 0.58
-"""Where on an edge its answer stands: far enough down for two answers side by side."""
+"""How far down an edge its answer is written: far enough for two answers to fit next to each other."""
 FONT_SIZE = 8
-FIRST_CLASS, SECOND_CLASS, SPLIT = "#F7C99B", "#A6CEE3", "#F2F2F2"
+FIRST_CLASS = "#F7C99B"
+"""The colour of leaves that vote for the first class."""
+SECOND_CLASS = "#A6CEE3"
+"""The colour of leaves that vote for the second class."""
+SPLIT = "#F2F2F2"
+"""The colour of splits."""
 
 
 class Place(NamedTuple):
-    """Where a node or, if negative, a leaf is drawn: x in leaves, y in levels from the top."""
+    """Where a node, or a leaf if ``node`` is negative, is drawn: x counts leaves, ``depth`` levels from the top."""
 
     node: int
     x: float
@@ -34,11 +46,11 @@ class Place(NamedTuple):
 
 
 def plot_tree(clf: Any, tree: int | None = None, *, ax: Any = None) -> Any:
-    """Tests in boxes, yes to the left; in the leaves the vote, its class and the training rows.
+    """Draw a tree: splits show their test, with yes to the left; leaves show vote, class and training rows.
 
-    ``tree`` is a position in ``estimators_``; None takes the one with the largest weight. "or missing" stands at the
-    side that a missing value takes, where training had missing values. New axes are as wide as the leaves need; in
-    axes given the writing shrinks to fit.
+    ``tree`` is a position in ``estimators_``; None takes the tree with the largest weight. If a feature had missing
+    values in training, "or missing" marks the side that they take. New axes are as wide as the leaves need; in given
+    axes the font shrinks to fit.
     """
     require_fitted(clf, "weights_", "plot_tree")
     number = _position(clf, tree)
@@ -63,7 +75,7 @@ def plot_tree(clf: Any, tree: int | None = None, *, ax: Any = None) -> Any:
 
 
 def _position(clf: Any, tree: int | None) -> int:
-    """The tree to draw; one of those that have a weight, unless another is asked for."""
+    """The position of the tree to draw: ``tree``, or else the tree with the largest weight."""
     if tree is None:
         used = used_trees(clf.fitted_, "plot_tree")
         tree = max(used, key=lambda j: clf.weights_[j]) if used else 0
@@ -76,7 +88,7 @@ def _position(clf: Any, tree: int | None) -> int:
 
 
 def _layout(tree: Tree) -> list[tuple[int, Place]]:
-    """Leaves side by side, every node halfway between its children."""
+    """The places of leaves, next to each other, and of nodes, halfway between their children."""
     places: dict[int, Place] = {}
 
     def place(node: int, depth: int) -> float:
@@ -109,7 +121,7 @@ def _answers(tree: Tree, node: int) -> Iterator[tuple[str, int, bool]]:
 
 
 def _box(clf: Any, tree: Tree, node: int, names: Names) -> tuple[str, str]:
-    """What is written in the box of a node or leaf, and its colour."""
+    """The text in the box of a node or leaf, and its colour."""
     if node >= 0:
         return _wrapped(split_text(tree, node, names), SPLIT_LETTERS), SPLIT
     vote = float(tree.votes[~node])
@@ -120,7 +132,7 @@ def _box(clf: Any, tree: Tree, node: int, names: Names) -> tuple[str, str]:
 
 
 def _wrapped(text: str, letters: int) -> str:
-    """At most a few lines; a sign stays with its number."""
+    """The text in at most ``MOST_LINES`` lines; no line breaks between "<=" and its number."""
     lines = textwrap.wrap(text.replace("<= ", "<=\N{NO-BREAK SPACE}"), letters)
     if len(lines) > MOST_LINES:
         lines = [*lines[: MOST_LINES - 1], lines[MOST_LINES - 1][: letters - 2] + " …"]
@@ -128,6 +140,6 @@ def _wrapped(text: str, letters: int) -> str:
 
 
 def _shrink(ax: Any, size: tuple[float, float]) -> float:
-    """How much smaller than it needs the space of given axes is."""
+    """The factor by which text must shrink because the given axes are smaller than ``size``."""
     box = ax.get_window_extent().transformed(ax.figure.dpi_scale_trans.inverted())
     return float(min(1.0, box.width / size[0], box.height / size[1]))

@@ -1,4 +1,4 @@
-"""The weights of an ensemble."""
+"""Plots the weights of an ensemble."""
 
 from __future__ import annotations
 

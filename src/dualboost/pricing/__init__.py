@@ -1,4 +1,4 @@
-"""Who finds new columns: the learners with their pricers, and the registry that a new one joins by one line."""
+"""The pricers, which find new columns, their learners, and the registry that a new learner joins by one line."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ from .stumps import EdgePricer
 LEARNERS: dict[str, type[CartLearner] | type[OptimalLearner]] = {
     learner.name: learner for learner in (CartLearner, OptimalLearner)
 }
-"""Learners of trees by the name that stands for their defaults."""
+"""The learners of trees by name; a name stands for the learner with its default options."""
 
 
 def make_pool(learner: Any, data: TrainingData, context: PricingContext, rotate: bool = False) -> Pool:
-    """The pricers that the estimator's ``learner`` names."""
+    """The pricers for the estimator's parameter ``learner``."""
     return Pool([member.pricer(data, context) for member in as_learners(learner)], rotate)
 
 
 def require_learner(learner: Any) -> None:
-    """A clear error for a ``learner`` that is none."""
+    """Raise an error for a ``learner`` that is not valid."""
     for member in as_learners(learner):
         member.check()
 
 
 def as_learners(learner: Any) -> list[LearnerSpec]:
-    """One learner or a list of them as objects."""
+    """One learner or a list of learners, as a list of objects."""
     members = learner if isinstance(learner, list) else [learner]
     if not members:
         raise InvalidParameterError("learner=[] is an empty pool; name at least one learner.")

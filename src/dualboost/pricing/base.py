@@ -1,4 +1,4 @@
-"""The seam between the loop and the base learners."""
+"""The interface between the loop and the base learners: what a pricer is given, and what it returns."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from ..trees.tree import Tree
 
 @dataclass(frozen=True)
 class PricingContext:
-    """What the fit tells all of its learners."""
+    """The options of a fit that all of its learners share."""
 
     max_depth: int = 1
-    """Of trees whose learner has no depth of its own."""
+    """The depth of trees whose learner has no depth of its own."""
     n_jobs: int = 1
     seed: int = 0
     leave_out_zeros: bool = False
-    """Whether learners are grown without the rows of sample weight zero, where those are many and seldom change."""
+    """Whether learners are grown without the rows whose dual is zero; worth it if these are many and seldom change."""
 
     def with_depth(self, max_depth: int | None) -> PricingContext:
-        """With a depth of the learner's own, if it has one."""
+        """The context with the learner's own depth, if it has one."""
         return self if max_depth is None else replace(self, max_depth=int(max_depth))
 
 
@@ -48,22 +48,22 @@ class PricedColumn(NamedTuple):
 
 
 class Pricer(Protocol):
-    """Looks for a learner with a large edge: the residual times its votes.
+    """Looks for a learner with a large edge: the sum over the rows of the residual times the learner's vote.
 
-    The residual is T'u of the task (``dualboost.tasks``): for two classes the duals times the labels, so that its sign
-    is the class that a row asks for and its size how much the row asks for it.
+    The residual is T'u of the task (``dualboost.tasks``). For two classes it is the dual of each row times its label:
+    its sign is the class of the row, its size the importance of the row.
     """
 
     is_exact: bool
-    """Whether its columns can be proven to have the largest edge of its class."""
+    """Whether the pricer can prove that its columns have the largest edge of its class of learners."""
     n_learners: float
-    """At most so many learners of its class vote differently; infinity where that is not known."""
+    """An upper bound on how many learners of the class have different votes; infinity if none is known."""
 
     def price(self, residual: Vector, favour: Vector | None) -> PricedColumn:
-        """A learner for the residual of each row.
+        """A learner with a large edge, given the residual of each row.
 
-        ``favour``, unless None, is a factor for the edges of splits on each feature, which a pricer may heed; then
-        nothing is proven.
+        ``favour``, unless None, has for each feature a factor by which edges of splits on it count. A pricer may take
+        it into account; with a favour nothing is proven.
         """
 
 
@@ -71,14 +71,14 @@ class LearnerSpec(Protocol):
     """A learner as users describe it: it makes the pricer that finds its columns."""
 
     def check(self) -> None:
-        """An error of ours for an option that is out of its range."""
+        """Raise ``InvalidParameterError`` for an option that is out of its range."""
 
     def pricer(self, data: TrainingData, context: PricingContext) -> Pricer:
-        """Who finds its columns on these rows."""
+        """The pricer that finds columns of this learner on these rows."""
 
 
 def require_tree_options(max_depth: Any, voting: Any, n_thresholds: Any) -> None:
-    """The options that all learners of trees have."""
+    """Check the options that all learners of trees have."""
     if max_depth is not None:
         require_integer("max_depth", max_depth, least=1)
     require_voting(voting)
@@ -91,7 +91,7 @@ def require_voting(voting: Any) -> None:
 
 
 def priced(tree: Tree, data: TrainingData, residual: Vector, voting: str, is_proven: bool = False) -> PricedColumn:
-    """The tree with the votes that its leaves cast for the residual."""
+    """The tree as a column, with the votes of its leaves chosen for the residual."""
     leaves = tree.leaves(data.X)
     balance = np.bincount(leaves, weights=residual, minlength=tree.n_leaves).astype(float)
     weight = np.bincount(leaves, weights=np.abs(residual), minlength=tree.n_leaves).astype(float)

@@ -21,12 +21,13 @@ from .base import PricedColumn, Pricer, PricingContext, TrainingData, priced, re
 from .stumps import EdgePricer
 
 SMALLEST_LEAVES = (1e-6, 1e-3, 1e-1)
-"""Smallest total weight of a leaf, for weights of mean one; LightGBM refuses some splits below it, so it is retried."""
+"""The smallest sum of |r| in a leaf, for |r| with a mean of one. LightGBM fails on some splits into lighter leaves, so
+that the values are tried in turn."""
 
 
 @dataclass
 class CartLearner(ParameterObject):
-    """Trees that are grown greedily: ``learner="cart"`` with context.
+    """Trees that are grown greedily: ``learner="cart"`` with options.
 
     Parameters
     ----------
@@ -60,7 +61,7 @@ class CartLearner(ParameterObject):
 
 
 class CartPricer:
-    """Grows one tree a call on binned training rows; the leaves vote by their weighted class balance."""
+    """Grows one tree for each call on binned training rows; the leaves vote by their weighted class balance."""
 
     is_exact = False
     n_learners = float("inf")
@@ -107,7 +108,7 @@ class CartPricer:
                 return self._grow_once(smallest)
             except lightgbm.basic.LightGBMError:
                 continue
-        return constant_tree(-1.0)  # features that LightGBM takes for zeros, such as 1e-300, leave nothing to split
+        return constant_tree(-1.0)  # LightGBM takes values such as 1e-300 for zeros, which leaves nothing to split
 
     def _grow_on(self, rows: Integers, dataset: lightgbm.Dataset) -> None:
         self._rows = rows
@@ -117,10 +118,10 @@ class CartPricer:
         self._smallest_leaf = SMALLEST_LEAVES[0]
 
     def _leave_out(self, size: Vector) -> None:
-        """Grow on the rows with a weight from now on, on the bins of all rows."""
+        """Grow on the rows whose residual is not zero from now on, with the bins of all rows."""
         rows = np.flatnonzero(size)
         if not np.array_equal(rows, self._rows):
-            part: Any = rows  # an array is what LightGBM makes of the list that its types ask for
+            part: Any = rows  # LightGBM's types require a list, which LightGBM would turn into an array
             self._grow_on(rows, self._dataset.subset(part) if len(rows) < len(size) else self._dataset)
 
     def _grow_once(self, smallest_leaf: float) -> Tree:
@@ -138,7 +139,7 @@ class CartPricer:
 
 
 def _varies(X: Features) -> bool:
-    """Whether any feature takes two values, a missing one counting as a value."""
+    """Whether any feature has two different values; a missing value counts as a value."""
     if sparse.issparse(X):
         return bool(X.nnz)
     first = X[:1]
@@ -146,14 +147,14 @@ def _varies(X: Features) -> bool:
 
 
 def _parameters(n_rows: int, context: PricingContext) -> dict[str, Any]:
-    """Plain CART: no shrinkage, no penalties, every split allowed, the same tree on any number of threads."""
+    """LightGBM's parameters for plain CART: no shrinkage, no penalties, the same tree on any number of threads."""
     return {
         "objective": "none",
         "learning_rate": 1.0,
         "max_depth": context.max_depth,
         "num_leaves": max(min(2 ** min(context.max_depth, 17), n_rows), 2),
         "histogram_pool_size": 256.0,
-        "min_data_in_leaf": 0,  # LightGBM guesses counts from weights, and would refuse light leaves
+        "min_data_in_leaf": 0,  # LightGBM estimates counts from Hessians, and would refuse leaves of small duals
         "min_sum_hessian_in_leaf": SMALLEST_LEAVES[0],
         "min_data_in_bin": 1,
         "lambda_l2": 0.0,

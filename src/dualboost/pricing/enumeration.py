@@ -1,7 +1,8 @@
 """The best tree of depth 2 over binary splits, by one matrix product.
 
-With s the residual and splits in {0, 1}, P = Z' diag(s) Z holds the sum of s over the rows that two splits both send
-left. From P and its diagonal follow the sums of all four leaves of every pair of splits: every depth-2 edge at once.
+Z has a column for each split, with 1 in the rows that the split sends left. With s the residual, P = Z' diag(s) Z holds
+for every pair of splits the sum of s over the rows that both send left. P and its diagonal give the sums of all four
+leaves of every pair of splits, and so the edges of all trees of depth 2.
 """
 
 from __future__ import annotations
@@ -14,10 +15,11 @@ from ..trees.bins import Bins
 from ..trees.growing import Branch, Split
 
 ROWS_PER_BLOCK = 4096
+"""How many rows of Z are converted to double precision at a time."""
 
 
 class BinarySplits:
-    """Every split of the bins as a column of zeros and ones, those that separate the same rows once."""
+    """Every split of the bins as a column of zeros and ones; of splits that separate the same rows only one is kept."""
 
     def __init__(self, bins: Bins) -> None:
         self.splits: list[Split] = []
@@ -67,6 +69,6 @@ def best_of_depth_two(binary: BinarySplits, s: Vector) -> Branch | None:
 
 
 def _child(binary: BinarySplits, g: int, edge: float, unsplit: float, s: Vector) -> Branch | None:
-    """The split g, if its leaves vote differently."""
+    """The split g, if its two leaves vote differently; else None, a leaf."""
     gain = edge - abs(unsplit)
     return Branch(binary.splits[g], gain) if gain > 1e-12 * float(np.abs(s).sum()) else None

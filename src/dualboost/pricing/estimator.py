@@ -46,14 +46,14 @@ class FittedClassifier:
 
 @dataclass
 class ClassifierLearner(ParameterObject):
-    """Any scikit-learn classifier whose ``fit`` takes ``sample_weight``; a bare one is the same with hard votes.
+    """Any scikit-learn classifier whose ``fit`` takes ``sample_weight``; given by itself it has hard votes.
 
     Parameters
     ----------
     classifier : scikit-learn classifier
-        It is cloned for every column.
+        The classifier to clone and fit for every column.
     voting : {"hard", "confidence"}, default="hard"
-        It votes with its predicted class, -1 or +1, or with 2 * predict_proba - 1.
+        The classifier votes with its predicted class, -1 or +1, or with 2 * predict_proba - 1.
     """
 
     classifier: Any
@@ -68,7 +68,7 @@ class ClassifierLearner(ParameterObject):
 
 
 class EstimatorPricer:
-    """Fits a clone of the classifier to the signs of the residual, weighted by its sizes."""
+    """Fits a clone of the classifier to the sign of each residual, with the size of the residual as its weight."""
 
     is_exact = False
     n_learners = float("inf")
@@ -95,12 +95,12 @@ class EstimatorPricer:
 
 
 def _weights_name(classifier: Any) -> str:
-    """The argument of ``fit`` that takes the sample weights: in a pipeline, that of its last step."""
+    """The argument of ``fit`` that takes the weights of the rows; in a pipeline that of the last step."""
     return f"{classifier.steps[-1][0]}__sample_weight" if isinstance(classifier, Pipeline) else "sample_weight"
 
 
 def _require_classifier(learner: Any, voting: str) -> None:
-    """A clear error for anything that cannot be a base learner."""
+    """Raise an error for anything that cannot be a base learner."""
     if isinstance(learner, type) or not hasattr(learner, "get_params") or not is_classifier(learner):
         hint = f" (did you mean {learner.__name__}()?)" if isinstance(learner, type) else ""
         raise InvalidParameterError(

@@ -19,10 +19,10 @@ from .streed import best_within, require_streed
 from .stumps import EdgePricer
 
 MOST_SPLITS = {2: 512, 3: 128}
-"""Splits in all, by depth (3 stands for more), among which the number of cuts a feature is chosen by default."""
+"""By depth (3 stands for 3 and more), about how many splits all features have together, by default."""
 
 MOST_DEPTH = 20
-"""STreeD's limit; a deeper tree is searched for with this depth, and not proven."""
+"""The largest depth that STreeD supports; if more is asked for, a tree of this depth is found, without a proof."""
 
 
 @dataclass
@@ -59,11 +59,11 @@ class OptimalLearner(ParameterObject):
 
 
 class OptimalPricer:
-    """The tree with the largest edge: by enumeration at depth 1 and 2, by STreeD at more, never worse than CART's.
+    """The tree with the largest edge: by enumeration at depths 1 and 2, by STreeD at more.
 
-    Its class are the trees on cuts of the features: every threshold (at most 255 a feature) at depth 1, and
-    ``n_thresholds`` quantiles a feature beyond. CART may cut elsewhere; where its tree has the larger edge, it is the
-    one returned.
+    The class of learners are the trees on given cuts of the features: every threshold (at most 255 for each feature) at
+    depth 1, and ``n_thresholds`` quantiles of each feature at more. CART may cut elsewhere; if CART's tree has a larger
+    edge, it is returned instead.
     """
 
     def __init__(self, data: TrainingData, learner: OptimalLearner, context: PricingContext) -> None:
@@ -83,7 +83,7 @@ class OptimalPricer:
         self.n_learners = _count(len(self._binary.splits), self._max_depth)
 
     def price(self, residual: Vector, favour: Vector | None) -> PricedColumn:
-        """The tree with the largest edge; a favour is heeded at depth 1 only."""
+        """The tree with the largest edge; ``favour`` is taken into account at depth 1 only."""
         best = self._optimal(residual, favour)
         if favour is not None:
             return best._replace(is_proven=False)
@@ -108,13 +108,16 @@ class OptimalPricer:
 
 
 def _default_cuts(depth: int, data: TrainingData) -> int:
-    """Fewer for more features; one with missing values counts twice, as its cuts do."""
+    """The number of cuts of each feature: the splits allowed, divided by the number of features.
+
+    A feature with missing values counts twice, because it has two splits for each cut.
+    """
     n_features = data.X.shape[1] + int(has_missing(data.X).sum()) if data.X.shape[0] else data.X.shape[1]
     return max(1, min(MOST_CUTS, MOST_SPLITS[min(depth, 3)] // max(n_features, 1)))
 
 
 def _count(n_splits: int, depth: int) -> float:
-    """More trees than there are, counting every choice of splits and signs."""
+    """An upper bound on the number of trees, which counts every choice of splits and signs."""
     count = 2.0
     for _ in range(depth):
         count = min(2.0 + n_splits * count**2, 1e300) if count < 1e150 else np.inf

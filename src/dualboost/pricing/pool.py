@@ -17,7 +17,7 @@ class Offer(NamedTuple):
 
 
 class Pool:
-    """Asks every pricer for a column, or, with ``rotate``, one after the other."""
+    """Asks every pricer for a column at each call, or with ``rotate`` only the next one."""
 
     def __init__(self, pricers: Sequence[Pricer], rotate: bool = False) -> None:
         self._pricers = list(pricers)
@@ -28,17 +28,17 @@ class Pool:
 
     @property
     def n_rounds(self) -> int:
-        """How many calls of ``price`` it takes to ask everyone."""
+        """How many calls of ``price`` it takes to ask every pricer."""
         return len(self._pricers) if self._rotate else 1
 
     def price(self, residual: Vector, favour: Vector | None) -> list[Offer]:
-        """What the pricers find, the largest edge first; ``favour`` is a factor for edges on each feature."""
+        """The columns that the pricers find, the largest edge first; ``favour`` is explained in ``Pricer.price``."""
         columns = [pricer.price(residual, favour) for pricer in self._asked()]
         offers = [Offer(column, float(residual @ column.votes)) for column in columns]
         return sorted(offers, key=lambda offer: -offer.edge)
 
     def is_proven(self, offers: Sequence[Offer]) -> bool:
-        """Whether the first of the offers has the largest edge of all learners in the pool."""
+        """Whether the first offer is proven to have the largest edge of all learners in the pool."""
         return self.is_exact and all(offer.column.is_proven for offer in offers)
 
     def _asked(self) -> list[Pricer]:

@@ -1,7 +1,8 @@
 """Optimal trees of depth 3 and more by STreeD, a dynamic programme over binary splits, within a time budget.
 
 Van der Linden, de Weerdt & Demirovic, "Necessary and sufficient conditions for optimal decision trees using dynamic
-programming", NeurIPS 2023. Every row has a cost for each label: |u_i| for the one that it votes against.
+programming", NeurIPS 2023. Every row has a cost for each label: |s_i| for the label opposite to the sign of its
+residual s_i, and 0 for the other one.
 """
 
 from __future__ import annotations
@@ -46,7 +47,7 @@ def best_within(binary: BinarySplits, s: Vector, depth: int, seconds: float, see
 
 
 def _branch(node: Any, binary: BinarySplits) -> Branch | None:
-    """STreeD's node as ours: a satisfied split is our left side."""
+    """STreeD's node as a ``Branch``; STreeD's right child, where the split is satisfied, is the left side here."""
     if node.is_leaf_node():
         return None
     left, right = _branch(node.right_child, binary), _branch(node.left_child, binary)

@@ -13,7 +13,7 @@ from .base import PricedColumn, PricingContext, TrainingData, priced
 
 
 class Stump(NamedTuple):
-    """A split and what it is worth: the edges of two leaves that vote the sign of their sums."""
+    """A split, with the edge that it has if both leaves vote the sign of their sum of residuals."""
 
     feature: int
     k: int
@@ -28,7 +28,7 @@ def best_stump(
 ) -> Stump | None:
     """The split with the largest |sum left| + |sum right| of the residual s, times its favour.
 
-    Among equal ones the split with the largest gain of Gini impurity is taken, and the first of those.
+    Among equally good splits, the one with the largest Gini gain is taken; among these, the first.
     """
     total, weights = float(s[rows].sum()), np.abs(s)
     weight = float(weights[rows].sum())
@@ -56,14 +56,14 @@ def _is_better(one: Stump, other: Stump, rounding: float) -> bool:
 
 
 def _purity(balance: Vector, weight: Vector) -> Vector:
-    """G^2/H, larger for purer leaves: half of it is what Gini impurity takes away from the weight."""
+    """G^2/H, which is larger for purer leaves: the Gini impurity of a leaf, times H, is half of H - G^2/H."""
     return np.divide(balance**2, weight, out=np.zeros_like(balance, dtype=float), where=weight > 0)
 
 
 class EdgePricer:
     """CART by weighted error: every split is the one with the largest edge, ties broken by Gini impurity.
 
-    At depth 1 it is exact: no stump on its bins has a larger edge.
+    At depth 1 the pricer is exact: no stump on its bins has a larger edge.
     """
 
     def __init__(self, data: TrainingData, voting: str, n_thresholds: int | None, context: PricingContext) -> None:

@@ -1,4 +1,4 @@
-"""``dualboost study``: run, export, and what there is to run."""
+"""``dualboost study``: the commands that fetch data, run the study, and evaluate its results."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def study() -> None:
 def run(
     preset: str, out: Path | None, jobs: int, backend: str, scheduler: str | None, raw: bool, data: Path | None
 ) -> None:
-    """Run a preset; started again, it goes on where it was."""
+    """Run a preset; started again, the run goes on where it stopped."""
     out = out or Path(f"study-{Path(preset).stem}{'-raw' * raw}")
     chosen = replace(load_preset(preset), preparation="raw") if raw else load_preset(preset)
     folder = data_folder(data)
@@ -56,7 +56,7 @@ def run(
 
 
 def _connect(scheduler: str | None) -> None:
-    """joblib's Dask backend uses the client made last."""
+    """Connect to a Dask scheduler; joblib's Dask backend uses the latest client."""
     if scheduler is None:
         raise click.UsageError("--backend dask needs --scheduler ADDRESS, such as tcp://127.0.0.1:8786.")
     try:
@@ -95,7 +95,7 @@ def fetch(names: tuple[str, ...], data: Path | None) -> None:
 
 
 def _read(results: Path) -> Results:
-    """The results; what is missing is said on stderr."""
+    """The results of a folder; missing fits are reported on stderr."""
     read = read_results(results)
     if read.gaps:
         click.echo(f"Note: {read.gaps}.", err=True)

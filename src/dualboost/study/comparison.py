@@ -1,4 +1,4 @@
-"""Our results beside the paper's: differences to XGBoost in the same run, since the data are not quite the same."""
+"""Compares our results with the paper's, by the differences to XGBoost, because the data are not quite the same."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ def paper_results() -> pd.DataFrame:
 
 
 def compare_with_paper(results: Results) -> pd.DataFrame:
-    """One row a cell that both have: accuracies minus XGBoost's of the same run, and trees used.
+    """One row for each cell that both have: accuracies minus XGBoost's accuracy in the same run, and trees used.
 
-    ``strays`` is our difference minus the paper's. Empty if no cell has XGBoost beside it.
+    ``strays`` is our difference minus the paper's. The table is empty if there are no results of XGBoost.
     """
     chosen = results.chosen()
     cell = ["depth", "dataset", "method"]
@@ -42,7 +42,7 @@ def compare_with_paper(results: Results) -> pd.DataFrame:
 
 
 def straying(comparison: pd.DataFrame) -> pd.DataFrame:
-    """By depth and method: means of both, and the median over data sets of |our difference - the paper's|."""
+    """For each depth and method: the means of both, and the median over data sets of |our difference - the paper's|."""
     grouped = comparison.groupby(["depth", "method"])
     means = grouped[["accuracy", "paper_accuracy", "trees", "paper_trees", "difference", "paper_difference"]].mean()
     means["median |strays|"] = comparison["strays"].abs().groupby([comparison["depth"], comparison["method"]]).median()

@@ -35,7 +35,7 @@ class StudyDataset:
     binary_features: int
     majority_share: float
     identifiers: tuple[str, ...] = ()
-    """Columns that name a row and say nothing about others."""
+    """Columns that only identify a row, and are left out."""
     generate: Callable[..., tuple[Any, Any]] | None = None
 
 
@@ -67,7 +67,7 @@ DATASETS: dict[str, StudyDataset] = {
 
 
 def fetch_folder(given: str | Path | None) -> Path:
-    """Where ``fetch`` puts data sets: the folder asked for, or the environment variable's, or the user's cache."""
+    """Where ``fetch`` puts data sets: the folder given, or that of the environment variable, or the user's cache."""
     named = given or os.environ.get(FOLDER_VARIABLE)
     if named:
         return Path(named)
@@ -75,7 +75,7 @@ def fetch_folder(given: str | Path | None) -> Path:
 
 
 def data_folder(given: str | Path | None) -> Path | None:
-    """The folder asked for, or that of the environment variable, or what was fetched, or none."""
+    """The folder given, or that of the environment variable, or that of fetched data if there is one, or None."""
     folder = fetch_folder(given)
     if not given and FOLDER_VARIABLE not in os.environ:
         return folder if folder.is_dir() else None
@@ -87,13 +87,13 @@ def data_folder(given: str | Path | None) -> Path | None:
 
 
 def available(folder: Path | None) -> list[str]:
-    """The names of the data sets that can be loaded: files of the folder, and those that can be generated."""
+    """The names of the data sets that can be loaded: files in the folder, and data sets that can be generated."""
     found = {_name(path) for path in sorted(folder.glob("*.csv*"))} if folder is not None else set()
     return sorted(found | {name for name, dataset in DATASETS.items() if dataset.generate is not None})
 
 
 def load(name: str, folder: Path | None) -> tuple[pd.DataFrame, Vector]:
-    """The features as they are, and labels in {-1, +1}; +1 is the class that comes last."""
+    """The features, unprepared, and labels in {-1, +1}; +1 is the last class in sorted order."""
     path = file_of(name, folder)
     known = DATASETS.get(name)
     if path is None:
@@ -118,7 +118,7 @@ def _read(path: Path) -> pd.DataFrame:
 
 
 def _labels(target: pd.Series, path: Path) -> Vector:
-    """+1 for the class that comes last."""
+    """Labels of +1 for the last class in sorted order, and -1 for the other."""
     if target.isna().any():
         raise InvalidDataError(f"The target of {path.name} has {int(target.isna().sum())} gaps; fill or drop them.")
     codes, classes = pd.factorize(target, sort=True)
@@ -128,7 +128,7 @@ def _labels(target: pd.Series, path: Path) -> Vector:
 
 
 def file_of(name: str, folder: Path | None) -> Path | None:
-    """The file of a data set; none if there is no such file."""
+    """The file of a data set; None if there is no such file."""
     candidates = [] if folder is None else [folder / f"{name}.csv.gz", folder / f"{name}.csv"]
     return next((path for path in candidates if path.is_file()), None)
 

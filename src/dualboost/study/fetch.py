@@ -1,4 +1,4 @@
-"""Fills a folder with the paper's data sets from the network; each is verified by its rows and its checksum."""
+"""Downloads the paper's data sets into a folder, and verifies each by its number of rows and its checksum."""
 
 from __future__ import annotations
 
@@ -17,12 +17,15 @@ from .datasets import TARGET
 from .recipes import RECIPES
 from .sources import Source
 
-CHECKSUMS, DOWNLOADS = "checksums.json", "downloads"
+CHECKSUMS = "checksums.json"
+"""The file that holds the checksum of every table that was fetched."""
+DOWNLOADS = "downloads"
+"""The folder of the downloaded files, from which the tables are made."""
 
 
 @dataclass(frozen=True)
 class Fetched:
-    """What became of one data set."""
+    """The outcome for one data set."""
 
     name: str
     state: str
@@ -31,10 +34,10 @@ class Fetched:
 
 
 def fetch(folder: Path, names: Sequence[str] = (), recipes: dict[str, Source] = RECIPES) -> Iterator[Fetched]:
-    """Fetch what is not there yet, one after the other; one that fails does not stop the others.
+    """Fetch the data sets that are not there yet; a data set that fails does not stop the others.
 
-    ``checksums.json`` in the folder holds the checksum of every table that was fetched: a file that has changed since,
-    or a source that gives another table than before, is an error.
+    ``checksums.json`` in the folder holds the checksum of every table that was fetched. A file that has changed since
+    then, or a source that gives another table than before, is an error.
     """
     unknown = [name for name in names if name not in recipes]
     if unknown:

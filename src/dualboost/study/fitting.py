@@ -1,4 +1,4 @@
-"""One cell of the study: split, prepare, fit, and what is recorded."""
+"""Runs one cell of the study: splits and prepares the data, fits the method, and makes the record."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ Part = tuple[Matrix, Vector]
 def prepared(
     dataset: str, seed: int, folder: Path | None, preparation: str, most_features: int, most_rows: int
 ) -> dict[str, Part]:
-    """Features and labels of the three parts, 60, 20 and 20 per cent; the rules of preparation are the first's."""
+    """Features and labels of the three parts, of 60, 20 and 20 per cent; preparation is learnt on the first part."""
     frame, labels = load(dataset, folder)
     if 0 < most_rows < len(frame):
         frame, _, labels, _ = train_test_split(frame, labels, train_size=most_rows, random_state=seed, stratify=labels)
@@ -55,14 +55,14 @@ def _binary(frames: tuple[pd.DataFrame, ...], bins: str) -> list[Matrix]:
 
 
 def _raw(frames: tuple[pd.DataFrame, ...]) -> list[Matrix]:
-    """Numbers as they are, gaps included; categories as indicators."""
+    """Numbers unchanged, missing values included; categories as indicators."""
     dummies = [pd.get_dummies(frame, dtype=float) for frame in frames]
     columns = dummies[0].columns
     return [dummy.reindex(columns=columns, fill_value=0.0).to_numpy(dtype=float) for dummy in dummies]
 
 
 def run_cell(cell: Cell, preset: Preset, folder: Path | None) -> dict[str, Any]:
-    """The record of one fit; a fit that fails is a record with its error."""
+    """The record of one fit; if the fit fails, the record holds the error."""
     record: dict[str, Any] = {"key": cell.key, **cell._asdict()}
     try:
         with warnings.catch_warnings():
@@ -118,5 +118,5 @@ def _anytime(method: StudyMethod, fitted: Fitted, test: Part) -> dict[str, Any]:
 
 
 def _rounded(values: Any) -> list[float]:
-    """Six digits: what a record needs, and what repeated sums agree on."""
+    """The values with six digits, which suffice for a record and do not depend on the order of summation."""
     return [float(f"{value:.6g}") for value in values]

@@ -1,4 +1,4 @@
-"""A folder of results: what was planned (``preset.json``) and one record a fit (``records.jsonl``)."""
+"""A folder of results: what was planned (``preset.json``), and a record of each fit (``records.jsonl``)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,10 @@ from ..errors import InvalidDataError, InvalidParameterError
 from .datasets import file_of
 from .protocol import GROWING, Preset
 
-RECORDS, PRESET = "records.jsonl", "preset.json"
+RECORDS = "records.jsonl"
+"""The file with one record on each line."""
+PRESET = "preset.json"
+"""The file with what was planned."""
 PACKAGES = ("dualboost", "numpy", "scikit-learn", "lightgbm", "xgboost", "pystreed")
 
 
@@ -83,7 +86,7 @@ def planned_preset(plan: dict[str, Any]) -> Preset:
 
 
 def read_records(folder: Path) -> list[dict[str, Any]]:
-    """The last record of each fit, in the order of the file; a last line that was cut off is left out."""
+    """The last record of each fit, in the order of the file; an incomplete last line is left out."""
     path = folder / RECORDS
     records: dict[str, dict[str, Any]] = {}
     for number, line in enumerate(_complete(path).splitlines(), start=1):

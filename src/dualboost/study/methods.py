@@ -1,4 +1,4 @@
-"""The methods of the study: what each tunes, how it is fitted, and what it is asked afterwards."""
+"""The methods of the study: the hyperparameter of each, how it is fitted, and what is recorded of it."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from ..pricing import CartLearner, OptimalLearner
 from ..thinning import adapter_for, thin
 
 ANY_NUMBER = 1000
-"""Of samples."""
+"""A number of samples, for grids whose length does not depend on it."""
 
 
 @dataclass(frozen=True)
 class Settings:
-    """What a fit is asked for, besides its method's hyperparameter."""
+    """The settings of a fit besides the hyperparameter of its method."""
 
     experiment: str
     depth: int
@@ -41,7 +41,7 @@ class Fitted:
 
     model: Any
     weights: Vector
-    """The weights of its trees, zeros included; ones where the method has none."""
+    """The weights of the trees, zeros included; ones if the method has no weights."""
     n_leaves: int
     stop_reason: str = ""
     gap: float = float("nan")
@@ -60,15 +60,15 @@ class StudyMethod(ABC):
     is_totally_corrective: bool = False
 
     def takes_part(self, experiment: str) -> bool:
-        """Whether the method means something in an experiment."""
+        """Whether the experiment makes sense for the method."""
         return self.is_totally_corrective or experiment == "cart"
 
     @abstractmethod
     def grid(self, n_samples: int, k: int) -> Vector:
-        """The paper's values, each once."""
+        """The paper's values of the hyperparameter, without duplicates."""
 
     def n_values(self, k: int) -> int:
-        """How many values the grid has where k are asked for: a method without a hyperparameter has one."""
+        """The number of values in a grid of k; a method without a hyperparameter has one value."""
         return len(self.grid(ANY_NUMBER, k))
 
     @abstractmethod
@@ -84,7 +84,7 @@ class StudyMethod(ABC):
 
 
 class TotallyCorrective(StudyMethod):
-    """One of our formulations: native, with confidence-rated or optimal trees, or reweighting AdaBoost's trees."""
+    """One of dualboost's formulations: with CART, confidence-rated or optimal trees, or AdaBoost's trees reweighted."""
 
     is_totally_corrective = True
 
@@ -163,7 +163,7 @@ class AdaBoost(LearningRate):
 
 
 class Boosted(LearningRate):
-    """A library's boosted trees, which have no weights: its adapter tells their outputs."""
+    """Boosted trees of another library, which have no weights; an adapter reads their outputs."""
 
     @abstractmethod
     def make(self, value: float, settings: Settings) -> Any:

@@ -1,4 +1,4 @@
-"""The paper's preparation: every feature becomes binary, by rules learnt on the training rows only."""
+"""The paper's preparation of features: every feature becomes binary, by rules learnt on the training rows only."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ BINS = ("quantile", "width")
 
 @dataclass
 class Binariser:
-    """Numbers into ``n_bins`` bins, each an indicator; categories as indicators, the first one dropped.
+    """Turns numbers into indicators of ``n_bins`` bins, and categories into indicators of all but the first category.
 
-    The paper says "equal-sized" bins: of equal width, or of equal numbers of rows. Its counts of features fit both
-    (ringnorm 20 x 4 = 80). A number with at most ``n_bins`` different values is left as those values. Missing values
-    have an indicator of their own; a category that was not seen in training has none.
+    The paper says "equal-sized" bins, which may mean equal width or equal numbers of rows; its numbers of features fit
+    both (ringnorm 20 x 4 = 80). A feature with at most ``n_bins`` different numbers has a bin for each of them. Missing
+    values have an indicator of their own; a category that was not seen in training has none.
     """
 
     bins: str = "quantile"

@@ -1,4 +1,4 @@
-"""What is run: presets, and the cells that they unfold into, one fit each."""
+"""Presets, which say what is run, and the cells that they consist of, one for each fit."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ LISTS: dict[str, tuple[str, ...] | None] = {
     "methods": tuple(METHODS),
     "depths": None,
 }
-"""Fields that are lists, with what they may hold if that is fixed."""
+"""The fields that are lists, and the values they may hold if these are fixed."""
 CHOICES = {"preparation": ["quantile", "width", "raw"], "reoptimize": ["every", "as_needed"]}
 GROWING = ("experiments", "datasets", "methods", "depths", "seeds")
-"""Fields that may change while a folder of results stays: they say which fits there are, not what a fit is."""
+"""The fields that may change between runs into one folder: they say which fits are made, not how."""
 
 
 class Cell(NamedTuple):
@@ -42,13 +42,13 @@ class Cell(NamedTuple):
 
 @dataclass(frozen=True)
 class Preset:
-    """The protocol in one table; the fields are those of the TOML files in ``presets/``."""
+    """The protocol of a run; its fields are those of the TOML files in ``presets/``."""
 
     experiments: tuple[str, ...] = ("cart",)
     datasets: tuple[str, ...] = ()
-    """Empty: every data set that is available."""
+    """The data sets; empty means all that are available."""
     methods: tuple[str, ...] = PUBLISHED
-    """The paper's nine. Empty: every method that there is."""
+    """The methods, by default the paper's nine; empty means all methods."""
     depths: tuple[int, ...] = (1, 3, 5, 10)
     seeds: int = 5
     values: int = 10
@@ -59,9 +59,9 @@ class Preset:
     most_features: int = 0
     """Data sets with more binary features than this get the paper's selection of features; 0 selects none."""
     most_rows: int = 0
-    """A sample of at most so many rows of each data set; 0 takes all."""
+    """The most rows of each data set; larger data sets are sampled. 0 takes all rows."""
     reoptimize: str = "every"
-    """"every" makes each stage of the anytime curves an optimum; "as_needed" is faster."""
+    """With "every", each stage of the anytime curves is an optimum; "as_needed" is faster."""
     tree_time_limit: float = 10.0
 
     def __post_init__(self) -> None:
@@ -79,7 +79,7 @@ class Preset:
             require_positive(name, getattr(self, name))
 
     def cells(self) -> list[Cell]:
-        """Every fit, in a fixed order; methods take part in the experiments that mean something for them."""
+        """Every fit, in a fixed order; each method has only the experiments that make sense for it."""
         return [
             Cell(experiment, dataset, method, depth, seed, value)
             for dataset in self.datasets
@@ -96,7 +96,7 @@ class Preset:
 
 
 def _check_list(name: str, values: Any, known: tuple[str, ...] | None) -> None:
-    """Names, or depths, each once."""
+    """Require a list of names or depths without duplicates."""
     if not isinstance(values, tuple):
         raise InvalidParameterError(f"{name}={values!r}: give a list.")
     if name != "datasets" and not values:
@@ -111,7 +111,7 @@ def _check_list(name: str, values: Any, known: tuple[str, ...] | None) -> None:
 
 
 def load_preset(name: str | Path) -> Preset:
-    """A preset of ours by its name, or a TOML file of yours."""
+    """A preset of dualboost by its name, or from the user's own TOML file."""
     path = Path(name)
     if path.suffix == ".toml":
         text = _own_preset(path)

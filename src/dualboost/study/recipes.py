@@ -1,6 +1,6 @@
-"""The source of each of the paper's data sets, and the steps to its table.
+"""The source of each of the paper's data sets, and the steps that turn it into a table.
 
-The paper's row counts say that duplicates were dropped (breast cancer, image, solar flare, splice), as here.
+By its numbers of rows, the paper dropped duplicates (breast cancer, image, solar flare, splice), as is done here.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ COMPAS = [
     "v_decile_score",
     "v_score_text",
 ]
-"""What is known at the screening: nothing that tells of a later arrest."""
+"""The columns that are known at the screening; others would reveal a later arrest."""
 FLARE = [
     "spot_class",
     "largest_spot",
@@ -63,7 +63,7 @@ FLARE = [
 
 
 def _target(column: str) -> Tidy:
-    """The column is the target; the rest is as it was."""
+    """A step that makes the column the target, and leaves the other columns unchanged."""
     return lambda frame: frame.rename(columns={column: TARGET})
 
 
@@ -81,21 +81,21 @@ def _compas(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def _image(frame: pd.DataFrame) -> pd.DataFrame:
-    """Raetsch's two classes; one column is constant."""
+    """Raetsch's two classes, without a column that is constant."""
     first = frame.pop("class").isin(["brickface", "sky", "foliage", "path"])
     constant = [name for name in frame if frame[name].nunique() == 1]
     return frame.drop(columns=constant).assign(**{TARGET: first.astype(int)}).drop_duplicates()
 
 
 def _solar_flare(frame: pd.DataFrame) -> pd.DataFrame:
-    """Raetsch's task: whether the spots are distributed otherwise than open."""
+    """Raetsch's task: whether the distribution of the spots is other than open."""
     is_other = frame["distribution"] != "O"
     dropped = ["spot_class", "largest_spot", "distribution", "largest_spot_area"]
     return frame.drop(columns=dropped).assign(**{TARGET: is_other.astype(int)}).drop_duplicates()
 
 
 def _splice(frame: pd.DataFrame) -> pd.DataFrame:
-    """Boundary or none; rows with an ambiguous base are dropped."""
+    """Whether there is a boundary; rows with an ambiguous base are dropped."""
     bases = frame.drop(columns=["Class", "Instance_name"], errors="ignore").astype(str)
     is_boundary = frame["Class"].astype(str).str.strip() != "N"
     is_clear = bases.isin(list("ACGT")).all(axis=1)
@@ -103,7 +103,7 @@ def _splice(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def _thyroid(frame: pd.DataFrame) -> pd.DataFrame:
-    """Normal, which is the largest class, or not."""
+    """Whether the thyroid is normal, which is the largest class."""
     name = "Class" if "Class" in frame else "class"
     is_ill = frame[name] != frame[name].mode()[0]
     return frame.drop(columns=name).assign(**{TARGET: is_ill.astype(int)})
@@ -145,7 +145,7 @@ RECIPES: dict[str, Source] = {
     ),
     "compas": Web(
         "https://raw.githubusercontent.com/propublica/compas-analysis/master/compas-scores-two-years.csv",
-        7214,  # eight more than the paper's: it does not say which it dropped
+        7214,  # eight more than in the paper, which does not say which rows it dropped
         _compas,
     ),
     "employment_ca2018": Survey("ACSEmploymentFiltered", "CA", 75660),
@@ -153,4 +153,4 @@ RECIPES: dict[str, Source] = {
     "public_coverage_ca2018": Survey("ACSPublicCoverage", "CA", 34638),
     "public_coverage_tx2018": Survey("ACSPublicCoverage", "TX", 24732),
 }
-"""The three that are missing here are generated."""
+"""The source of each data set; the three data sets without a source are generated."""

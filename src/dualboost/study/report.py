@@ -1,4 +1,4 @@
-"""The report: one page that needs no network, made of the results and a template."""
+"""Makes the report from results and a template: one HTML page that needs no network."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ PLACEHOLDER = "/*DATA*/"
 VARIANTS = ("confidence", "optimal")
 MOST_WEIGHTS = 100
 FEW_QUANTILES = QUANTILES[::5]
-"""Where there is a curve for each value, so many points are enough."""
+"""The quantiles for plots with a curve for each hyperparameter value, which need fewer points."""
 
 
 def write_report(results: Results, path: str | Path) -> Path:
-    """The page as a file."""
+    """Write the page to a file."""
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
     template = (resources.files(__package__) / "page" / "report.html").read_text(encoding="utf-8")
@@ -100,7 +100,7 @@ def _table(results: Results, experiment: str, depth: int) -> dict[str, Any]:
 
 
 def _anytime(results: Results, chosen: pd.DataFrame) -> list[dict[str, Any]]:
-    """Mean and deviation over the seeds of the fits chosen, after each iteration."""
+    """Mean and standard deviation over the seeds of the fits chosen, after each iteration."""
     grouped = results.anytime(chosen).groupby(["experiment", "dataset", "depth", "method", "iteration"])["accuracy"]
     table = pd.DataFrame({"mean": grouped.mean(), "std": grouped.std().fillna(0.0)}).reset_index()
     return _curves(table, ["experiment", "dataset", "depth", "method"], ["iteration", "mean", "std"])
@@ -114,7 +114,7 @@ def _margins(results: Results, chosen: pd.DataFrame) -> list[dict[str, Any]]:
 
 
 def _value_margins(results: Results) -> list[dict[str, Any]]:
-    """Of each totally corrective method and each value of its hyperparameter, with CART trees."""
+    """The margins of each totally corrective method at each value of its hyperparameter, with CART trees."""
     margins, ours = results.margins, [name for name, method in METHODS.items() if method.is_totally_corrective]
     is_shown = (margins["experiment"] == "cart") & margins["method"].isin(ours)
     few = margins[is_shown & margins["quantile"].isin(FEW_QUANTILES)]
@@ -126,7 +126,7 @@ def _value_margins(results: Results) -> list[dict[str, Any]]:
 
 
 def _weights(results: Results, chosen: pd.DataFrame) -> list[dict[str, Any]]:
-    """The weights in order, relative to the largest: means over the seeds."""
+    """The sorted weights relative to the largest weight, as means over the seeds."""
     merged = results.weights.merge(chosen[CELL], on=CELL)
     merged = merged[merged["rank"] <= MOST_WEIGHTS]
     largest = merged.groupby(CELL)["weight"].transform("max")
@@ -136,7 +136,7 @@ def _weights(results: Results, chosen: pd.DataFrame) -> list[dict[str, Any]]:
 
 
 def _variant(chosen: pd.DataFrame, experiment: str) -> dict[str, Any]:
-    """The relative improvement of a variant over CART trees, one number a data set, depth and method."""
+    """The relative improvement of a variant over CART trees, for each data set, depth and method."""
     key = ["depth", "method", "dataset"]
     variant = chosen[chosen["experiment"] == experiment].groupby(key)["test_accuracy"].mean()
     cart = chosen[chosen["experiment"] == "cart"].groupby(key)["test_accuracy"].mean()
@@ -156,7 +156,7 @@ def _means(fits: pd.DataFrame, key: list[str]) -> pd.DataFrame:
 
 
 def _curves(table: pd.DataFrame, key: list[str], columns: list[str]) -> list[dict[str, Any]]:
-    """One entry a curve: its key, and each column as a list."""
+    """One entry for each curve: its key, and each column as a list."""
     curves = []
     for values, part in table.groupby(key):
         curve = {name: _plain(value) for name, value in zip(key, values, strict=True)}
@@ -177,5 +177,5 @@ def _plain(value: Any) -> Any:
 
 
 def _number(value: Any) -> float | None:
-    """Seven digits; None where there is no number."""
+    """The value with seven digits; None if it is not a number."""
     return float(f"{value:.7g}") if np.isfinite(value) else None

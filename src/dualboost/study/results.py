@@ -1,4 +1,4 @@
-"""Records as tidy tables: fits, iterations, margins and weights."""
+"""Turns the records of fits into tidy tables: fits, iterations, margins and weights."""
 
 from __future__ import annotations
 
@@ -27,12 +27,15 @@ class Results:
     margins: pd.DataFrame
     weights: pd.DataFrame
     stages_are_optimal: bool = True
-    """Whether each stage of a totally corrective method is an optimum, or only the last."""
+    """Whether each stage of a totally corrective method is an optimum, or only the last stage."""
     n_pending: int = 0
-    """Fits that were planned and are not there yet."""
+    """The number of fits that were planned and are not recorded yet."""
 
     def chosen(self) -> pd.DataFrame:
-        """The fits of the value with the best validation accuracy; of equals, the one with the fewest trees."""
+        """Of the fits that differ only in the hyperparameter, the one with the best validation accuracy.
+
+        Among equals the fit with the fewest trees is taken.
+        """
         fits = self.fits[self.fits["error"].isna()] if "error" in self.fits else self.fits
         order = fits.sort_values(
             ["validation_accuracy", "trees", "value"], ascending=[False, True, True], kind="stable"
@@ -45,24 +48,24 @@ class Results:
 
     @property
     def gaps(self) -> str:
-        """What is missing, in words; empty for results that are whole."""
+        """What is missing, in words; empty if the results are complete."""
         parts = [f"{self.n_pending:,} planned fits are not there yet" if self.n_pending else ""]
         parts.append(f"{self.n_failed:,} fits failed" if self.n_failed else "")
         return "; ".join(filter(None, parts))
 
     def anytime(self, cells: pd.DataFrame) -> pd.DataFrame:
-        """The iterations of these cells; a fit that ended early keeps its last ensemble to the end of the longest."""
+        """The iterations of these cells; a fit that ended early is continued with its last ensemble."""
         part = self.iterations.merge(cells[CELL], on=CELL)
         wide = part.pivot(index=CELL, columns="iteration", values="accuracy").ffill(axis=1)
         return wide.stack().rename("accuracy").reset_index()
 
     def _fits_with_choice(self) -> pd.DataFrame:
-        """The fits with a column that tells which of them the tables are made of."""
+        """The fits, with a column that says which of them are chosen for the tables."""
         keys = set(map(tuple, self.chosen()[CELL].to_numpy()))
         return self.fits.assign(chosen=[tuple(cell) in keys for cell in self.fits[CELL].to_numpy()])
 
     def write(self, folder: str | Path, kind: str = "csv") -> list[Path]:
-        """One file a table, as CSV or Parquet."""
+        """Write each table to a file, as CSV or Parquet."""
         folder = Path(folder)
         folder.mkdir(parents=True, exist_ok=True)
         paths = []
@@ -75,7 +78,7 @@ class Results:
 
 
 def read_results(folder: str | Path) -> Results:
-    """The records of a folder, in the order of their cells, whatever the order they were run in."""
+    """The records of a folder, in the order of the cells, not in the order in which they were run."""
     folder = Path(folder)
     preset, records = planned_preset(read_plan(folder)), read_records(folder)
     if not any("error" not in record for record in records):

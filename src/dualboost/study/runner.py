@@ -1,4 +1,4 @@
-"""Runs every cell of a preset once: in parallel, resumable, one record to disk as each fit ends."""
+"""Runs every cell of a preset in parallel, and writes the record of a fit to disk as soon as the fit ends."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ LEAST_OF_A_CLASS = 5
 
 @dataclass
 class Run:
-    """What a run added: the number of fits, and those that failed by their error."""
+    """The outcome of a run: the number of fits, and the errors of those that failed."""
 
     added: int = 0
     failed: dict[str, list[str]] = field(default_factory=dict)
@@ -48,16 +48,16 @@ def run_study(
     backend: str | None = None,
     verbose: int = 0,
 ) -> Run:
-    """Run what is not recorded yet in the folder ``out``, and what failed before.
+    """Run the fits that are not recorded yet in the folder ``out``, and those that failed before.
 
-    Killed at any moment and started again, it goes on where it was: a line that was cut off is run again. Records do
-    not depend on ``n_jobs`` or ``backend``, but for their order and their seconds.
+    A run that was killed can be started again and goes on where it stopped; a fit whose record is incomplete is run
+    again. Records do not depend on ``n_jobs`` or ``backend``, except for their order and their seconds.
     """
     out = Path(out)
     require_jobs(n_jobs)
     preset = replace(preset, datasets=preset.datasets or tuple(available(folder)))
     for name in preset.datasets:
-        _require_usable(name, folder)  # told before hours of fits
+        _require_usable(name, folder)  # an error should come before hours of fits
     prepare_folder(out, preset, folder)
     cut_off_incomplete_line(out)
     done = {record["key"] for record in read_records(out) if "error" not in record}

@@ -1,4 +1,4 @@
-"""The paper's selection of features: ranked by a random forest, taken in steps while the validation accuracy rises."""
+"""The paper's selection of features: the set with the best validation accuracy in a random forest's ranking."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ STEPS = 20
 def select_features(
     X: Matrix, y: Vector, X_validation: Matrix, y_validation: Vector, seed: int, n_steps: int = STEPS
 ) -> Integers:
-    """The smallest of the nested sets with the best validation accuracy, in the order of the columns.
+    """The smallest set of features with the best validation accuracy, in the order of the columns.
 
-    Features are ranked by what they contribute to reducing the impurity of a random forest; the sets are the first
-    features of that ranking, in ``n_steps`` steps.
+    Features are ranked by their impurity importance in a random forest. The ``n_steps`` sets that are compared are the
+    first features of that ranking.
     """
     forest = RandomForestClassifier(N_TREES, random_state=seed)
     ranking = np.argsort(-forest.fit(X, y).feature_importances_, kind="stable")

@@ -1,4 +1,4 @@
-"""Which differences between methods are more than chance: ranks over data sets, and paired tests with a correction.
+"""Tests which methods differ significantly: ranks over data sets, and paired tests with a correction.
 
 Demsar, "Statistical comparisons of classifiers over multiple data sets", JMLR 7 (2006): Friedman's test on the ranks,
 the critical difference of Nemenyi, and Wilcoxon's signed-rank tests of each pair, corrected by Holm's method.
@@ -21,7 +21,7 @@ LEAST_DATASETS = 5
 
 @dataclass(frozen=True)
 class Significance:
-    """Mean ranks (1 is best), the p-value that all methods are alike, the critical difference, and each pair's p."""
+    """Mean ranks (1 is best), the p-value of Friedman's test, the critical difference, and a p-value for each pair."""
 
     ranks: pd.Series
     friedman_p: float
@@ -30,7 +30,7 @@ class Significance:
 
     @property
     def groups(self) -> list[list[str]]:
-        """Methods whose mean ranks are within the critical difference: the bars of the diagram, the largest only."""
+        """The largest groups of methods whose mean ranks are within the critical difference: bars of the diagram."""
         names, values = list(self.ranks.index), self.ranks.to_numpy()
         spans: list[tuple[int, int]] = []
         for first in range(len(names)):
@@ -41,7 +41,7 @@ class Significance:
 
 
 def significance(table: AccuracyTable) -> Significance | None:
-    """The tests over the data sets that every method has a result for; None if there are fewer than five."""
+    """The tests over the data sets with results of all methods; None if there are fewer than five data sets."""
     accuracy = table.accuracy.dropna().round(DIGITS + 1)
     n, k = accuracy.shape
     if n < LEAST_DATASETS or k < 3:
@@ -53,7 +53,7 @@ def significance(table: AccuracyTable) -> Significance | None:
 
 
 def _pairs(accuracy: pd.DataFrame) -> pd.DataFrame:
-    """One row a pair: mean difference, p-value, and p corrected for the number of pairs."""
+    """One row for each pair: mean difference, p-value, and p-value corrected for the number of pairs."""
     rows = []
     for one, other in combinations(accuracy, 2):
         difference = accuracy[one] - accuracy[other]

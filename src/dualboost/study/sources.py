@@ -1,4 +1,4 @@
-"""Where the paper's data sets come from: what is downloaded, and how it becomes a table with a column ``target``."""
+"""The kinds of sources of data sets: how each is downloaded and turned into a table with a column ``target``."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ Tidy = Callable[[pd.DataFrame], pd.DataFrame]
 
 
 class Source(ABC):
-    """One data set on the network. ``rows`` is what the table must have in the end."""
+    """One data set on the network; ``rows`` is the number of rows that its table must have."""
 
     rows: int
 
     @abstractmethod
     def table(self, downloads: Path) -> pd.DataFrame:
-        """The tidy table; what is downloaded stays in the folder ``downloads``."""
+        """The tidy table; downloaded files are kept in the folder ``downloads``."""
 
 
 @dataclass(frozen=True)
 class OpenML(Source):
-    """A data set of OpenML; scikit-learn compares its checksum with the one that OpenML states."""
+    """A data set of OpenML; scikit-learn verifies the checksum that OpenML states."""
 
     data_id: int
     rows: int
@@ -45,14 +45,14 @@ class OpenML(Source):
 
 @dataclass(frozen=True)
 class Web(Source):
-    """A file; or the members of a ZIP archive, or of one inside it, whose names end so, one below the other."""
+    """A file, or members of a ZIP archive (or of a ZIP archive in it), chosen by their endings and concatenated."""
 
     url: str
     rows: int
     tidy: Tidy
     members: tuple[str, ...] = ()
     sha256: str | None = None
-    """Of the download, where it is known."""
+    """The checksum of the download, if it is known."""
     reading: tuple[tuple[str, Any], ...] = ()
     """Arguments for ``pandas.read_csv``."""
 
@@ -68,7 +68,7 @@ class Web(Source):
 
 @dataclass(frozen=True)
 class Survey(Source):
-    """A task of the package folktables, 2018. The paper's row counts are a quarter of the task's: a sample is taken."""
+    """A task of the package folktables, 2018, sampled because the paper has a quarter of the task's rows."""
 
     task: str
     state: str
@@ -91,13 +91,13 @@ def _download(url: str, sha256: str | None, downloads: Path) -> bytes:
         import pooch
     except ImportError as error:
         raise MissingDependencyError("Downloads need pooch: pip install 'dualboost[study]'.") from error
-    pooch.get_logger().setLevel("ERROR")  # it tells of every file
+    pooch.get_logger().setLevel("ERROR")  # pooch would log every file
     name = url.rsplit("/", 1)[-1]
     return Path(pooch.retrieve(url, sha256 and f"sha256:{sha256}", name, downloads)).read_bytes()
 
 
 def _member(content: bytes, ending: str) -> bytes:
-    """The member of a ZIP archive, or of one inside it, whose name ends so."""
+    """The member of a ZIP archive, or of a ZIP archive in it, whose name has this ending."""
     found = _search(content, ending)
     if found is None:
         raise InvalidDataError(f"The archive has no file that ends with {ending!r}.")

@@ -1,4 +1,4 @@
-"""Accuracy and trees, one row a data set and one column a method, as the paper prints them."""
+"""Tables of accuracy and trees as in the paper, with a row for each data set and a column for each method."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ class AccuracyTable:
 
     @property
     def best(self) -> pd.DataFrame:
-        """Where a method has the best accuracy of its row, to the digits printed."""
+        """Where a method has the best accuracy in its row, up to the digits printed."""
         return self._is_best(list(self.accuracy))
 
     @property
     def best_totally_corrective(self) -> pd.DataFrame:
-        """Where a totally corrective method has the best accuracy of those in its row."""
+        """Where a totally corrective method has the best accuracy of all totally corrective methods in its row."""
         return self._is_best([name for name in self.accuracy if METHODS[name].is_totally_corrective])
 
     def _is_best(self, methods: list[str]) -> pd.DataFrame:
@@ -39,7 +39,7 @@ class AccuracyTable:
         return found
 
     def summary(self, label: str) -> list[tuple[float, float]]:
-        """The mean or median accuracy and trees of each method, over the data sets that every method has."""
+        """The mean or median accuracy and trees of each method, over the data sets with results of all methods."""
         whole = self.accuracy.notna().all(axis=1)
         figures = (getattr(table[whole], label)() for table in (self.accuracy, self.trees))
         return list(zip(*figures, strict=True))
@@ -64,7 +64,7 @@ class AccuracyTable:
         return "" if pd.isna(accuracy) else _figures(accuracy, self.trees.at[row, name], marks)
 
     def as_latex(self) -> str:
-        """The same as a LaTeX table, the best in bold and the best totally corrective ones with a star."""
+        """The same table in LaTeX, the best in bold and the best totally corrective methods with a star."""
         best, ours = self.best, self.best_totally_corrective
         lines = [r"\begin{tabular}{l" + "r" * len(self.accuracy.columns) + "}", r"\hline"]
         lines.append(" & ".join(["data set", *(METHODS[name].title for name in self.accuracy)]) + r" \\ \hline")

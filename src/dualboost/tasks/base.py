@@ -1,7 +1,8 @@
-"""The seam between what users call y and what the loop optimises.
+"""The interface of tasks, which stand between the user's y and what the loop optimises.
 
-A task reads y, says what rows of A the outputs of a learner make (its operator T), and turns scores into predictions.
-Pricers see T'u and no target; columns and programmes hold rows of A and equations and no target.
+A task reads y, computes the rows of A from the outputs of a learner (by its operator T), and turns scores into
+predictions. No other part of the algorithm sees the targets: pricers see only T'u, columns and programmes only the rows
+of A and the equations.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ class Operator(Protocol):
     """T: from the outputs of a learner, on rows with known targets, to rows of A."""
 
     def apply(self, outputs: Vector) -> Vector:
-        """T h: the entries of a learner's column."""
+        """T h: the entries of the column of a learner with outputs h."""
 
     def adjoint(self, u: Vector) -> Vector:
         """T'u: the residual that a pricer sees, such that the edge of a column is the residual times its outputs."""
@@ -32,7 +33,7 @@ class Operator(Protocol):
 
 
 class Task(ABC):
-    """What y means; made from the y of a fit, and a part of the fitted model."""
+    """What y means; it is made from the y of a fit, and is a part of the fitted model."""
 
     name: ClassVar[str]
 
@@ -48,15 +49,15 @@ class Task(ABC):
 
     @abstractmethod
     def encode(self, y: Any, n_rows: int) -> Vector:
-        """The targets of other rows; an error of ours where a value was not in training."""
+        """The targets of other rows; raises ``InvalidDataError`` for a value that was not in training."""
 
     @abstractmethod
     def require_trainable(self, targets: Vector) -> None:
-        """An error of ours where the rows with a positive weight are not enough to train on."""
+        """Raise ``InvalidDataError`` if the rows with a positive ``sample_weight`` are not enough to train on."""
 
     @abstractmethod
     def groups(self, targets: Vector) -> Integers | None:
-        """The class of each row, counted from 0: what a split keeps in proportion; None where y has no classes."""
+        """The class of each row, counted from 0, by which splits are stratified; None where y has no classes."""
 
     @abstractmethod
     def operator(self, targets: Vector) -> Operator:
@@ -68,7 +69,7 @@ class Task(ABC):
 
     @abstractmethod
     def quality(self, scores: Vector, targets: Vector, rows: Rows) -> float:
-        """How good the scores are on average over the rows, by their multiplicities; the larger the better."""
+        """How good the scores are, as a mean over the rows weighted by multiplicity; larger is better."""
 
     @abstractmethod
     def calibrate(self, scores: Vector, targets: Vector, counts: Vector) -> Any:
@@ -76,12 +77,12 @@ class Task(ABC):
 
     @abstractmethod
     def decode(self, scores: Vector) -> NDArray[Any]:
-        """The predictions that scores stand for."""
+        """The predictions for these scores."""
 
     @abstractmethod
     def probabilities(self, scores: Vector, calibration: Any) -> Matrix:
-        """One column a class."""
+        """The probabilities for these scores, one column for each class."""
 
     @abstractmethod
     def margins(self, scores: Vector, targets: Vector) -> Vector:
-        """How far the scores are on the side of each row's own target."""
+        """The margin of each row: positive if its score is on the side of its target."""

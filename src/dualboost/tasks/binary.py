@@ -1,6 +1,6 @@
 """Two classes: targets are -1 and +1, a row of A is the target times the learner's vote.
 
-Operator: (T h)_i = y_i h(x_i), so that T'u = u_i y_i. A score decides by its sign; a tie is the first class.
+Operator: (T h)_i = y_i h(x_i), so that (T'u)_i = u_i y_i. The sign of a score decides; a tie is the first class.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from .base import Task
 from .calibration import MarginCalibration, calibrate
 
 TIE = 1e-12
-"""A score below this fraction of the largest one is a tie, whatever the order of summation made of it."""
+"""A score below this fraction of the largest score is a tie: its sign may be a rounding error."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,7 +43,7 @@ class Signs:
 
 @dataclass(frozen=True, eq=False)
 class TwoClasses(Task):
-    """Which of two classes: they are of any type, the second one in order is the positive one."""
+    """Classification into two classes of any type; the second class in sorted order is the positive one."""
 
     classes: NDArray[Any]
 
@@ -119,7 +119,7 @@ class TwoClasses(Task):
 
 
 def share_correct(scores: Vector, targets: Vector, rows: Rows) -> float:
-    """The share of rows whose score has their target's sign; a tie is the first class."""
+    """The share of rows whose score has the sign of their target; a tie is the first class."""
     correct = (scores > TIE * rows.largest(np.abs(scores))) == (targets > 0)
     return rows.total(np.where(correct, rows.counts, 0.0)) / rows.n_samples
 

@@ -13,8 +13,12 @@ from scipy.special import expit
 
 from .._typing import Vector
 
-SMALLEST_SLOPE, LARGEST_SLOPE = 1e-3, 1e4
+SMALLEST_SLOPE = 1e-3
+"""The smallest slope, which is positive so that probabilities increase with the margin."""
+LARGEST_SLOPE = 1e4
+"""The largest slope."""
 DIGITS = 5
+"""Margins are rounded to this many decimal places, so that there are few different ones to fit to."""
 
 
 @dataclass(frozen=True)
@@ -31,7 +35,7 @@ class MarginCalibration:
 
 
 def calibrate(margins: Vector, labels: Vector, counts: Vector) -> MarginCalibration:
-    """The slopes of least log loss, with Platt's smoothed targets so that separable rows keep them finite."""
+    """The slopes of least log loss; Platt's smoothed targets keep them finite where margins separate the classes."""
     margins, labels, counts = _binned(margins, labels, counts)
     totals = {sign: counts[labels == sign].sum() for sign in (-1.0, 1.0)}
     targets = np.where(labels > 0, (totals[1.0] + 1) / (totals[1.0] + 2), 1 / (totals[-1.0] + 2))
@@ -40,14 +44,14 @@ def calibrate(margins: Vector, labels: Vector, counts: Vector) -> MarginCalibrat
 
 
 def _binned(margins: Vector, labels: Vector, counts: Vector) -> tuple[Vector, Vector, Vector]:
-    """Rows of nearly equal margin and the same label as one."""
+    """Merge rows of nearly equal margin and the same label."""
     values, group = np.unique(np.round(margins, DIGITS), return_inverse=True)
     by_label = [np.bincount(group, weights=np.where(labels == sign, counts, 0.0)) for sign in (-1.0, 1.0)]
     return np.tile(values, 2), np.repeat([-1.0, 1.0], len(values)), np.concatenate(by_label)
 
 
 def _slope(margins: Vector, targets: Vector, counts: Vector) -> float:
-    """Where the derivative of the log loss, which increases with the slope, crosses zero."""
+    """The slope at which the derivative of the log loss, which increases with the slope, is zero."""
 
     def derivative(slope: float) -> float:
         return float((counts * margins) @ (expit(slope * margins) - targets))

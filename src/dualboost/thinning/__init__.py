@@ -1,4 +1,4 @@
-"""Thinning: most of a model's trees gone, its accuracy kept, the same kind of model back."""
+"""Thinning: removes most trees of a fitted model and keeps its accuracy and its type."""
 
 from .adapters import ADAPTERS, adapter_for
 from .base import Adapter

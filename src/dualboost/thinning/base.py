@@ -1,4 +1,4 @@
-"""The seam to other libraries: a fitted model as members whose weighted outputs add up to its raw score."""
+"""The interface to other libraries: a fitted model as members whose weighted outputs add up to its raw score."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ Outputs = NDArray[np.float32]
 class Adapter(ABC):
     """One kind of model. The raw score of a row is ``intercept + weights @ outputs``; positive means the second class.
 
-    ``__init__`` reads the model, and refuses one that is not fitted or not a classifier of two classes. Nothing here
+    ``__init__`` reads the model, and refuses a model that is not fitted or not a classifier of two classes. No method
     changes the model that was passed in.
     """
 
     describes: ClassVar[str]
-    """The models it takes, in words for messages."""
+    """The models that the adapter takes, in words for messages."""
     keeps_type: ClassVar[bool] = True
-    """Whether ``rebuild`` returns the type that came in."""
+    """Whether ``rebuild`` returns a model of the same type."""
 
     classes: NDArray[Any]
     weights: Vector
-    """The weight of each member in the model as it is."""
+    """The weight of each member in the model before thinning."""
     intercept: float
     n_nodes: Integers
     n_leaves: Integers
@@ -37,26 +37,26 @@ class Adapter(ABC):
     @classmethod
     @abstractmethod
     def handles(cls, model: Any) -> bool:
-        """Whether the model is of this kind; other libraries are not imported for it."""
+        """Whether the model is of this kind; finding out does not import other libraries."""
 
     @abstractmethod
     def __init__(self, model: Any) -> None: ...
 
     @abstractmethod
     def outputs(self, X: Any) -> Outputs:
-        """What each member says of each row: one contiguous row for each member."""
+        """The output of each member for each row of X: one contiguous row for each member."""
 
     @abstractmethod
     def rebuild(self, kept: Integers, weights: Vector, intercept: float) -> Any:
-        """A model of these members alone, whose raw score is ``intercept + weights @ outputs[kept]``."""
+        """A model of these members only, whose raw score is ``intercept + weights @ outputs[kept]``."""
 
     def with_probabilities(self, model: Any, scores: Vector, labels: Vector, counts: Vector) -> Any:
-        """The rebuilt model with its probabilities fitted to its raw scores, where they are not a fixed function."""
+        """The rebuilt model, with recalibrated probabilities if these are not a fixed function of the raw score."""
         return model
 
     @abstractmethod
     def raw_scores(self, model: Any, X: Any) -> Vector:
-        """The raw scores of the model, or of one that was rebuilt from it."""
+        """The raw scores of the model, or of a model rebuilt from it."""
 
     @abstractmethod
     def saved_bytes(self, model: Any) -> int:
@@ -81,12 +81,12 @@ class Adapter(ABC):
 
 
 def is_instance_of(model: Any, package: str, *names: str) -> bool:
-    """Whether the model's class, or one it derives from, has such a name in that package, imported or not."""
+    """Whether the model's class, or one of its base classes, has one of these names in that package."""
     return any(base.__module__.split(".")[0] == package and base.__name__ in names for base in type(model).__mro__)
 
 
 def looked_up(leaf_values: list[Vector], leaves: NDArray[Any]) -> Outputs:
-    """The outputs of trees from their leaf values and the leaves that the rows fall into, one column a tree."""
+    """The outputs of trees, given their leaf values and, in one column for each tree, the leaf of each row."""
     outputs = np.empty((len(leaf_values), len(leaves)), dtype=np.float32)
     for j, values in enumerate(leaf_values):
         outputs[j] = values[leaves[:, j]]

@@ -1,4 +1,4 @@
-"""What every adapter asks of a model first."""
+"""Checks and small facts of a model that every adapter needs."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ..errors import UnfittedModelError, UnsupportedModelError
 
 
 def require_fitted(model: Any) -> None:
-    """A clear error for a scikit-learn estimator that has not been fitted."""
+    """Raise an error for a scikit-learn estimator that has not been fitted."""
     try:
         check_is_fitted(model)
     except NotFittedError as error:
@@ -37,7 +37,7 @@ def two_classes(model: Any) -> NDArray[Any]:
 
 
 def pickled_bytes(model: Any) -> int:
-    """The size of a model whose own way to be saved is pickle (or joblib)."""
+    """The size of a model that is saved by pickle (or joblib)."""
     return len(pickle.dumps(model, protocol=pickle.HIGHEST_PROTOCOL))
 
 

@@ -23,15 +23,15 @@ from .rows import MemberRows
 from .search import ROUNDING, Point, Search, take
 
 N_VALUES = 10
-"""Values of C on the path."""
+"""The number of values of C on the path."""
 BY_HEART = 0.999
-"""A model with this accuracy is taken to know the rows by heart."""
+"""A model with at least this accuracy is assumed to know the rows by heart."""
 LIGHT = 0.1
-"""Sample weights with a mean below this are likely not to be meant as repetitions."""
+"""If the mean of ``sample_weight`` is below this, it is probably not meant as multiplicities."""
 DENSE = 0.5
-"""Optima with more than this part of all members are not followed: growing ensembles are as good, and cheaper."""
+"""The path ends at an optimum with more than this fraction of the members: growing ensembles are as good but cheap."""
 BEYOND = 0.2
-"""A growing ensemble grows by this part more after it is good enough, to show how it goes on."""
+"""After an ensemble is good enough, it grows by this fraction more, to show how the accuracy goes on."""
 USER = 5
 """How far up the user's call of ``thin`` is from ``warnings.warn`` in ``_warn``."""
 
@@ -100,7 +100,7 @@ class Thinning:
 def _split(
     rows: MemberRows, validation: MemberRows | None, fraction: float | None, random_state: Any
 ) -> tuple[MemberRows, MemberRows | None]:
-    """The rows to fit to, and those to compare on, if they are others."""
+    """The rows to fit to, and the rows to compare ensembles on; None if these are the same."""
     if validation is not None or fraction is None:
         return rows, validation
     held = hold_out(rows.labels, rows.counts, fraction, check_random_state(random_state))
@@ -115,7 +115,7 @@ def _sparsest_first(formulation: Formulation, n_samples: float) -> Vector:
 
 
 def _path(search: Search, values: Vector, enough: float, grows: bool, shows_progress: bool) -> list[Point]:
-    """The ensembles to choose from, the smaller ones first."""
+    """The ensembles to choose from, in order of size."""
     points: list[Point] = []
     with ProgressBar(None, enabled=shows_progress, unit="ensemble") as progress:
         if grows:
@@ -129,7 +129,7 @@ def _path(search: Search, values: Vector, enough: float, grows: bool, shows_prog
 
 
 def _grown(search: Search, C: float, enough: float, progress: ProgressBar) -> Iterator[Point]:
-    """Growing ensembles, until a little after the first that scores enough."""
+    """Growing ensembles, until a little after the first one with a score of at least ``enough``."""
     last = np.inf
     for point in search.grown(C):
         yield point
@@ -140,7 +140,7 @@ def _grown(search: Search, C: float, enough: float, progress: ProgressBar) -> It
 
 
 def _along(search: Search, values: Vector, most: float, progress: ProgressBar) -> Iterator[Point]:
-    """The optima for every C from the sparsest on, while they have no more than ``most`` members."""
+    """The optimum for every C, the sparsest first, until one has more than ``most`` members."""
     for point in search.along(values):
         yield point
         progress.advance(C=point.C, trees=len(point.members), accuracy=point.score)
@@ -153,7 +153,7 @@ def _solved_once(search: Search, C: float) -> Point:
         point = search.at(C)
     except MasterFailed as failure:
         raise InvalidParameterError(
-            f"No solver bears C={C!r} on these rows ({failure}). Choose another value."
+            f"No solver can solve C={C!r} on these rows ({failure}). Choose another value."
         ) from None
     if not point.weights.any():
         smallest = search.smallest_useful_C()
@@ -167,7 +167,7 @@ def _solved_once(search: Search, C: float) -> Point:
 
 
 def _refitted(search: Search, chosen: Point, enough: float) -> Point:
-    """The same trees with weights for all rows; those of the path if no solver finds better ones, or they do worse."""
+    """The same trees with weights optimised on all rows, or with the weights of the path if those are better."""
     try:
         refitted = search.over(np.arange(search.columns.n_columns), chosen.C, EXACT)
         is_worse = refitted.validation_score < min(enough, chosen.validation_score) - ROUNDING

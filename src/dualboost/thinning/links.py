@@ -1,7 +1,7 @@
-"""From a model's raw score to its probability, and the scale and shift that keep it calibrated when trees go.
+"""From a model's raw score to its probability, and the factor and shift that recalibrate it after thinning.
 
-What can be written into an exported model differs: a boosted model's leaves take any scale and intercept, a forest's
-average must stay a probability, and AdaBoost divides by the sum of its weights.
+Models differ in the factor and shift that can be written into them: the leaves of a boosted model take any, the average
+of a forest must stay a probability, and AdaBoost divides by the sum of its weights.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from scipy.special import expit
 from .._typing import Matrix, Vector
 
 RIDGE = 1e-8
-"""What keeps the scale of separable rows finite, relative to their number."""
+"""The strength of a ridge penalty that keeps the factor finite where the scores separate the classes."""
 
 
 class Link(ABC):
@@ -57,7 +57,7 @@ class Logit(Link):
 
 @dataclass(frozen=True)
 class Average(Link):
-    """P = (1 + raw)/2, an average of probabilities: the factor is at most what keeps it between 0 and 1."""
+    """P = (1 + raw)/2, an average of probabilities: the factor must keep P between 0 and 1."""
 
     def probability(self, raw: Vector) -> Vector:
         return 0.5 * (1.0 + raw)
@@ -73,7 +73,7 @@ class Average(Link):
 
 @dataclass(frozen=True)
 class Normalised(Link):
-    """P = 1/(1 + exp(-raw)) of a raw score between -total and total, whatever the scale of the weights."""
+    """P = 1/(1 + exp(-raw)), with a raw score between -total and total whatever the scale of the weights is."""
 
     total: float = 1.0
 
@@ -85,7 +85,7 @@ class Normalised(Link):
 
 
 def _logistic_fit(design: np.ndarray, targets: Vector, counts: Vector) -> Vector:
-    """The coefficients of least log loss; targets are probabilities, which scikit-learn's regression does not take."""
+    """The coefficients of least log loss for targets that are probabilities, which scikit-learn does not accept."""
     shares = counts / counts.sum()
 
     def loss(theta: Vector) -> float:

@@ -1,4 +1,4 @@
-"""The master over the members of a model: few of them take part at a time, all of them certify the result."""
+"""The master over the members of a model: it solves over few members at a time, and certifies over all of them."""
 
 from __future__ import annotations
 
@@ -15,27 +15,30 @@ from ..masters import WEIGHT_TOLERANCE, Candidate, MasterSolution, Precision, Re
 from ..masters.stages import INNER
 
 FIRST = 20
-"""Columns that the first programme begins with: those of the largest edges."""
+"""How many columns the first programme begins with: those with the largest edges."""
 FAST = 1.0
-"""Columns that enter at a time, as a part of those that take part, where only the optimum is of interest."""
+"""At most this fraction of the number of active columns enters at a time, where only the optimum matters."""
 PACE = 0.15
-"""The same, where every ensemble on the way is of interest; at least one column enters."""
+"""At most this fraction enters at a time (but at least one column), where every ensemble on the way matters."""
 MAX_ROUNDS = 50
+"""How many times ``solve`` solves over the active columns before it returns its best solution."""
 
 
 class Trust(NamedTuple):
-    """How exactly programmes are solved, and from what part of the largest one a weight counts as used."""
+    """How precisely programmes are solved, and which weights count as used."""
 
     precision: Precision
     least_weight: float
+    """A weight counts as used if it exceeds this fraction of the largest weight."""
 
     @property
     def of_active(self) -> Precision:
-        """For the columns that take part: it leaves the others half of the tolerance, and finds no vertices."""
+        """The precision over the active columns: half of the tolerance is left for the other columns, and no vertex
+        is sought."""
         return Precision(0.5 * self.precision.tolerance, vertices=False, aim=1.0)
 
     def tightened(self) -> Trust:
-        """For programmes that are a part of another one."""
+        """For programmes that are solved as a part of another programme."""
         return self._replace(precision=self.precision._replace(tolerance=INNER * self.precision.tolerance))
 
     def used(self, w: Vector) -> Integers:
@@ -43,25 +46,25 @@ class Trust(NamedTuple):
 
 
 EXACT = Trust(Precision(1e-6), WEIGHT_TOLERANCE)
-"""For the weights that are returned."""
+"""For the weights that are returned to the user."""
 LOOSE = Trust(Precision(PATH_TOLERANCE, vertices=False), 1e-3)
-"""For comparisons, as when C is tuned."""
+"""For comparing ensembles, as when C is tuned."""
 
 
 class MemberMaster:
-    """Optimal weights over many columns, for one programme after the other; few columns take part at a time."""
+    """Optimal weights over many columns, for one programme after another; few columns are active at a time."""
 
     def __init__(self, wiring: Wiring, trust: Trust) -> None:
         self._wiring, self._trust = wiring, trust
         self._columns = wiring.columns
         self._is_active = np.zeros(self._columns.n_columns, dtype=bool)
         self.active: Integers = np.zeros(0, dtype=np.intp)
-        """The columns that take part, in the order in which they entered."""
+        """The active columns, in the order in which they entered."""
         self._part = self._columns.subset(self.active)
         self._made: Reoptimiser | None = None
 
     def solve(self, programme: Programme) -> MasterSolution:
-        """The optimum over all columns, begun from that of the last programme; else ``MasterFailed``."""
+        """The optimum over all columns, starting from that of the last programme; may raise ``MasterFailed``."""
         tolerance = self._trust.precision.tolerance
         if programme.stages is not None:
             inner = MemberMaster(self._wiring, self._trust.tightened())
@@ -86,7 +89,7 @@ class MemberMaster:
         return solution
 
     def grow(self, programme: Programme) -> Iterator[MasterSolution]:
-        """Column generation among the members: after each entry, the optimum over the columns that take part."""
+        """Column generation among the members: after each entry, the optimum over the active columns."""
         self._enter(self._first_edges(programme), 1)
         master = self._master(programme)
         found = master.polish(self._part, programme)
@@ -97,17 +100,17 @@ class MemberMaster:
             yield found
 
     def _master(self, programme: Programme) -> Reoptimiser:
-        """The master over the columns that take part, made for the first programme and kept for the others."""
+        """The master over the active columns, made for the first programme and kept for the others."""
         if self._made is None:
             self._made = self._wiring.master_for(programme, self._trust.of_active)
         return self._made
 
     def _first_edges(self, programme: Programme) -> Vector:
-        """The edges under the multiplicities of the rows, or duals close to them that are feasible."""
+        """The edges under duals equal to the multiplicities of the rows, made feasible."""
         return self._columns.edges(programme.feasible(self._columns.rows.counts))
 
     def _enter_improving(self, found: MasterSolution, growth: float, edges: Vector | None = None) -> bool:
-        """Let columns take part that would improve the solution, the best ones first; whether there were any."""
+        """Activate columns that would improve the solution, the best first; whether there were any."""
         edges = self._columns.edges(found.u) if edges is None else edges
         improving = ~self._is_active & (edges > found.threshold)
         most = max(int(growth * len(self.active)), 1)
@@ -115,13 +118,13 @@ class MemberMaster:
         return bool(improving.any())
 
     def _over_all(self, programme: Programme, found: MasterSolution, edges: Vector) -> MasterSolution:
-        """The solution over the part as one over all columns, with its certificate."""
+        """The solution over the active columns, certified over all columns."""
         w = np.zeros(self._columns.n_columns)
         w[self.active] = found.w
         return certify(self._columns, programme, Candidate(w, found.u, found.rho), (found.margins, edges))
 
     def _enter(self, edges: Vector, n: int) -> None:
-        """Let the columns with the largest edges take part."""
+        """Activate the n columns with the largest edges that are not active yet."""
         order = np.argsort(-edges, kind="stable")
         best = order[~self._is_active[order]][:n]
         self._part.take(self._columns, best)

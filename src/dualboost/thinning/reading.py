@@ -1,4 +1,4 @@
-"""From X, y and sample weights to what the members of a model say of the rows."""
+"""Checks X, y and ``sample_weight``, and computes the outputs of a model's members on these rows."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .rows import MemberRows
 
 
 def read_rows(adapter: Adapter, X: Any, y: Any, sample_weight: Any) -> MemberRows:
-    """The rows that have a weight."""
+    """The rows whose ``sample_weight`` is positive."""
     _require_same_columns(adapter, X)
     try:
         outputs = adapter.outputs(X)

@@ -1,4 +1,4 @@
-"""What thinning returns: the smaller model, its weights, the path they were chosen from, and what was gained."""
+"""What thinning returns: the smaller model, its weights, the path it was chosen from, and a comparison."""
 
 from __future__ import annotations
 
@@ -18,10 +18,11 @@ from .rows import MemberRows
 from .search import Point
 
 TIMED_RUNS = 5
+"""How many predictions are timed; the shortest time is reported."""
 
 
 class Summary(dict[str, tuple[float, float]]):
-    """Before and after, by what was measured; printed as a table."""
+    """For each figure its values before and after thinning; printed as a table."""
 
     def __str__(self) -> str:
         lines = [f"{'':24}{'before':>14}{'after':>14}{'ratio':>9}"]
@@ -35,29 +36,30 @@ class Summary(dict[str, tuple[float, float]]):
 class ThinResult:
     """A thinned model.
 
-    Its raw score is ``intercept + weights @ outputs``, where the outputs are those of the trees ``kept`` in the model
-    as it was: leaf values (XGBoost, LightGBM, CatBoost, gradient boosting: times the learning rate), P - Q for class
-    probabilities P and Q (forests, bagging, lists), votes -1 and +1 (AdaBoost), or our own votes.
+    Its raw score is ``intercept + weights @ outputs``, where the outputs are those of the trees ``kept`` in the
+    original model: leaf values (XGBoost, LightGBM, CatBoost, gradient boosting: times the learning rate), P - Q for
+    class probabilities P and Q (forests, bagging, lists), votes of -1 and +1 (AdaBoost), or the votes of a
+    ``DualBoostClassifier``.
     """
 
     model: Any
-    """The same type as the model that came in, where its library lets trees be taken out."""
+    """The thinned model, of the same type as the original if its library allows trees to be removed."""
     kept: Integers
     """The positions of the trees kept, increasing."""
     weights: Vector
-    """One weight for each tree kept; in the model as it was, every tree had one as well (a boosted tree: 1)."""
+    """One weight for each tree kept, on the scale of the original weights (1 for a boosted tree)."""
     intercept: float
     C: float | None
     """The C of the weights; None if the model is unchanged."""
     path: dict[str, Any]
-    """Arrays of equal length, the smaller ensembles first: C, trees, nodes, train_score, validation_score (nan where
-    there were no other rows to validate on)."""
+    """Arrays of equal length, the smaller ensembles first: C, trees, nodes, train_score, validation_score (nan if
+    there were no validation rows)."""
     chosen: int | None
     """The row of ``path`` that was taken; None if the model is unchanged."""
     full_score: float
-    """The accuracy of the model as it was, on the rows that ensembles were compared on."""
+    """The accuracy of the original model, on the rows that ensembles were compared on."""
     gap: float
-    """The relative duality gap of the weights over the trees that were available to them; nan if nothing changed."""
+    """The relative duality gap of the weights over the trees they were optimised over; nan if nothing changed."""
     _adapter: Adapter = field(repr=False)
     _original: Any = field(repr=False)
     _data: tuple[Any, Any] = field(repr=False)
@@ -66,7 +68,7 @@ class ThinResult:
         return f"ThinResult({type(self.model).__name__}: {len(self.kept)} of {self._adapter.n_members} trees)"
 
     def summary(self) -> Summary:
-        """Trees, leaves, bytes of the saved model; on all rows given: accuracies, log loss and seconds to predict."""
+        """Trees, leaves, bytes of the saved model; and on all rows given: accuracies, log loss, seconds to predict."""
         adapter, (X, y) = self._adapter, self._data
         members = np.arange(adapter.n_members)
         figures = Summary()
@@ -100,7 +102,7 @@ class ThinResult:
         }
 
     def plot(self, ax: Any = None) -> Any:
-        """Accuracy against trees along the path, the model as it was, and the ensemble taken."""
+        """Plot accuracy against trees: the ensembles of the path, the original model, and the ensemble taken."""
         try:
             import matplotlib.pyplot as plt
         except ImportError as error:

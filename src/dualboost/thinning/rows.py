@@ -1,4 +1,4 @@
-"""The rows that an ensemble is thinned and compared on: what every member and the whole model say of them."""
+"""The rows that a model is thinned and compared on, with the outputs of every member and of the whole model."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class MemberRows:
         return self.accuracy(self.full_scores)
 
     def columns(self, operator: Operator, scales: Vector, groups: Integers | None) -> tuple[Columns, Integers]:
-        """The scaled outputs as columns, and the members they belong to; none constant, none twice."""
+        """The scaled outputs as columns, and the members they belong to; constant and repeated columns are left out."""
         columns, members = Columns(Rows(self.counts, groups), capacity=len(scales)), []
         for member in np.flatnonzero(scales):
             votes = scales[member] * self.outputs[member].astype(np.float64)

@@ -1,4 +1,4 @@
-"""Many ensembles of a model's members, from the sparsest on, and the one to take."""
+"""Computes many ensembles of a model's members, beginning with the sparsest, and chooses one of them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from .methods import Method
 from .rows import MemberRows
 
 ROUNDING = 1e-9
-"""By so much two scores may differ and still count as equal."""
+"""Two scores that differ by at most this count as equal."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,12 +36,12 @@ class Point:
 
     @property
     def score(self) -> float:
-        """What ensembles are compared by: the validation score, or the training score where there is none."""
+        """The score that ensembles are compared by: on the validation rows, or else on the training rows."""
         return self.train_score if np.isnan(self.validation_score) else self.validation_score
 
 
 class Search:
-    """Ensembles of one model's members, or of some of them; scored on the validation rows, or else on the same."""
+    """Ensembles of a model's members, or of some of them, scored on the validation rows or else on ``rows``."""
 
     def __init__(
         self,
@@ -71,7 +71,7 @@ class Search:
         )
 
     def grown(self, C: float) -> Iterator[Point]:
-        """Ensembles that grow: at every step the members with the best edges enter, and all get new weights."""
+        """Ensembles that grow: at every step the members with the largest edges enter, and all weights are updated."""
         master = MemberMaster(self._wiring, LOOSE)
         try:
             for solution in master.grow(self._programme(C)):
@@ -80,26 +80,26 @@ class Search:
                     return
                 if len(used):
                     yield self._point(C, master.active[used], solution.w[used], solution)
-        except (MasterFailed, InvalidParameterError):  # what has grown so far is enough to choose from
+        except (MasterFailed, InvalidParameterError):  # the ensembles found so far are enough to choose from
             return
 
     def along(self, Cs: Vector) -> Iterator[Point]:
-        """The optima over all members for each C, in the order given; no point where it is empty."""
+        """The optimum over all members for each C, in the order given; an empty ensemble gives no point."""
         master = MemberMaster(self._wiring, LOOSE)
         for C in map(float, Cs):
             try:
                 yield from self._of(master.solve(self._programme(C)), C, LOOSE)
-            except (MasterFailed, InvalidParameterError):  # a value that no solver bears is no candidate
+            except (MasterFailed, InvalidParameterError):  # no solver can solve this value of C
                 continue
 
     def at(self, C: float) -> Point:
-        """The ensemble of one C, solved once; if it is empty, the larger class by one member of weight zero."""
+        """The ensemble for one C; if it is empty, one member of weight zero and an intercept for the larger class."""
         solution = MemberMaster(self._wiring, EXACT).solve(self._programme(C))
         points = self._of(solution, C, EXACT)
         return points[0] if points else self._point(C, np.zeros(1, dtype=np.intp), np.zeros(1), solution)
 
     def over(self, chosen: Integers, C: float, trust: Trust) -> Point:
-        """The chosen columns with the weights of the programme over them alone; ``MasterFailed`` if there are none."""
+        """The chosen columns with the optimal weights over these columns only; may raise ``MasterFailed``."""
         programme = self._programme(C)
         master = self._wiring.master_for(programme, trust.precision)
         solution = master.polish(self.columns.subset(chosen), programme)
@@ -114,7 +114,7 @@ class Search:
         return self._wiring.at(C).programme()
 
     def _of(self, solution: MasterSolution, C: float, trust: Trust) -> list[Point]:
-        """The solution's ensemble, or that over its most important columns if there are too many; none if empty."""
+        """The solution's ensemble, reduced to its most important columns if it has too many; no point if empty."""
         used = trust.used(solution.w)
         if not len(used):
             return []
@@ -146,7 +146,7 @@ class Search:
 
 
 def take(points: list[Point], enough: float) -> Point | None:
-    """The smallest ensemble that scores enough; where enough is infinite, the one with the best score."""
+    """The smallest ensemble with a score of at least ``enough``; if that is infinite, the one with the best score."""
     if np.isinf(enough):
         return min(points, key=lambda point: (-point.score, len(point.members)), default=None)
     good = [point for point in points if point.score >= enough - ROUNDING]

@@ -1,4 +1,4 @@
-"""``thin``: a model you already have, made smaller."""
+"""The function ``thin``, which makes a fitted model smaller."""
 
 from __future__ import annotations
 

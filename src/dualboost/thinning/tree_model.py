@@ -1,4 +1,4 @@
-"""A classifier made of our own trees, for models whose library does not let trees be taken out."""
+"""A classifier made of dualboost's own trees, for models whose library does not allow trees to be removed."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ from ..trees.tree import Tree
 class ThinnedTreesClassifier(ClassifierMixin, BaseEstimator):
     """The weighted sum of trees and an intercept, as log-odds of the second class.
 
-    It predicts, is pickled and saved; it is not trained, so ``fit`` refuses. ``booster_`` is the same sum, without the
-    intercept, as a LightGBM model of the encoded features.
+    It can predict, be pickled and be saved, but not be trained: ``fit`` raises an error. ``booster_`` is the same sum,
+    without the intercept, as a LightGBM model of the encoded features.
     """
 
     def __init__(

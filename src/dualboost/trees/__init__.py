@@ -1,1 +1,1 @@
-"""What a learner is: trees, how they are built, and LightGBM's text form of them."""
+"""Base learners: decision trees, how they are built from splits, and LightGBM's text form of trees."""

@@ -1,4 +1,4 @@
-"""Features cut into bins: the candidate splits of the learners that we grow ourselves."""
+"""Features cut into bins, which give the candidate splits of the trees that are not grown by LightGBM."""
 
 from __future__ import annotations
 
@@ -10,22 +10,24 @@ from .growing import Split
 from .tree import column_values
 
 MOST_CUTS = 255
+"""A numeric feature has at most this many cuts."""
 
 
 class Bins:
     """For each feature, the bin of every row and the splits between bins.
 
-    A number is cut between neighbouring values, all of them if there are at most ``n_cuts``, else at quantiles; a
-    category is split from the rest. Where numbers are missing, having one is a split of its own, and every cut is there
-    twice: missing values may go either way.
+    A numeric feature is cut between neighbouring values: at all of them if there are at most ``n_cuts``, else at
+    quantiles. A categorical feature has a split for each category, against all others. If a numeric feature has missing
+    values, there is a split of missing against known values, and two splits for every cut: missing values may go to
+    either side.
     """
 
     def __init__(self, X: Features, categorical: list[int], n_cuts: int = MOST_CUTS) -> None:
         self.codes: list[NDArray[np.int16]] = []
-        """One array a feature; the last bin is that of missing values."""
+        """The bin of every row, one array for each feature; the last bin is that of missing values."""
         self.splits: list[list[Split]] = []
-        """One list a feature; the k-th split sends the bins up to k left, or for categories bin k alone; those with
-        missing values on the left come last."""
+        """The splits, one list for each feature. The k-th split sends the bins up to k left, or for categories bin k
+        only; the splits that send missing values left come last."""
         self.is_categorical: list[bool] = []
         self._n_missing_right: list[int] = []
         for feature in range(X.shape[1]):
@@ -60,13 +62,13 @@ class Bins:
         cuts = _cuts(values[~missing], n_cuts)
         codes = np.searchsorted(cuts, values)
         splits = [Split(feature, float(cut)) for cut in cuts]
-        told_left: list[Split] = []
+        to_left: list[Split] = []
         if missing.any() and not missing.all():
             codes[missing] = len(cuts) + 1
             splits.append(Split(feature))
-            told_left = [Split(feature, float(cut), missing_left=True) for cut in cuts]
+            to_left = [Split(feature, float(cut), missing_left=True) for cut in cuts]
         self._n_missing_right.append(len(splits))
-        self._add(codes, splits + told_left, is_categorical=False)
+        self._add(codes, splits + to_left, is_categorical=False)
 
     def _add_categories(self, feature: int, values: Vector) -> None:
         missing = np.isnan(values)
@@ -82,7 +84,7 @@ class Bins:
 
 
 def _cuts(values: Vector, n_cuts: int) -> Vector:
-    """Points between neighbouring values."""
+    """At most ``n_cuts`` points between neighbouring values."""
     distinct = np.unique(values)
     if len(distinct) > n_cuts + 1:
         quantiles = np.quantile(values, np.arange(1, n_cuts + 1) / (n_cuts + 1), method="inverted_cdf")

@@ -1,4 +1,4 @@
-"""From splits to a tree, and the votes of its leaves."""
+"""Builds a tree from its splits, and computes the votes of its leaves."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .tree import Tree, constant_tree
 
 @dataclass(frozen=True)
 class Split:
-    """Rows with ``x <= threshold``, or of one category, go left; a missing value goes right, unless it is told left."""
+    """Rows with ``x <= threshold``, or of one category, go left; missing values go right unless ``missing_left``."""
 
     feature: int
     threshold: float = np.inf
@@ -22,7 +22,7 @@ class Split:
 
 @dataclass(frozen=True)
 class Branch:
-    """A split with what follows on either side; None is a leaf."""
+    """A split with the branch on either side; None is a leaf."""
 
     split: Split
     gain: float
@@ -31,7 +31,7 @@ class Branch:
 
 
 def build_tree(root: Branch | None) -> Tree:
-    """The tree of a root; its leaves have no votes yet."""
+    """The tree with this root; the votes of its leaves are zero."""
     if root is None:
         return constant_tree(0.0)
     branches: list[Branch] = []
@@ -65,9 +65,10 @@ def build_tree(root: Branch | None) -> Tree:
 
 
 def leaf_votes(balance: Vector, weight: Vector, voting: str) -> Vector:
-    """The votes of leaves with the sums of residuals and of their sizes: a sign, or their ratio in [-1, 1].
+    """The votes of leaves: the sign of ``balance``, or for confidence voting ``balance / weight`` in [-1, 1].
 
-    Balances are rounded to single precision, in which the master holds them.
+    ``balance`` is the sum of the residuals in each leaf, ``weight`` the sum of their absolute values. Votes are rounded
+    to single precision, in which the master stores them.
     """
     if voting == "hard":
         return np.where(balance > 0, 1.0, -1.0)

@@ -1,4 +1,4 @@
-"""Reads and writes trees in LightGBM's text model, the form that its public interface gives and takes them in."""
+"""Reads and writes trees in LightGBM's text format, the only form in which its public interface exchanges trees."""
 
 from __future__ import annotations
 
@@ -11,10 +11,16 @@ import numpy as np
 from .._typing import Integers, Vector
 from .tree import Tree, constant_tree
 
-CATEGORICAL, DEFAULT_LEFT = 1, 2
-MISSING_TYPE_SHIFT, MISSING_IS_NAN = 2, 2
+CATEGORICAL = 1
+"""The bit of LightGBM's ``decision_type`` that marks a categorical split."""
+DEFAULT_LEFT = 2
+"""The bit of ``decision_type`` that sends missing values left."""
+MISSING_TYPE_SHIFT = 2
+"""How many bits of ``decision_type`` come before the two bits that say how missing values are recognised."""
+MISSING_IS_NAN = 2
+"""The value of these two bits if missing values are nan."""
 FINEST = 1e8
-"""What the rows of a tree are scaled to before rounding, if they are fractional, too many, or a leaf has none."""
+"""Row counts are scaled to this total before rounding if they are fractions, too large, or zero in some leaf."""
 
 
 def parse_trees(text: str) -> list[Tree]:
@@ -47,7 +53,7 @@ def _parse_tree(section: str) -> Tree:
 
 
 def _parse_categories(fields: dict[str, str], nodes: Integers) -> dict[int, Integers]:
-    """The codes that go left, from bit sets of 32-bit words."""
+    """For each categorical node the codes that go left, read from bit sets of 32-bit words."""
     if not len(nodes):
         return {}
     boundaries = np.array(fields["cat_boundaries"].split(), dtype=np.intp)
@@ -68,9 +74,9 @@ def format_model(
     names: Sequence[str] | None = None,
     categories: Sequence[Sequence[object]] | None = None,
 ) -> str:
-    """A model whose raw score is the sum of the trees' votes, each times its scale.
+    """The text of a model whose raw score is the sum of the trees' votes, each times its scale.
 
-    ``names`` are those of the features; ``categories``, for each categorical column of a data frame, its categories.
+    ``names`` are the names of the features; ``categories`` has one list for each categorical column of a data frame.
     """
     header = [
         "tree",
@@ -118,7 +124,7 @@ def _format_tree(number: int, tree: Tree, values: Vector) -> str:
 
 
 def _covers(tree: Tree) -> dict[str, Iterable[object]]:
-    """The rows in leaves and nodes, which LightGBM keeps as whole numbers of 32 bits; SHAP values divide by them."""
+    """The number of rows in each leaf and node, as 32-bit integers; SHAP values divide by these numbers."""
     assert tree.covers is not None
     total = float(tree.covers.sum())
     fits = (tree.covers == np.round(tree.covers)).all() and tree.covers.all() and total <= FINEST

@@ -37,12 +37,12 @@ class Tree:
         return replace(self, votes=votes)
 
     def with_covers(self, X: Features, counts: Vector) -> Tree:
-        """The tree with the rows of X, by their multiplicities, counted in its leaves."""
+        """The tree with ``covers``: for each leaf the total multiplicity of the rows of X in it."""
         covers = np.bincount(self.leaves(X), weights=counts, minlength=self.n_leaves)
         return replace(self, covers=covers.astype(float))
 
     def node_covers(self) -> Vector:
-        """The rows in each internal node: those of the leaves below it."""
+        """The number of rows in each internal node: the sum over the leaves below it."""
         assert self.covers is not None
         covers = np.zeros(len(self.feature))
         pending = [0] if len(self.feature) else []
@@ -76,7 +76,7 @@ class Tree:
         return leaf
 
     def vote(self, X: Features) -> Vector:
-        """The votes in [-1, 1], one a row."""
+        """One vote in [-1, 1] for each row."""
         return self.votes[self.leaves(X)]
 
     def feature_gains(self, n_features: int) -> Vector:
@@ -94,13 +94,13 @@ class Tree:
 
 
 def constant_tree(vote: float) -> Tree:
-    """A single leaf."""
+    """A tree that is a single leaf."""
     none = np.zeros(0, dtype=np.intp)
     return Tree(none, np.zeros(0), none, none, np.zeros(0, dtype=bool), {}, np.zeros(0), np.array([vote]))
 
 
 def column_values(X: Features, feature: int, rows: Integers | slice) -> Vector:
-    """One feature of some rows, dense."""
+    """The values of one feature in some rows, as a dense array."""
     if sparse.issparse(X):
         return X[:, [feature]].toarray().ravel()[rows]
     return X[rows, feature]

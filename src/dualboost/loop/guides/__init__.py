@@ -1,4 +1,4 @@
-"""How the duals of the next pricing are chosen, and the registry that a new way joins by one line."""
+"""The guides, which choose the duals for the next pricing, and the registry that a new guide joins by one line."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The seam between the loop and the choice of duals: what the next pricing asks for, and when to stop."""
+"""The interface of guides: they choose the duals for the next pricing, and say when a guarantee is met."""
 
 from __future__ import annotations
 
@@ -12,34 +12,34 @@ from ...masters.base import MasterSolution
 
 
 class PricingDuals(NamedTuple):
-    """What to price with."""
+    """The duals to price with, and what they mean for the columns found."""
 
     u: Vector
     threshold: float
     """What an edge under u must exceed for its column to enter."""
     is_settled: bool
-    """Whether no better u is to come over the same columns: then a pricing that brings nothing new is the last."""
+    """Whether u is final for the columns held, so that a pricing without a new column ends the loop."""
 
 
 class Guide(ABC):
-    """Chooses the duals between two pricings. Stateful: it may remember what earlier pricings gave."""
+    """Chooses the duals between two pricings. Stateful: it may remember earlier pricings."""
 
     needs_optimum: ClassVar[bool]
-    """Whether the master is to be solved to the end before every choice."""
+    """Whether the master must be solved to the optimum before every choice."""
 
     def __init__(self, formulation: Formulation, tol: float) -> None:
         self.formulation, self.tol = formulation, tol
 
     @abstractmethod
     def next(self, columns: Columns, solution: MasterSolution, priced: Vector) -> PricingDuals | None:
-        """The next duals, after the columns found at ``priced`` entered; None where the guarantee sought is met."""
+        """The next duals, after columns found with the duals ``priced`` entered; None once the guarantee is met."""
 
 
 def largest_share_edge(columns: Columns, priced: Vector) -> float:
-    """The largest edge held, the one just found included, under the duals that found it, as shares of one."""
+    """The largest edge held, the new column included, under the duals ``priced`` scaled to add up to one."""
     return float(columns.edges(priced).max() / columns.rows.total(priced))
 
 
 def uniform_shares(columns: Columns) -> Vector:
-    """Each row's share of all multiplicities: the uniform distribution that these guides stay close to."""
+    """Each row's share of all multiplicities: the uniform distribution, which some guides stay close to."""
     return columns.rows.counts / columns.rows.n_samples

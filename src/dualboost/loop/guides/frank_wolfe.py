@@ -1,4 +1,4 @@
-"""The duals of a smoothed soft margin, lowered by Frank-Wolfe steps or the master's weights: MLPBoost."""
+"""The guide of MLPBoost: the duals of a smoothed soft margin, at Frank-Wolfe steps or at the master's weights."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from ...masters.base import MasterSolution
 from .base import Guide, PricingDuals, largest_share_edge, uniform_shares
 
 ROUNDING = 1e-9
+"""Widens the interval in which rho is searched, so that it contains rho in spite of rounding."""
 
 
 class Smoothed(NamedTuple):
@@ -27,7 +28,7 @@ class Smoothed(NamedTuple):
 
 
 class FrankWolfe(Guide):
-    """After every column a step towards the best one held, or the master's optimum, whichever is better."""
+    """After every column takes the better of two weight vectors: a step towards the best column, or the optimum."""
 
     needs_optimum: ClassVar[bool] = True
 
@@ -62,13 +63,13 @@ class FrankWolfe(Guide):
 
 
 def smoothed(columns: Columns, programme: Programme, w: Vector, eta: float) -> Smoothed:
-    """The programme's value at w: its rho, the soft margin, is where the rows ask for duals of the total."""
+    """The programme's value at w: rho, the soft margin, is chosen so that the responses of the rows add up to one."""
     margins, rows = columns.margins(w), columns.rows
 
     def asked(rho: float) -> Vector:
         return programme.term.response(margins - rho, programme.lower, programme.upper)
 
-    # at ``low`` no row asks for more than its share of the total, at ``high`` none for less
+    # at ``low`` no response exceeds the row's share of the total, at ``high`` no response is below it
     low, high = rows.least(margins) + 1.0 / eta - ROUNDING, rows.largest(margins) + 1.0 / eta + ROUNDING
     rho = brentq(lambda one: rows.total(asked(one)) - 1.0, low, high, xtol=1e-14)
     value, _ = programme.primal_terms(w, margins, np.array([rho]))

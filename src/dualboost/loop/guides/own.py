@@ -1,4 +1,4 @@
-"""The duals of the master itself: column generation as it is."""
+"""The default guide, ordinary column generation: the next pricing uses the duals of the master itself."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .base import Guide, PricingDuals
 
 
 class OwnDuals(Guide):
-    """The duals of the weights; settled once the master is solved to the tolerance."""
+    """The duals of the master's solution; they are settled once the master is solved to the tolerance."""
 
     needs_optimum: ClassVar[bool] = False
 

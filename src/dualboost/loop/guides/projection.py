@@ -1,4 +1,4 @@
-"""The distribution nearest to uniform whose edges stay below a moving target: SoftBoost and TotalBoost."""
+"""The guide of SoftBoost and TotalBoost: the distribution nearest to uniform whose edges are below a target."""
 
 from __future__ import annotations
 
@@ -20,11 +20,16 @@ from ...masters.newton import Newton
 from .base import Guide, PricingDuals, largest_share_edge, uniform_shares
 
 MAX_STEPS = 100
+"""How many Newton steps are taken at most."""
 STEP_BACK = 0.995
+"""A step goes at most this fraction of the way to the nearest bound, so that the iterate stays strictly inside."""
 
 
 class Projection(Guide):
-    """Least relative entropy subject to edges of at most the smallest largest edge seen, less epsilon."""
+    """The duals of least relative entropy whose edges are at most gamma - epsilon.
+
+    gamma is the smallest, over all pricings, of the largest edge found.
+    """
 
     needs_optimum: ClassVar[bool] = True
 
@@ -35,7 +40,7 @@ class Projection(Guide):
     def next(self, columns: Columns, solution: MasterSolution, priced: Vector) -> PricingDuals | None:
         self.least_edge = min(self.least_edge, largest_share_edge(columns, priced))
         target = self.least_edge - self.formulation.guarantee
-        if solution.edges.max() >= target:  # no distribution has smaller edges: the projection is infeasible
+        if solution.edges.max() >= target:  # the master's largest edge is the least possible: none can meet the target
             return None
         programme = self.formulation.programme(columns.rows, columns.n_columns)
         nearest = EntropyTerm(uniform_shares(columns), eta=1.0)
@@ -44,7 +49,10 @@ class Projection(Guide):
 
 
 def project(columns: Columns, programme: Programme, inside: MasterSolution, tol: float) -> Vector:
-    """The u of least entropy with edges of at most the cost of the weights, given one that is strictly inside."""
+    """The u of least relative entropy whose edges are at most ``programme.weight_set.cost``.
+
+    ``inside`` is a solution whose edges are strictly below that.
+    """
     point = starting_point(columns, programme)
     newton = Newton(columns, programme, STEP_BACK)
     rows = programme.rows
@@ -60,13 +68,13 @@ def project(columns: Columns, programme: Programme, inside: MasterSolution, tol:
         try:
             with np.errstate(all="ignore"):
                 point = newton.advance(point)
-        except (LinAlgError, ValueError):  # rounding has the last word, and the best u so far is feasible
+        except (LinAlgError, ValueError):  # rounding has made the step impossible; the best u so far is feasible
             break
     return best
 
 
 def _admitted(u: Vector, columns: Columns, inside: MasterSolution, target: float) -> Vector:
-    """u, moved as far towards the one inside as its edges ask for."""
+    """u, moved towards ``inside.u`` until no edge exceeds the target."""
     edges = columns.edges(u)
     if not np.isfinite(edges).all():
         return inside.u

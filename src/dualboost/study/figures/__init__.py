@@ -1,4 +1,4 @@
-"""The paper's figures, as PDF files."""
+"""Draws the paper's figures as PDF files."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ FIGURES: dict[str, Callable[[dict[str, Any], Any], Drawing]] = {
     "seconds": seconds,
     "critical_difference": critical_difference,
 }
-"""Each yields figures, with what is added to the file's name: a data set, or an experiment."""
+"""For each file name a function that yields figures, each with an ending of the name: a data set or an experiment."""
 
 
 def draw_figures(results: Results, folder: str | Path) -> list[Path]:
-    """One file a figure, with a panel for each depth."""
+    """Draw every figure into a file of its own, with a panel for each depth."""
     plt = _pyplot()
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)

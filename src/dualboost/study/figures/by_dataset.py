@@ -1,4 +1,4 @@
-"""Figures of one data set each: anytime curves, weights, margins, and every value of the hyperparameter. CART trees."""
+"""Figures of single data sets with CART trees: anytime curves, weights, margins, and all hyperparameter values."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def _of(data: Data, kind: str, dataset: str) -> list[dict[str, Any]]:
 
 
 def _with_margins(data: Data) -> list[str]:
-    """The methods whose weights and margins mean something; the other libraries' trees have no weights."""
+    """The methods that have weights and margins, which the trees of other libraries do not have."""
     return [*data["ours"], "adaboost"]
 
 
@@ -82,6 +82,6 @@ def sensitivity(data: Data, plt: Any) -> Iterator[tuple[str, Any]]:
 
 
 def pareto_front(points: pd.DataFrame) -> pd.DataFrame:
-    """Those that none beats in accuracy with as few trees, by the number of trees."""
+    """The points that no other point beats in accuracy with at most as many trees, in order of trees."""
     ordered = points.sort_values(["trees", "test_accuracy"], ascending=[True, False])
     return ordered[ordered["test_accuracy"] > ordered["test_accuracy"].cummax().shift(fill_value=-1.0)]

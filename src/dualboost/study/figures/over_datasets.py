@@ -12,7 +12,7 @@ from .panels import Data, panels_by_depth, style, with_legend
 
 
 def _means(table: dict[str, Any]) -> pd.DataFrame:
-    """Accuracy and trees of each method: means over the data sets."""
+    """The mean accuracy and the mean number of trees of each method over the data sets."""
     columns = {kind: pd.DataFrame(table[kind], columns=table["methods"]).mean() for kind in ("trees", "accuracy")}
     return pd.DataFrame(columns)
 
@@ -31,7 +31,7 @@ def accuracy_against_trees(data: Data, plt: Any) -> Iterator[tuple[str, Any]]:
 
 
 def reweighting(data: Data, plt: Any) -> Iterator[tuple[str, Any]]:
-    """An arrow for each method, from trees of its own to AdaBoost's, reweighted."""
+    """An arrow for each method, from its result with its own trees to that with AdaBoost's trees, reweighted."""
     own, reweighted = _tables(data, "cart"), _tables(data, "reweight")
     if not set(own) & set(reweighted):
         return
@@ -79,7 +79,7 @@ def seconds(data: Data, plt: Any) -> Iterator[tuple[str, Any]]:
 
 
 def critical_difference(data: Data, plt: Any) -> Iterator[tuple[str, Any]]:
-    """Demsar's diagram: mean ranks on a line, bars under methods that are not told apart."""
+    """Demsar's diagram: mean ranks on a line, with bars under methods that do not differ significantly."""
     for table in data["tables"]:
         if table["ranks"]:
             yield f"_{table['experiment']}_depth_{table['depth']}", _diagram(table, plt)

@@ -10,10 +10,10 @@ COLOURS = (
     *(f"C{k}" for k in range(10)),
     *("#aec7e8", "#ffbb78", "#98df8a", "#ff9896", "#c5b0d5", "#c49c94", "#f7b6d2", "#333333", "#dbdb8d", "#9edae5"),
 )
-"""One a method; the first ten are matplotlib's own."""
+"""One colour for each method; the first ten are matplotlib's own."""
 
 LEGEND_WIDTH = 1.5
-"""Inches for the longest name."""
+"""The width of the legend in inches, enough for the longest name."""
 
 Data = dict[str, Any]
 Panels = dict[int, Any]
@@ -30,7 +30,7 @@ def panels_by_depth(data: Data, plt: Any) -> tuple[Any, Panels]:
 
 
 def panels_by_method(data: Data, methods: list[str], plt: Any) -> tuple[Any, dict[tuple[str, int], Any]]:
-    """A row a method, a column a depth."""
+    """A figure with a row for each method and a column for each depth, and its panels."""
     depths = data["depths"]
     size = (3.2 * len(depths), 1.5 * len(methods))
     figure, axes = plt.subplots(len(methods), len(depths), figsize=size, layout="constrained", squeeze=False)

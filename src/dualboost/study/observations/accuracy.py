@@ -8,9 +8,12 @@ from ..results import Results
 from ..tables import accuracy_table
 from .base import EQUAL, HEURISTIC, NOT_ENOUGH, OURS, Verdict, has, means, observation
 
-SHALLOW, DEEP = [1, 3, 5], [10]
+SHALLOW = [1, 3, 5]
+"""The depths of shallow trees."""
+DEEP = [10]
+"""The depths of deep trees."""
 SPARSER = 0.7
-"""An ensemble is called sparser with at most this part of the other's trees."""
+"""An ensemble is called sparser if it has at most this fraction of the other's trees."""
 
 
 @observation(
@@ -133,5 +136,5 @@ def nm_at_moderate_depths(results: Results) -> Verdict:
 
 
 def _lead(accuracies: pd.Series, name: str) -> float:
-    """By how much one method is ahead of the best other one."""
+    """The accuracy of one method minus that of the best other method."""
     return float(accuracies[name] - accuracies.drop(name).max())

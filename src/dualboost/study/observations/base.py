@@ -1,4 +1,4 @@
-"""What an observation of the paper is: a number, a statement, and a judgement of results."""
+"""The form of an observation: a number, a statement, and a function that judges it by results."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from ..results import Results
 OURS = list(STUDIED)
 HEURISTIC = [name for name in PUBLISHED if name not in OURS]
 EQUAL = 0.005
-"""Accuracies that differ by less are said to match."""
+"""Accuracies that differ by less than this are said to match."""
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """``holds`` is None where the results do not suffice to judge."""
+    """The judgement of an observation; ``holds`` is None if the results do not suffice to judge."""
 
     holds: bool | None
     sentence: str
@@ -45,7 +45,7 @@ class Observation:
     number: int
     statement: str
     criterion: str
-    """What must be true of the figures for it to hold."""
+    """What must be true of the figures for the statement to hold."""
     judge: Callable[[Results], Verdict]
 
 
@@ -55,7 +55,7 @@ OBSERVATIONS: dict[int, Observation] = {}
 def observation(
     number: int, statement: str, criterion: str
 ) -> Callable[[Callable[[Results], Verdict]], Callable[[Results], Verdict]]:
-    """Register a judge."""
+    """Register the function that judges an observation."""
 
     def register(judge: Callable[[Results], Verdict]) -> Callable[[Results], Verdict]:
         OBSERVATIONS[number] = Observation(number, statement, criterion, judge)
@@ -65,7 +65,7 @@ def observation(
 
 
 def means(results: Results, column: str, experiment: str = "cart") -> pd.DataFrame:
-    """Means over data sets and seeds of the fits chosen: one row a depth, one column a method."""
+    """Means over data sets and seeds of the fits chosen: one row for each depth, one column for each method."""
     chosen = results.chosen()
     part = chosen[chosen["experiment"] == experiment]
     by_dataset = part.groupby(["depth", "method", "dataset"])[column].mean()
@@ -73,7 +73,7 @@ def means(results: Results, column: str, experiment: str = "cart") -> pd.DataFra
 
 
 def has(table: pd.DataFrame, methods: list[str], depths: list[int]) -> list[int]:
-    """The depths of the table, among those given, for which all methods are there."""
+    """The depths, among those given, for which the table has all methods."""
     if any(name not in table for name in methods):
         return []
     return [depth for depth in depths if depth in table.index and table.loc[depth, methods].notna().all()]

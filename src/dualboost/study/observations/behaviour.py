@@ -9,13 +9,13 @@ from ..results import CELL, Results
 from .base import EQUAL, HEURISTIC, NOT_ENOUGH, OURS, Verdict, has, means, observation
 
 EARLY = 10
-"""The iterations that count as early."""
+"""How many iterations count as early."""
 
 
 def early_accuracy(results: Results, experiment: str = "cart") -> pd.DataFrame:
-    """The mean test accuracy over the early iterations of the fits chosen: one row a depth, one column a method.
+    """The mean test accuracy over the early iterations of the fits chosen, by depth (rows) and method (columns).
 
-    Empty if only the last stages are optima: the others are not what the paper's iterations are.
+    Empty if only the last stages are optima, because the paper's iterations are optima.
     """
     if not results.stages_are_optimal:
         return pd.DataFrame()
@@ -81,7 +81,7 @@ def sparsest(results: Results) -> Verdict:
 
 
 def _margins(results: Results) -> pd.DataFrame:
-    """For each chosen fit: its accuracy, and the smallest, the 90 % and the spread of its test margins."""
+    """For each chosen fit its accuracy, and the minimum, the 90 % quantile and the spread of its test margins."""
     chosen = results.chosen()
     chosen = chosen[(chosen["experiment"] == "cart") & chosen["method"].isin([*OURS, "adaboost"])]
     merged = results.margins.merge(chosen[[*CELL, "test_accuracy"]], on=CELL)
@@ -92,7 +92,7 @@ def _margins(results: Results) -> pd.DataFrame:
 
 
 def _rank_correlation(table: pd.DataFrame, column: str) -> float:
-    """Between a property of the margins and the accuracy: the mean over data sets and depths."""
+    """The rank correlation of a property of the margins with the accuracy: the mean over data sets and depths."""
     found = [
         part[column].corr(part["test_accuracy"], method="spearman")
         for _, part in table.groupby(["depth", "dataset"])

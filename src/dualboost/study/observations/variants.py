@@ -44,7 +44,10 @@ def _paired(results: Results, experiment: str) -> pd.Series:
 
 
 def _no_difference(results: Results, experiment: str) -> Verdict:
-    """Means per data set, so that the pairs are independent; no difference unless it is significant and matters."""
+    """Judge that a variant makes no difference, unless its mean difference is significant and large enough.
+
+    Pairs are means over each data set, so that they are independent.
+    """
     differences = _paired(results, experiment).groupby("dataset").mean()
     if differences.empty:
         return NOT_ENOUGH

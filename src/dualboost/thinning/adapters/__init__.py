@@ -1,4 +1,4 @@
-"""One adapter a kind of model, and the registry that a new one joins by one line."""
+"""One adapter for each kind of model, and the registry that a new adapter joins by one line."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def adapter_for(model: Any) -> Adapter:
 
 
 def _hint(model: Any) -> str:
-    """What may have been meant."""
+    """A hint at what the user may have meant to pass."""
     if isinstance(model, type):
         return f" (it is a class; pass a fitted {model.__name__}())"
     if hasattr(model, "best_estimator_"):

@@ -15,7 +15,7 @@ from ..links import Normalised
 from .scikit_learn import ScikitLearnAdapter, node_counts
 
 FULL = 2.0
-"""The decision function runs from -2 to 2."""
+"""The largest value of the decision function, which is between -2 and 2."""
 
 
 class AdaBoostAdapter(ScikitLearnAdapter):

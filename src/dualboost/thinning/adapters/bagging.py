@@ -16,7 +16,7 @@ from .scikit_learn import AverageAdapter, averaged_trees, constants
 
 
 class BaggingAdapter(AverageAdapter):
-    """Trees get the weights in their leaves; other members are wrapped in ``ScaledMember``."""
+    """The weights are written into the leaves of trees; other members are wrapped in ``ScaledMember``."""
 
     describes: ClassVar[str] = "BaggingClassifier"
 
@@ -44,7 +44,7 @@ class BaggingAdapter(AverageAdapter):
         members = [self._model.estimators_[j] for j in kept]
         thinned.estimators_ = self._weighted(members, weights, intercept)
         thinned.estimators_features_ = [self._model.estimators_features_[j] for j in kept]
-        thinned._seeds = np.asarray(self._model._seeds)[kept]  # what estimators_samples_ is computed from
+        thinned._seeds = np.asarray(self._model._seeds)[kept]  # estimators_samples_ is computed from the seeds
         return thinned.set_params(n_estimators=len(kept))
 
     def _weighted(self, members: list[Any], weights: Vector, intercept: float) -> list[Any]:

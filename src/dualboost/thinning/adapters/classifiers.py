@@ -1,4 +1,4 @@
-"""Any list of fitted classifiers, who vote with their probabilities."""
+"""Any list of fitted classifiers, which vote with their probabilities."""
 
 from __future__ import annotations
 
@@ -19,10 +19,11 @@ from .members import ScaledMember, probabilities
 from .scikit_learn import constants, node_counts
 
 NEGLIGIBLE = 1e-12
+"""A constant member with a smaller share than this is left out."""
 
 
 class ClassifiersAdapter(Adapter):
-    """The result is scikit-learn's ``VotingClassifier`` (soft, weighted); an intercept is constant members."""
+    """The result is scikit-learn's ``VotingClassifier`` (soft, weighted), with constant members for an intercept."""
 
     describes: ClassVar[str] = "a list of fitted classifiers"
     keeps_type: ClassVar[bool] = False

@@ -17,7 +17,7 @@ from .scikit_learn import ScikitLearnAdapter, node_counts, scaled_tree
 
 
 class GradientBoostingAdapter(ScikitLearnAdapter):
-    """Leaves are scaled; what the intercept differs from the model's own constant is added to the first tree kept."""
+    """Leaves are scaled; the first tree kept also gets the difference of the intercept from the model's constant."""
 
     describes: ClassVar[str] = "GradientBoostingClassifier"
 
@@ -58,7 +58,7 @@ class GradientBoostingAdapter(ScikitLearnAdapter):
 
 
 def _without_names(model: Any) -> Any:
-    """The model as if fitted to an array, so that it takes one without a warning."""
+    """The model without feature names, so that it predicts on an array without a warning."""
     nameless = copy.copy(model)
     if hasattr(nameless, "feature_names_in_"):
         del nameless.feature_names_in_

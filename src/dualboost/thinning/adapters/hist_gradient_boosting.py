@@ -1,4 +1,4 @@
-"""scikit-learn's HistGradientBoostingClassifier: its trees cannot be taken out, so they become our own."""
+"""scikit-learn's HistGradientBoostingClassifier: its trees cannot be removed, so they are converted to ``Tree``."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from .scikit_learn import ScikitLearnAdapter
 
 @dataclass(frozen=True, eq=False)
 class CategoryEncoder:
-    """The model's own encoder, with a missing or unknown category as one more code."""
+    """The model's own encoder, with one more code for a missing or unknown category."""
 
     encoder: Any
     missing_codes: dict[int, int]
@@ -32,7 +32,7 @@ class CategoryEncoder:
 
 
 class HistGradientBoostingAdapter(ScikitLearnAdapter):
-    """There is no public way to take trees out: the result is a ``ThinnedTreesClassifier`` of ours.
+    """The result is a ``ThinnedTreesClassifier``, since scikit-learn has no public way to remove trees.
 
     The trees are read from ``_predictors``, the encoder of categories from ``_preprocessor``.
     """
@@ -75,9 +75,9 @@ class HistGradientBoostingAdapter(ScikitLearnAdapter):
 
 
 def _missing_codes(model: Any) -> dict[int, int]:
-    """The code that a missing category gets, one beyond the known ones, by the position of its feature."""
+    """For each categorical feature, by its position, the code of a missing category: one beyond the known codes."""
     categories = model._preprocessor.named_transformers_["encoder"].categories_
-    return {feature: len(known) for feature, known in enumerate(categories)}  # the encoder puts them first
+    return {feature: len(known) for feature, known in enumerate(categories)}  # the encoder puts categories first
 
 
 def _tree(predictor: Any, missing_codes: dict[int, int]) -> Tree:

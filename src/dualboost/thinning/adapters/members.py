@@ -1,4 +1,4 @@
-"""Members that are classifiers of any kind: their votes, and a wrapper that scales what they say."""
+"""Members that are classifiers of any kind: their probabilities, and a wrapper that scales these."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ def probabilities(member: Any, X: Any, classes: Any) -> Vector:
 
 
 class ScaledMember(ClassifierMixin, BaseEstimator):
-    """A fitted classifier whose probabilities are scaled and shifted, so that an equal average is a weighted one.
+    """A fitted classifier whose probabilities are scaled and shifted, so that a plain average becomes a weighted one.
 
-    Needed only where members are not trees, whose leaves can be rewritten instead; models that contain it need
-    dualboost to be loaded.
+    It is needed only for members that are not trees: the leaves of trees are rewritten instead. Loading a model that
+    contains a ``ScaledMember`` requires dualboost.
     """
 
     def __init__(self, member: Any, scale: float, constant: tuple[float, ...], classes: Any) -> None:
@@ -41,7 +41,7 @@ class ScaledMember(ClassifierMixin, BaseEstimator):
         return True
 
     def fit(self, X: Any, y: Any = None) -> ScaledMember:
-        """Nothing to do: the member is fitted."""
+        """Does nothing, since the member is fitted already."""
         return self
 
     def predict_proba(self, X: Any) -> Matrix:

@@ -1,4 +1,4 @@
-"""Our own ensembles: learners of weight zero go, and others with them."""
+"""dualboost's own ensembles: learners of weight zero are removed, and others with them."""
 
 from __future__ import annotations
 
@@ -16,10 +16,11 @@ from .scikit_learn import ScikitLearnAdapter
 
 
 class OwnAdapter(ScikitLearnAdapter):
-    """The weights go into ``weights_``; an intercept is one more learner, of constant vote.
+    """The weights go into ``weights_``; an intercept becomes one more learner, with a constant vote.
 
-    ``history_``, ``duals_`` and ``stop_reason_`` still tell of the fit that the learners come from; the new
-    weights are no optimum of its programme, so ``objective_`` and ``gap_`` are nan: their gap is that of the result.
+    ``history_``, ``duals_`` and ``stop_reason_`` still describe the fit that the learners come from. The new weights
+    are not optimal for the programme of that fit, so ``objective_`` and ``gap_`` are nan; ``ThinResult.gap`` is the gap
+    of the new weights.
     """
 
     describes: ClassVar[str] = "DualBoostClassifier"

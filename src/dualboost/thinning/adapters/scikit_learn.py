@@ -38,7 +38,7 @@ class ScikitLearnAdapter(Adapter):
 
 
 class AverageAdapter(ScikitLearnAdapter):
-    """An ensemble whose probabilities are the mean of its members'."""
+    """An ensemble whose probabilities are the mean of its members' probabilities."""
 
     link = Average()
 
@@ -53,7 +53,7 @@ class AverageAdapter(ScikitLearnAdapter):
 
 
 def node_counts(members: list[Any]) -> tuple[Integers, Integers]:
-    """Nodes and leaves of each member; a member that is no tree counts as one of each."""
+    """The numbers of nodes and of leaves of each member; a member that is not a tree counts as one leaf."""
     trees = [getattr(member, "tree_", None) for member in members]
     nodes = [1 if tree is None else tree.node_count for tree in trees]
     leaves = [1 if tree is None else tree.n_leaves for tree in trees]
@@ -61,9 +61,9 @@ def node_counts(members: list[Any]) -> tuple[Integers, Integers]:
 
 
 def scaled_tree(tree: Any, scale: float, shift: Any) -> Any:
-    """A copy of a fitted tree whose values are scaled and shifted; the shift is a number, or one for each class.
+    """A copy of a fitted tree whose values are scaled and shifted; the shift is one number, or one for each class.
 
-    They are in ``tree_.value``, which scikit-learn's gradient boosting writes to as well.
+    The values are in ``tree_.value``, which scikit-learn's gradient boosting writes to as well.
     """
     changed = copy.deepcopy(tree)
     changed.tree_.value[:, 0, :] = scale * changed.tree_.value[:, 0, :] + shift
@@ -71,12 +71,12 @@ def scaled_tree(tree: Any, scale: float, shift: Any) -> Any:
 
 
 def averaged_trees(trees: list[Any], weights: Vector, intercept: float) -> list[Any]:
-    """Class trees whose mean probability is sum_j weights_j P_j, what is missing to one given by the intercept."""
+    """Trees whose mean probability is sum_j weights_j P_j plus ``constants``, which make the probabilities add up."""
     scales = weights * len(trees)
     return [scaled_tree(tree, scale, constants(weights, intercept)) for tree, scale in zip(trees, scales, strict=True)]
 
 
 def constants(weights: Vector, intercept: float) -> Vector:
-    """The share of each class that no member decides: together what the weights lack to one."""
+    """The constant probability of each class: both add up to one minus the weights, and differ by the intercept."""
     rest = 1.0 - float(weights.sum())
     return np.array([0.5 * (rest - intercept), 0.5 * (rest + intercept)])

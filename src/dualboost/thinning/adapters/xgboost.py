@@ -71,7 +71,7 @@ class XGBoostAdapter(Adapter):
             return int(self._booster.num_boosted_rounds())
 
     def _base_score(self) -> float:
-        """What the model adds to its trees: found on a row of missing values."""
+        """The constant that the model adds to its trees, computed on a row of missing values."""
         names, types = self._booster.feature_names, self._booster.feature_types
         empty = np.full((1, self._booster.num_features()), np.nan)
         row = self._xgboost.DMatrix(empty, feature_names=names, feature_types=types, enable_categorical=True)
@@ -139,7 +139,7 @@ class XGBoostAdapter(Adapter):
 
 
 def _tree_model(model: dict[str, Any]) -> dict[str, Any]:
-    """The part of the JSON model that holds the trees; DART's is one level deeper."""
+    """The part of the JSON model that holds the trees; in a DART model it is one level deeper."""
     booster: dict[str, Any] = model["learner"]["gradient_booster"]
     trees: dict[str, Any] = booster.get("gbtree", booster)["model"]
     return trees
