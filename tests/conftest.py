@@ -23,8 +23,9 @@ settings.load_profile("dualboost")
 
 ALL_FORMULATIONS = sorted(FORMULATIONS)
 TRIED_FORMULATIONS = every(ALL_FORMULATIONS, MECHANISMS)
-THINNING_FORMULATIONS = [name for name in TRIED_FORMULATIONS if not FORMULATIONS[name].has_sides]
-"""Those that need to know no more of a column than its votes."""
+VOTES_ALONE = [name for name in ALL_FORMULATIONS if not FORMULATIONS[name].has_sides]
+THINNING_FORMULATIONS = every(VOTES_ALONE, few=("lp", "nm", "md", "erlp", "lexi"))
+"""Those that need to know no more of a column than its votes; guides have no part in thinning."""
 
 
 def has_no_C(formulation):

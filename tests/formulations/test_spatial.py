@@ -23,7 +23,7 @@ def images(n, seed):
     return rng.normal(size=(n, BLOCK.size)) + 0.5 * y[:, None] * BLOCK.ravel(), y
 
 
-STUMPS_AND_TREES = every([{}, {"criterion": "edge"}, {"max_depth": 2}], few=[{"max_depth": 2}])
+STUMPS_AND_TREES = every([{}, {"criterion": "edge"}, {"max_depth": 2}], few=[{}])
 X, Y = images(200, 0)
 X_NEW, Y_NEW = images(2000, 1)
 
@@ -109,7 +109,7 @@ def test_columns_with_the_same_votes_on_other_features_are_two():
     assert clf.gap_ <= 1e-6
 
 
-@pytest.mark.parametrize("smoothness", [0.0, 0.3, 1.0])
+@pytest.mark.parametrize("smoothness", every([0.0, 0.3, 1.0], few=[0.0, 0.3]))
 def test_the_smallest_useful_C_is_enough(smoothness):
     with pytest.warns(DegenerateEnsembleWarning, match="smallest C that uses a learner is about") as caught:
         assert fitted(smoothness, C=1e-4, criterion="edge").n_trees_ == 0

@@ -16,7 +16,7 @@ def shares_of(clf):
     return np.transpose([learner.feature_gains(clf.n_features_in_) for learner in clf.estimators_])
 
 
-@pytest.mark.parametrize("which_C", [0, 1, 2])
+@pytest.mark.parametrize("which_C", every([0, 1, 2], few=[1]))
 @pytest.mark.parametrize("dataset", every(SMALL_DATASETS, few=("integers",)))
 @pytest.mark.parametrize("formulation", TRIED_FORMULATIONS)
 def test_every_iteration_solves_the_papers_programme(formulation, dataset, which_C):
@@ -36,7 +36,7 @@ def test_every_iteration_solves_the_papers_programme(formulation, dataset, which
 
 
 @pytest.mark.parametrize("depth", [1, 3])
-@pytest.mark.parametrize("dataset", every(SMALL_DATASETS, few=("integers", "ringnorm")))
+@pytest.mark.parametrize("dataset", every(SMALL_DATASETS, few=("ringnorm",)))
 @pytest.mark.parametrize("formulation", TRIED_FORMULATIONS)
 def test_the_result_is_polished_when_masters_were_not(formulation, dataset, depth):
     """Interleaved steps end at the same kind of optimum: that of the paper's programme on the columns found."""

@@ -25,6 +25,7 @@ from dualboost.tasks.binary import TwoClasses
 from ...conftest import small_dataset
 from ...thoroughness import every
 
+STRENGTHS = every([(0.3, 0.3), (0.3, 0.1), (0.05, 0.3), (0.05, 0.03)], few=[(0.3, 0.1), (0.05, 0.3)])
 DATASETS = every(("breast_cancer", "integers", "twonorm"), few=("integers",))
 N_ROWS = 150
 
@@ -70,7 +71,7 @@ def assert_guarantee(generation, best, epsilon, most_pricings):
     assert generation.wiring.pool.n_asked <= most_pricings
 
 
-@pytest.mark.parametrize(("C", "epsilon"), [(0.3, 0.3), (0.3, 0.1), (0.05, 0.3), (0.05, 0.03)])
+@pytest.mark.parametrize(("C", "epsilon"), STRENGTHS)
 @pytest.mark.parametrize("dataset", DATASETS)
 def test_softboost(dataset, C, epsilon):
     generation = generate(SoftBoost(C=C, epsilon=epsilon), dataset)
@@ -113,7 +114,7 @@ def test_erlpboost(dataset):
     assert worst.mean() >= best_margin("lp-nu", C, dataset) - epsilon
 
 
-@pytest.mark.parametrize(("C", "epsilon"), [(0.3, 0.3), (0.3, 0.1), (0.05, 0.3), (0.05, 0.03)])
+@pytest.mark.parametrize(("C", "epsilon"), STRENGTHS)
 @pytest.mark.parametrize("dataset", DATASETS)
 def test_mlpboost(dataset, C, epsilon):
     """The constants are those of ERLPBoost, a quarter of what its authors allow."""
