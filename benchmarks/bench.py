@@ -3,7 +3,8 @@
     python benchmarks/bench.py [--data FOLDER] [--quick] [--repeats N] [--out out/bench]
 
 FOLDER (or the environment variable DUALBOOST_DATA) holds ``<name>.csv.gz`` files with a last column ``target`` of two
-classes; without it the generated data sets remain. One thread and 100 trees for every method.
+classes; without it the generated data sets remain. 100 trees for every method; one thread, and on the binary set two as
+well, the same for every method of a row.
 """
 
 from __future__ import annotations
@@ -60,6 +61,7 @@ from dualboost.formulations import STUDIED
 
 LIBRARIES = (LIGHTGBM, XGBOOST, ADABOOST)
 QUICK_FORMULATIONS = ("nm", "lp", "cg")
+THREADS = (1, 2)
 CELLS, PICTURE = "fits.csv", "time_against_rows.png"
 FULL_ONLY = "full mode only"
 
@@ -88,8 +90,9 @@ def make_tasks(folder: Path | None, quick: bool) -> list[Task]:
     names = QUICK_FORMULATIONS if quick else tuple(STUDIED)
     tasks = [Task(data, 1, ours(STUDIED, 1) | libraries(1, data.n_rows) | references(1, data.n_rows)) for data in small]
     tasks += [
-        Task(binary, depth, ours(names, depth) | libraries(depth, binary.n_rows))
+        Task(binary, depth, ours(STUDIED, depth, threads) | libraries(depth, binary.n_rows, threads), threads=threads)
         for depth in ((1,) if quick else (1, 5))
+        for threads in THREADS
     ]
     tasks += [Task(data, 1, ours(names, 1) | _rivals_for_growth(data, quick)) for data in numeric]
     return [*tasks, search_task(binary, names[:1] if quick else names), *filter(None, [colboost_task()])]
@@ -104,7 +107,7 @@ def run(folder: Path | None, quick: bool, repeats: int) -> pd.DataFrame:
     cells = time_fits(make_tasks(folder, quick), repeats)
     cells += time_predictions(QUICK_FORMULATIONS if quick else STUDIED, (1, 5), repeats)
     table = pd.DataFrame([asdict(cell) for cell in cells])
-    keys = ["kind", "dataset", "depth"]
+    keys = ["kind", "dataset", "depth", "threads"]
     baseline = table[table.method == LIGHTGBM].set_index(keys).seconds
     table["ratio"] = table.seconds / baseline.reindex(pd.MultiIndex.from_frame(table[keys])).to_numpy()
     return table
@@ -140,7 +143,10 @@ def _memory_check(memory: Memory | None) -> Check:
 
 
 def _ratio_checks(cells: pd.DataFrame, bar: float) -> list[Check]:
-    return [Check(f"{c.dataset}, depth {c.depth}, {c.method} / LightGBM's", c.ratio, bar) for c in cells.itertuples()]
+    return [
+        Check(f"{c.dataset}, depth {c.depth}, threads: {c.threads}, {c.method} / LightGBM's", c.ratio, bar)
+        for c in cells.itertuples()
+    ]
 
 
 def _search_ratios(table: pd.DataFrame) -> dict[str, float]:
@@ -154,19 +160,19 @@ def geometric_mean(ratios: pd.Series) -> float:
 
 
 def print_fits(table: pd.DataFrame) -> None:
-    """One row a data set and depth: ratios to LightGBM's time, and its seconds."""
+    """One row a data set, depth and number of threads: ratios to LightGBM's time, and its seconds."""
     fits = table[table.kind == "fit"]
-    keys = ["dataset", "depth", "rows", "features"]
+    keys = ["dataset", "depth", "threads", "rows", "features"]
     ratios = fits.pivot(index=keys, columns="method", values="ratio")
     seconds = fits[fits.method == LIGHTGBM].set_index(keys).seconds
     print("\nfit time / LightGBM's")
     header = "".join(f"{name:>8}" for name in STUDIED) + "".join(f"{name:>11}" for name in LIBRARIES)
-    print(f"{'':22}{'depth':>6}{'rows':>11}{'features':>9}{header}")
+    print(f"{'':22}{'depth':>6}{'threads':>8}{'rows':>11}{'features':>9}{header}")
     for key in fits[keys].drop_duplicates().itertuples(index=False, name=None):
-        dataset, depth, rows, features = key
+        dataset, depth, threads, rows, features = key
         figures = "".join(f"{_figure(ratios, key, name):>8}" for name in STUDIED) + f"{seconds[key]:9.3f} s"
         figures += "".join(f"{_figure(ratios, key, name):>11}" for name in LIBRARIES[1:])
-        print(f"{dataset:22}{depth:6}{rows:11,}{features:9}{figures}")
+        print(f"{dataset:22}{depth:6}{threads:8}{rows:11,}{features:9}{figures}")
     own = fits[fits.method.isin(STUDIED)]
     per_tree = geometric_mean(own.ratio * N_TREES / own.generated)
     print(f"time for each tree generated / LightGBM's, geometric mean: {per_tree:.2f}")
@@ -243,7 +249,7 @@ def save(table: pd.DataFrame, folder: Path) -> None:
 
 
 def report(table: pd.DataFrame, memory: Memory | None, repeats: int) -> None:
-    print(f"dualboost {dualboost.__version__}, one thread, {N_TREES} trees, repeats: {repeats} (medians)\n")
+    print(f"dualboost {dualboost.__version__}, {N_TREES} trees, repeats: {repeats} (medians)\n")
     for check in checks(table, memory):
         print(check)
     print_fits(table)

@@ -1,4 +1,4 @@
-"""Timing of fits and predictions, every method on one thread."""
+"""Timing of fits and predictions, every method on the same number of threads."""
 
 from __future__ import annotations
 
@@ -51,6 +51,7 @@ class Cell:
     rows: int
     features: int
     depth: int
+    threads: int
     method: str
     seconds: float
     repeats: int
@@ -68,21 +69,23 @@ class Task:
     depth: int
     models: Models
     kind: str = "fit"
+    threads: int = 1
 
 
-def ours(formulations: Iterable[str], depth: int) -> Models:
-    return {name: DualBoostClassifier(name, max_depth=depth, max_trees=N_TREES, n_jobs=1) for name in formulations}
+def ours(formulations: Iterable[str], depth: int, threads: int = 1) -> Models:
+    options = {"max_depth": depth, "max_trees": N_TREES, "n_jobs": threads}
+    return {name: DualBoostClassifier(name, **options) for name in formulations}
 
 
-def lightgbm(depth: int) -> LGBMClassifier:
-    return LGBMClassifier(n_estimators=N_TREES, max_depth=depth, num_leaves=2**depth, n_jobs=1, verbose=-1)
+def lightgbm(depth: int, threads: int = 1) -> LGBMClassifier:
+    return LGBMClassifier(n_estimators=N_TREES, max_depth=depth, num_leaves=2**depth, n_jobs=threads, verbose=-1)
 
 
-def libraries(depth: int, n_rows: int) -> Models:
+def libraries(depth: int, n_rows: int, threads: int = 1) -> Models:
     """The others; AdaBoost, which sorts every feature for every tree, takes many minutes on the largest sets."""
     models = {
-        LIGHTGBM: lightgbm(depth),
-        XGBOOST: XGBClassifier(n_estimators=N_TREES, max_depth=depth, tree_method="hist", n_jobs=1),
+        LIGHTGBM: lightgbm(depth, threads),
+        XGBOOST: XGBClassifier(n_estimators=N_TREES, max_depth=depth, tree_method="hist", n_jobs=threads),
         ADABOOST: AdaBoostClassifier(DecisionTreeClassifier(max_depth=depth), n_estimators=N_TREES),
     }
     return {name: model for name, model in models.items() if name != ADABOOST or n_rows <= MOST_ROWS_ADABOOST}
@@ -148,7 +151,7 @@ def _time_task(task: Task, repeats: int, bar: tqdm) -> list[Cell]:
             fitted[method] = clone(model)
             seconds[method].append(clock(fitted[method].fit, task.data.X, task.data.y))
             bar.update()
-    return [make_cell(task.kind, task.data, task.depth, name, seconds[name], fitted[name]) for name in task.models]
+    return [make_cell(task, name, seconds[name], fitted[name]) for name in task.models]
 
 
 def _warm_up() -> None:
@@ -164,16 +167,17 @@ def clock(function: Any, *arguments: Any) -> float:
     return time.perf_counter() - started
 
 
-def make_cell(kind: str, data: DataSet, depth: int, method: str, seconds: Sequence[float], model: Any) -> Cell:
+def make_cell(task: Task, method: str, seconds: Sequence[float], model: Any) -> Cell:
     """A cell with the median of the seconds."""
     gap = getattr(model, "gap_", None)
     return Cell(
-        kind=kind,
-        group=data.group,
-        dataset=data.name,
-        rows=data.n_rows,
-        features=data.X.shape[1],
-        depth=depth,
+        kind=task.kind,
+        group=task.data.group,
+        dataset=task.data.name,
+        rows=task.data.n_rows,
+        features=task.data.X.shape[1],
+        depth=task.depth,
+        threads=task.threads,
         method=method,
         seconds=float(np.median(seconds)),
         repeats=len(seconds),
@@ -190,13 +194,10 @@ def time_predictions(formulations: Iterable[str], depths: Iterable[int], repeats
     data = binary_set(N_ROWS_TO_PREDICT, seed=1)
     cells = []
     for depth in depths:
-        models = ours(formulations, depth) | {LIGHTGBM: lightgbm(depth)}
-        fitted = {name: model.fit(training.X, training.y) for name, model in models.items()}
+        task = Task(data, depth, ours(formulations, depth) | {LIGHTGBM: lightgbm(depth)}, kind="predict")
+        fitted = {name: model.fit(training.X, training.y) for name, model in task.models.items()}
         rounds = [{name: clock(model.predict, data.X) for name, model in fitted.items()} for _ in range(repeats)]
-        cells += [
-            make_cell("predict", data, depth, name, [one[name] for one in rounds], model)
-            for name, model in fitted.items()
-        ]
+        cells += [make_cell(task, name, [one[name] for one in rounds], model) for name, model in fitted.items()]
     return cells
 
 

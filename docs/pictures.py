@@ -15,7 +15,7 @@ GALLERY = DOCS.parent / "examples" / "gallery"
 
 PICTURES = {
     "plot_1_accuracy.py": {2: "idea_weights.png"},
-    "plot_2_prices.py": {1: "idea_prices.png", 2: "idea_pricing.png"},
+    "plot_2_duals.py": {1: "idea_duals.png", 2: "idea_pricing.png"},
     "plot_3_tuning.py": {1: "tuning.png"},
     "plot_5_certificates.py": {1: "certificates.png"},
 }

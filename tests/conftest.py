@@ -6,6 +6,7 @@ from hypothesis import HealthCheck, settings
 from sklearn.datasets import load_breast_cancer
 
 from dualboost.algebra.columns import Columns
+from dualboost.algebra.rows import Rows
 from dualboost.datasets import make_ringnorm, make_twonorm, make_waveform
 from dualboost.formulations import FORMULATIONS
 
@@ -41,20 +42,29 @@ class OneFeature:
         return (np.arange(n_features) == self.feature).astype(float)
 
 
-def stump_columns(n_rows=120, n_columns=20, seed=0, multiplicities=True, formulation=None):
+def columns_of(labels, counts=None, votes=(), n_jobs=1, sides=None):
+    """Columns of learners with these votes; what made them is noted: ``labels``, ``counts`` and ``features``."""
+    counts = np.ones(len(labels)) if counts is None else counts
+    columns = Columns(Rows(counts, (labels > 0).astype(np.intp), n_jobs), sides=sides)
+    columns.labels, columns.counts, columns.features = labels, counts, []
+    for column in votes:
+        columns.append(labels * column)
+    return columns
+
+
+def stump_columns(n_rows=120, n_columns=20, seed=0, multiplicities=True, formulation=None, n_jobs=1):
     """Columns of random stumps on noisy data, no two alike; with the side rows of the formulation of that name."""
     rng = np.random.default_rng(seed)
     labels = np.where(rng.random(n_rows) < 0.45, 1.0, -1.0)
     X = rng.normal(size=(n_rows, 6)) + 0.4 * labels[:, None]
     counts = rng.integers(1, 4, n_rows).astype(float) if multiplicities else np.ones(n_rows)
-    sides = None if formulation is None else FORMULATIONS[formulation]().side_rows(counts, 6)
-    columns = Columns(labels, counts, sides=sides)
-    columns.features = []
+    sides = None if formulation is None else FORMULATIONS[formulation]().side_rows(Rows(counts), 6)
+    columns = columns_of(labels, counts, n_jobs=n_jobs, sides=sides)
     while columns.n_columns < n_columns:
         learner = OneFeature(rng.integers(6))
-        votes = np.where(X[:, learner.feature] > rng.normal(), 1.0, -1.0)
-        if not columns.holds(votes, learner):
-            columns.append(votes, learner)
+        entries = labels * np.where(X[:, learner.feature] > rng.normal(), 1.0, -1.0)
+        if not columns.holds(entries, learner):
+            columns.append(entries, learner)
             columns.features.append(learner.feature)
     return columns
 
@@ -66,13 +76,18 @@ def stump_shares(columns):
 
 def is_priced_by_votes(clf):
     """Whether the votes of a column, under the fitted sample weights, are all that it is worth."""
-    sides = clf.formulation_.side_rows(np.ones(2), clf.n_features_in_)
+    sides = clf.formulation_.side_rows(Rows(np.ones(2)), clf.n_features_in_)
     return sides.favour(np.zeros(sides.n)) is None
+
+
+def dense(columns):
+    """A without its side rows: a row for each row of the data, a column for each learner."""
+    return columns.dense().T[: columns.n_data]
 
 
 def expanded(columns):
     """A with each row repeated as often as its multiplicity says."""
-    return np.repeat(columns.signed.T, columns.counts.astype(int), axis=0)
+    return np.repeat(dense(columns), columns.counts.astype(int), axis=0)
 
 
 def small_dataset(name, n=150):

@@ -2,7 +2,7 @@
 Certificates with optimal stumps
 ================================
 
-With ``learner="optimal"`` every tree is the best of its whole class under the prices of its moment. That bounds
+With ``learner="optimal"`` every tree is the best of its whole class under the duals of its moment. That bounds
 what any ensemble of the class can reach. The fit ends when the bound meets the objective: a proof.
 """
 

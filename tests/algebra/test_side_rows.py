@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from dualboost.algebra.columns import ROWS_PER_BLOCK, Columns
+from dualboost.algebra.columns import Columns
+from dualboost.algebra.rows import ROWS_PER_BLOCK, Rows
 from dualboost.algebra.side_rows import FeatureDifferences, MeanMargin, NoSideRows
 from dualboost.pricing import CartLearner, OptimalLearner, PricingContext, TrainingData, make_pool
 
@@ -41,11 +42,11 @@ def test_a_repeated_gram_is_extended(name):
 
 def test_entries():
     labels, counts = np.array([1.0, -1.0, 1.0]), np.array([1.0, 2.0, 1.0])
-    mean = Columns(labels, counts, sides=MeanMargin(counts / 4))
-    mean.append(np.array([1.0, 1.0, 1.0]))
+    mean = Columns(Rows(counts), sides=MeanMargin(counts / 4))
+    mean.append(labels)
     np.testing.assert_array_equal(mean.beside, [[0.0]])
     pairs = FeatureDifferences(np.array([0, 1]), np.array([1, 2]), 3, cost=1.0)
-    differences = Columns(labels, counts, sides=pairs)
+    differences = Columns(Rows(counts), sides=pairs)
     for feature in range(3):
         assert not differences.holds(labels, OneFeature(feature))
         differences.append(labels, OneFeature(feature))
@@ -55,7 +56,7 @@ def test_entries():
 
 def test_side_rows_are_never_merged():
     columns = stump_columns(n_rows=40, n_columns=2, formulation="spatial")
-    first, kinds = columns.distinct(np.ones(columns.n_rows, dtype=bool), np.arange(2))
+    first, kinds = columns.distinct(np.arange(columns.n_rows), np.arange(2), np.empty((0, columns.n_rows)))
     assert len(first) <= 4 + columns.sides.n
     np.testing.assert_array_equal(first[-columns.sides.n :], np.arange(40, columns.n_rows))
     assert len(np.unique(kinds[40:])) == columns.sides.n
@@ -64,8 +65,8 @@ def test_side_rows_are_never_merged():
 
 def test_what_a_pricer_sees():
     u, theta = np.array([1.0, 2.0, -3.0]), np.array([0.4])
-    np.testing.assert_allclose(MeanMargin(np.array([0.5, 0.25, 0.25])).sample_weights(u, theta), [1.2, 2.1, -2.9])
-    assert NoSideRows().sample_weights(u, np.zeros(0)) is u
+    np.testing.assert_allclose(MeanMargin(np.array([0.5, 0.25, 0.25])).duals_seen(u, theta), [1.2, 2.1, -2.9])
+    assert NoSideRows().duals_seen(u, np.zeros(0)) is u
     pairs = FeatureDifferences(np.array([0, 1]), np.array([1, 2]), 3, cost=1.0)
     theta = np.array([-0.2, 0.5])
     np.testing.assert_allclose(pairs.granted(theta), [-0.2, 0.7, -0.5])

@@ -6,6 +6,7 @@ import time
 
 import numpy as np
 import pandas as pd
+import psutil
 import pytest
 
 from dualboost import load_model
@@ -166,7 +167,9 @@ def test_an_interrupted_fit_keeps_its_trees_and_says_so(tables):
         text=True,
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # jobs in the background ignore it
     )
-    time.sleep(how_many(3.0, 8.0))  # the end is the same while modules are imported, and while trees are grown
+    running = psutil.Process(process.pid)
+    while running.cpu_times().user < how_many(3.0, 8.0):  # modules are imported by then, and trees are grown
+        time.sleep(0.05)
     process.send_signal(signal.SIGINT)
     try:
         _, message = process.communicate(timeout=120)

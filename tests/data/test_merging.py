@@ -26,10 +26,10 @@ def test_merged_rows_are_the_distinct_ones(X, seed):
             expected[key] = expected.get(key, 0.0) + weight
     found = {
         (*("nan" if np.isnan(v) else v + 0.0 for v in x), label): count
-        for x, label, count in zip(rows.X, rows.labels, rows.counts, strict=True)
+        for x, label, count in zip(rows.X, rows.targets, rows.counts, strict=True)
     }
     assert found == expected
-    assert len(rows.labels) == len(expected)
+    assert len(rows.targets) == len(expected)
 
 
 @given(seed=st.integers(0, 999))
@@ -40,7 +40,7 @@ def test_order_of_the_data_does_not_matter(seed):
     order = rng.permutation(40)
     one, other = merge_rows(X, labels, weights), merge_rows(X[order], labels[order], weights[order])
     np.testing.assert_array_equal(one.X, other.X)
-    np.testing.assert_array_equal(one.labels, other.labels)
+    np.testing.assert_array_equal(one.targets, other.targets)
     np.testing.assert_allclose(one.counts, other.counts)
 
 

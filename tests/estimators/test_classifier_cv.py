@@ -6,10 +6,12 @@ from sklearn.base import clone
 from sklearn.model_selection import StratifiedKFold
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from dualboost import DualBoostClassifier, DualBoostClassifierCV
+from dualboost import DualBoostClassifier, DualBoostClassifierCV, SolverOptions
 from dualboost.datasets import make_twonorm
-from dualboost.errors import InvalidParameterError
+from dualboost.errors import InvalidParameterError, UnsupportedFormulationError
 from dualboost.formulations import FORMULATIONS
+from dualboost.masters import MASTERS, ActiveRows
+from dualboost.masters.highs import HighsMaster
 
 from ..conftest import ALL_FORMULATIONS, has_no_C
 from ..thoroughness import SHAPES, every
@@ -90,6 +92,64 @@ def test_weights_that_add_up_to_one_leave_an_admissible_grid(twonorm):
 def test_a_value_that_no_solver_bears_is_not_chosen(twonorm):
     tuned = DualBoostClassifierCV("nm", Cs=[0.1, 1e30], max_trees=10, random_state=0).fit(*twonorm)
     assert tuned.C_ == 0.1
+
+
+@pytest.fixture
+def highs_calls(monkeypatch):
+    """The numbers of rows and of columns that HiGHS was asked to solve for, one entry a call."""
+    calls = []
+
+    class CountingHighs(HighsMaster):
+        def solve(self, columns, programme, tolerance, strategy):
+            calls.append((columns.n_rows, columns.n_columns))
+            return super().solve(columns, programme, tolerance, strategy)
+
+    monkeypatch.setitem(MASTERS, "highs", CountingHighs)
+    return calls
+
+
+def test_the_master_asked_for_tunes_too(twonorm, highs_calls):
+    """After every tree of the path, over the rows of the fold; then after every tree of the fit, over all rows."""
+    X, y = twonorm
+    solver = SolverOptions(master="highs", reoptimize="every")
+    tuned = DualBoostClassifierCV("lp", Cs=[0.02, 0.1], cv=4, max_trees=15, solver=solver).fit(X, y)
+    on_folds = [call for call in highs_calls if call[0] < len(y)]
+    assert {n_rows for n_rows, _ in on_folds} == {375}
+    for n_columns in range(1, 15):
+        assert on_folds.count((375, n_columns)) >= 4, n_columns
+    assert [call for call in highs_calls if call[0] == len(y)][: tuned.n_iter_] == [
+        (len(y), t) for t in range(1, tuned.n_iter_ + 1)
+    ]
+    assert (tuned.path_["score"] > 0.8).all()
+
+
+def test_without_a_master_asked_for_no_reference_tunes(twonorm, highs_calls):
+    DualBoostClassifierCV("lp", Cs=[0.02, 0.1], max_trees=15, random_state=0).fit(*twonorm)
+    assert highs_calls == []
+
+
+@pytest.mark.parametrize("formulation", ["lp", "cg"])
+def test_few_rows_take_part_in_tuning_too(formulation, twonorm, monkeypatch):
+    X, y = twonorm
+    seen, hold = [], ActiveRows._hold
+
+    def noted(self, reduction, columns):
+        hold(self, reduction, columns)
+        seen.append((columns.n_rows, len(reduction.starts)))
+
+    monkeypatch.setattr(ActiveRows, "_hold", noted)
+    tuned = DualBoostClassifierCV(
+        formulation, Cs=[0.02, 0.1, 0.3], max_trees=15, solver=SolverOptions(active_rows=60), random_state=0
+    ).fit(X, y)
+    assert {n_rows for n_rows, _ in seen} == {400, 500}
+    assert {n for n_rows, n in seen if n_rows == 400} >= {60}
+    assert tuned.gap_ <= 1e-6
+    assert (tuned.path_["score"] > 0.8).all()
+
+
+def test_rows_are_left_out_in_tuning_only_where_they_may_be(twonorm):
+    with pytest.raises(UnsupportedFormulationError, match="active_rows=60"):
+        DualBoostClassifierCV("nm", Cs=3, solver=SolverOptions(active_rows=60)).fit(*twonorm)
 
 
 def test_same_seed_same_choice(twonorm):

@@ -7,15 +7,22 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
+from dualboost.algebra.rows import Rows
 from dualboost.errors import InvalidParameterError
 from dualboost.formulations import FORMULATIONS, Formulation, make_formulation
 
 COUNTS = np.array([1.0, 2.0, 1.0, 3.0, 1.0, 1.0, 2.0, 1.0])
+ROWS = Rows(COUNTS)
 
 
 @pytest.fixture
 def formulation(formulation_name):
     return FORMULATIONS[formulation_name]().resolve(COUNTS.sum())
+
+
+def row_losses(programme, margins):
+    """The loss of every row at these margins, less what the equations' multipliers would add."""
+    return programme.block(slice(0, len(margins))).losses(margins, np.zeros(len(programme.equations)))
 
 
 def test_docstring_states_the_mathematics(formulation):
@@ -31,7 +38,7 @@ def test_name_is_the_registry_key(formulation, formulation_name):
 
 
 def test_programme_is_consistent(formulation):
-    programme = formulation.programme(COUNTS, n_columns=3)
+    programme = formulation.programme(ROWS, n_columns=3)
     assert programme.lower.shape == programme.upper.shape == COUNTS.shape
     assert (programme.lower < programme.upper).all()
     if programme.total is not None:
@@ -39,7 +46,7 @@ def test_programme_is_consistent(formulation):
 
 
 def test_box_is_proportional_to_multiplicity(formulation):
-    programme = formulation.programme(COUNTS, n_columns=3)
+    programme = formulation.programme(ROWS, n_columns=3)
     bounds = programme.upper[np.isfinite(programme.upper)] / COUNTS[np.isfinite(programme.upper)]
     assert np.ptp(bounds) <= 1e-12 if len(bounds) else True
 
@@ -48,16 +55,17 @@ def test_merged_rows_equal_repeated_rows(formulation):
     """The loss of a row of multiplicity c is c times that of a single row, in the same problem size."""
     copies = COUNTS.astype(int)
     margins = np.linspace(-0.8, 0.9, len(COUNTS))
-    merged = formulation.programme(COUNTS, 4).row_losses(margins - 0.1)
-    single = formulation.programme(np.ones(copies.sum()), 4).row_losses(np.repeat(margins - 0.1, copies))
+    merged = row_losses(formulation.programme(ROWS, 4), margins - 0.1)
+    repeated = formulation.programme(Rows(np.ones(copies.sum())), 4)
+    single = row_losses(repeated, np.repeat(margins - 0.1, copies))
     np.testing.assert_allclose(merged.sum(), single.sum(), rtol=1e-12)
 
 
 def test_loss_is_the_conjugate_of_the_term(formulation):
     """No u in the box beats the response."""
-    programme = formulation.programme(COUNTS, 4)
+    programme = formulation.programme(ROWS, 4)
     margins = np.linspace(-1.0, 1.0, len(COUNTS))
-    losses = programme.row_losses(margins)
+    losses = row_losses(programme, margins)
     low = np.where(np.isfinite(programme.lower), programme.lower, -10.0)
     high = np.where(np.isfinite(programme.upper), programme.upper, 10.0)
     for part in np.linspace(0.0, 1.0, 41):
@@ -145,8 +153,10 @@ def test_epsilon_sets_eta():
 
 def test_md_can_clip_negative_sample_weights():
     u = np.array([-1.0, 2.0])
-    np.testing.assert_array_equal(FORMULATIONS["md"]().pricing_weights(u), u)
-    np.testing.assert_array_equal(FORMULATIONS["md"](negative_weights="clip").pricing_weights(u), [0.0, 2.0])
+    np.testing.assert_array_equal(FORMULATIONS["md"]().priced_duals(u), u)
+    assert FORMULATIONS["md"]().prices_all_duals
+    assert not FORMULATIONS["md"](negative_weights="clip").prices_all_duals
+    np.testing.assert_array_equal(FORMULATIONS["md"](negative_weights="clip").priced_duals(u), [0.0, 2.0])
     with pytest.raises(InvalidParameterError, match="negative_weights"):
         FORMULATIONS["md"](negative_weights="ignore")
 
@@ -161,7 +171,7 @@ def test_the_recipe_for_a_formulation_is_the_one_in_the_package():
         assert getattr(recipe, attribute) == getattr(ours, attribute)
     assert recipe.C_bounds(50.0) == ours.C_bounds(50.0)
     np.testing.assert_array_equal(recipe.C_grid(50.0), ours.C_grid(50.0))
-    one, other = (f.resolve(COUNTS.sum()).programme(COUNTS, 3) for f in (recipe, ours))
+    one, other = (f.resolve(COUNTS.sum()).programme(ROWS, 3) for f in (recipe, ours))
     np.testing.assert_array_equal(one.upper, other.upper)
     assert (one.total, one.weight_set) == (other.total, other.weight_set)
 

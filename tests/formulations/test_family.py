@@ -17,13 +17,12 @@ from dualboost import (
     MDFullBoost,
     NuLPBoost,
 )
-from dualboost.algebra.columns import Columns
 from dualboost.errors import InvalidParameterError
 from dualboost.formulations.losses import LOSSES
-from dualboost.masters import MASTERS, Interleaved, Ladder
+from dualboost.masters import MASTERS, Interleaved, Ladder, Precision, SolverOptions, make_reoptimiser
 from dualboost.masters.interior_point import InteriorPointMaster
 
-from ..conftest import expanded, stump_columns
+from ..conftest import columns_of, dense, expanded, stump_columns
 from ..paper_programmes import convex
 from ..thoroughness import every
 
@@ -33,17 +32,15 @@ PENALTIES = ("l1", "l2", "linf")
 def optimum(formulation, columns, tolerance=1e-6):
     resolved = formulation.resolve(columns.counts.sum())
     programme = resolved.programme_over(columns, columns.n_columns)
-    return Ladder([InteriorPointMaster], tolerance).solve(columns, programme)
+    solver = SolverOptions(master="ipm", reoptimize="every")
+    return make_reoptimiser(solver, programme, resolved.name, Precision(tolerance)).solve(columns, programme)
 
 
 def separable_columns(n_rows=40):
     """Every row is right in more than half of the columns."""
     rng = np.random.default_rng(0)
     labels = np.where(rng.random(n_rows) < 0.5, 1.0, -1.0)
-    columns = Columns(labels, np.ones(n_rows))
-    for k in range(9):
-        columns.append(np.where(np.arange(n_rows) % 9 == k, -labels, labels))
-    return columns
+    return columns_of(labels, votes=[np.where(np.arange(n_rows) % 9 == k, -labels, labels) for k in range(9)])
 
 
 @pytest.mark.parametrize("nu", [0.5, 0.6, 0.8])
@@ -116,9 +113,7 @@ def test_convex_reaches_the_limit_of_adaboost():
 def test_md_full_is_md_on_columns_of_mean_zero():
     rng = np.random.default_rng(0)
     labels = np.repeat([1.0, -1.0], 50)
-    columns = Columns(labels, np.ones(100))
-    for _ in range(8):
-        columns.append(labels * rng.permutation(np.repeat([1.0, -1.0], 50)))
+    columns = columns_of(labels, votes=[labels * rng.permutation(np.repeat([1.0, -1.0], 50)) for _ in range(8)])
     full, plain = optimum(MDFullBoost(C=3.0), columns), optimum(MDBoost(C=3.0), columns)
     assert full.primal == pytest.approx(plain.primal, rel=1e-6)
     np.testing.assert_allclose(full.w, plain.w, atol=1e-3)
@@ -149,10 +144,10 @@ def test_every_loss_and_penalty(master, loss, penalty, intercept):
     columns = stump_columns()
     formulation = ConvexBoost(loss=loss, penalty=penalty)
     for C in np.quantile(formulation.C_grid(columns.counts.sum()), [0.6, 0.8, 1.0]):
-        programme = ConvexBoost(float(C), loss, penalty).programme(columns.counts, columns.n_columns)
+        programme = ConvexBoost(float(C), loss, penalty).programme(columns.rows, columns.n_columns)
         labels = None
         if intercept:
-            programme = programme.with_intercept(columns.labels)
+            programme = programme.with_intercepts(columns.labels[None, :])
             labels = np.repeat(columns.labels, columns.counts.astype(int))
         solution = Ladder([MASTERS[master]], 1e-6).solve(columns, programme)
         assert solution.primal == pytest.approx(convex(expanded(columns), C, labels, loss, penalty), rel=1e-6)
@@ -167,13 +162,13 @@ def test_every_loss_and_penalty_from_the_iterate_before(loss, penalty):
     whole, columns = stump_columns(n_columns=15), stump_columns(n_columns=1)
     formulation = ConvexBoost(loss=loss, penalty=penalty).resolve(whole.counts.sum())
     master = Interleaved(Ladder([InteriorPointMaster], 1e-6))
-    for signed in whole.signed[1:]:
-        master.solve(columns, formulation.programme(columns.counts, columns.n_columns))
-        columns.append(signed * whole.labels)
-    master.solve(columns, formulation.programme(columns.counts, columns.n_columns))
+    for new in range(1, 15):
+        master.solve(columns, formulation.programme(columns.rows, columns.n_columns))
+        columns.take(whole, [new])
+    master.solve(columns, formulation.programme(columns.rows, columns.n_columns))
     for C in (formulation.C, 3.0 * formulation.C, 0.3 * formulation.C):
         moved = ConvexBoost(C, loss, penalty)
-        programme = moved.programme(columns.counts, columns.n_columns)
+        programme = moved.programme(columns.rows, columns.n_columns)
         master.move_to(columns, programme)
         solution = master.polish(columns, programme)
         assert solution.gap <= 1e-6
@@ -198,14 +193,12 @@ def test_the_smallest_useful_C_of_l1(loss):
     assert optimum(ConvexBoost(1.05 * least, loss), columns).w.any()
 
 
-def unbalanced_columns():
-    """Four in five rows of the rare class are left out."""
+def unbalanced_columns(rare=1.0):
+    """Four in five rows of the rare class are left out; the others count for so much."""
     whole = stump_columns(n_rows=400)
     kept = (whole.labels < 0) | (np.arange(400) % 5 == 0)
-    columns = Columns(whole.labels[kept], whole.counts[kept])
-    for signed in whole.signed:
-        columns.append(signed[kept] * columns.labels)
-    return columns
+    counts = np.where(whole.labels > 0, rare, 1.0) * whole.counts
+    return columns_of(whole.labels[kept], counts[kept], (dense(whole) * whole.labels[:, None])[kept].T)
 
 
 @pytest.mark.parametrize("C", [1.5, 5.0, 20.0])
@@ -215,16 +208,15 @@ def test_lexi_is_the_hinge_loss_with_costs_that_it_finds_itself(C):
     solution = optimum(LexiBoost(C=C), columns)
     found = solution.programme
     w, xi = cp.Variable(columns.n_columns), cp.Variable(columns.n_rows)
-    constraints = [columns.signed.T @ w + xi >= 1, cp.sum(w) == C, w >= 0, xi >= 0]
+    constraints = [dense(columns) @ w + xi >= 1, cp.sum(w) == C, w >= 0, xi >= 0]
     least = cp.Problem(cp.Minimize(found.upper @ xi), constraints).solve(solver=cp.HIGHS)
-    assert least - np.dot(found.prices, found.least[:, 1]) == pytest.approx(solution.primal, rel=1e-5)
+    assert least - np.dot(found.class_weights, found.least[:, 1]) == pytest.approx(solution.primal, rel=1e-5)
     excess = found.losses(solution.margins, solution.rho) - found.least[:, 0]
     np.testing.assert_allclose(excess, solution.primal, rtol=1e-6)
 
 
 def test_lexi_does_not_look_at_the_size_of_a_class():
-    columns, rarer = unbalanced_columns(), unbalanced_columns()
-    rarer.counts[rarer.labels > 0] *= 0.01
+    columns, rarer = unbalanced_columns(), unbalanced_columns(rare=0.01)
     one, other = (optimum(LexiBoost(C=5.0), rows) for rows in (columns, rarer))
     assert one.primal == pytest.approx(other.primal, rel=1e-6)
     np.testing.assert_allclose(columns.margins(one.w), columns.margins(other.w), atol=1e-4)

@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dualboost.algebra.rows import Rows
 from dualboost.errors import InvalidParameterError
 from dualboost.formulations import FORMULATIONS, Programme
 from dualboost.formulations.terms import LinearTerm
@@ -18,7 +19,7 @@ COLUMNS = stump_columns(n_rows=60, n_columns=8)
 @given(name=st.sampled_from(ALL_FORMULATIONS), seed=st.integers(0, 10_000), rho=st.floats(-1, 1))
 def test_weak_duality(name, seed, rho):
     rng = np.random.default_rng(seed)
-    programme = FORMULATIONS[name]().resolve(COLUMNS.counts.sum()).programme(COLUMNS.counts, COLUMNS.n_columns)
+    programme = FORMULATIONS[name]().resolve(COLUMNS.counts.sum()).programme(COLUMNS.rows, COLUMNS.n_columns)
     rho = np.full(len(programme.right_side), rho)
     w = programme.weight_set.nearest(rng.normal(size=COLUMNS.n_columns))
     u = programme.feasible(rng.normal(size=COLUMNS.n_rows) * COLUMNS.counts)
@@ -30,7 +31,7 @@ def test_weak_duality(name, seed, rho):
 @given(name=st.sampled_from(ALL_FORMULATIONS), seed=st.integers(0, 10_000), scale=st.sampled_from([1e-9, 1.0, 1e6]))
 def test_feasible_restores_box_and_total(name, seed, scale):
     rng = np.random.default_rng(seed)
-    programme = FORMULATIONS[name]().resolve(COLUMNS.counts.sum()).programme(COLUMNS.counts, 4)
+    programme = FORMULATIONS[name]().resolve(COLUMNS.counts.sum()).programme(COLUMNS.rows, 4)
     u = programme.feasible(scale * rng.normal(size=COLUMNS.n_rows))
     assert (u >= programme.lower).all()
     assert (u <= programme.upper).all()
@@ -41,27 +42,27 @@ def test_feasible_restores_box_and_total(name, seed, scale):
 @given(name=st.sampled_from(ALL_FORMULATIONS), seed=st.integers(0, 10_000), scale=st.sampled_from([1e-9, 1.0, 1e6]))
 def test_with_an_intercept_both_classes_weigh_the_same(name, seed, scale):
     rng = np.random.default_rng(seed)
-    programme = FORMULATIONS[name]().resolve(COLUMNS.counts.sum()).programme(COLUMNS.counts, 4)
-    programme = programme.with_intercept(COLUMNS.labels)
+    programme = FORMULATIONS[name]().resolve(COLUMNS.counts.sum()).programme(COLUMNS.rows, 4)
+    programme = programme.with_intercepts(COLUMNS.labels[None, :])
     u = programme.feasible(scale * rng.normal(size=COLUMNS.n_rows))
     assert (u >= programme.lower).all()
     assert (u <= programme.upper).all()
-    np.testing.assert_allclose(programme.equations @ u, programme.right_side, rtol=0, atol=1e-13 * np.abs(u).sum())
+    np.testing.assert_allclose(programme.equations.sums(u), programme.right_side, rtol=0, atol=1e-13 * np.abs(u).sum())
     assert programme.is_feasible(programme.weight_set.nearest(np.ones(4)), u)
 
 
 def test_an_intercept_that_the_box_leaves_no_room_for_is_refused():
     """One class so small that even its largest sample weights do not balance the other's smallest."""
     labels = np.array([1.0, -1.0, -1.0, -1.0])
-    programme = FORMULATIONS["nm"](C=1.0).programme(np.ones(4), 4)
+    programme = FORMULATIONS["nm"](C=1.0).programme(Rows(np.ones(4)), 4)
     with pytest.raises(InvalidParameterError, match=r"free intercept.*smaller C"):
-        programme.with_intercept(labels)
+        programme.with_intercepts(labels[None, :])
 
 
 def test_a_total_out_of_reach_is_refused():
     lower = np.zeros(4)
     with pytest.raises(InvalidParameterError, match="smaller C"):
-        Programme(lower, np.full(4, 0.2), LinearTerm(0.0, lower), Simplex(), total=1.0)
+        Programme(Rows(np.ones(4)), lower, np.full(4, 0.2), LinearTerm(0.0, lower), Simplex(), total=1.0)
 
 
 @given(seed=st.integers(0, 10_000), ridge=st.sampled_from([0.0, 0.5, 2.0]))

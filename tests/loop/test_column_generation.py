@@ -3,16 +3,17 @@
 import numpy as np
 import pytest
 
-from dualboost.algebra.columns import Columns
 from dualboost.formulations import FORMULATIONS
 from dualboost.loop.column_generation import ColumnGeneration
 from dualboost.loop.held_out import HeldOut
-from dualboost.masters import Ladder
+from dualboost.loop.wiring import wire
+from dualboost.masters import Ladder, Precision, SolverOptions
 from dualboost.masters.interior_point import InteriorPointMaster
 from dualboost.pricing.base import PricedColumn
 from dualboost.pricing.pool import Pool
+from dualboost.tasks.binary import TwoClasses
 
-from ..conftest import stump_columns
+from ..conftest import columns_of, dense, stump_columns
 
 
 class FixedVotes:
@@ -30,38 +31,38 @@ class BestOfPool:
 
     is_exact = True
 
-    def __init__(self, pool, labels):
+    def __init__(self, pool):
         self.n_learners = float(len(pool))
         self.pool = pool
-        self.labels = labels
 
-    def price(self, u):
-        best = self.pool[np.argmax(self.pool @ (u * self.labels))]
+    def price(self, residual, favour):
+        best = self.pool[np.argmax(self.pool @ residual)]
         return PricedColumn(FixedVotes(best), best, is_proven=True)
 
 
-def loop(name, C=None, max_trees=200, **options):
+def votes_of(source):
+    """One row a learner."""
+    return dense(source).T * source.labels
+
+
+def pool_of(parts, rotate=False):
+    return Pool([BestOfPool(part) for part in parts], rotate)
+
+
+def loop(name, C=None, max_trees=200, divide=lambda votes: pool_of([votes]), **options):
     source = stump_columns(n_rows=80, n_columns=60)
-    pool = source.signed * source.labels
-    columns = Columns(source.labels, source.counts)
-    formulation = FORMULATIONS[name](C=C).resolve(source.counts.sum())
-    generation = ColumnGeneration(
-        formulation=formulation,
-        pool=Pool([BestOfPool(pool, source.labels)], source.labels),
-        master=Ladder([InteriorPointMaster], 1e-6),
-        columns=columns,
-        max_trees=max_trees,
-        tol=1e-6,
-        **options,
-    )
-    return source, formulation, generation
+    columns = columns_of(source.labels, source.counts)
+    solver, pool = SolverOptions(master="ipm", reoptimize="every"), divide(votes_of(source))
+    task = TwoClasses(np.array([0, 1]))
+    wiring = wire(task, source.labels, FORMULATIONS[name](C=C), columns, solver, Precision(1e-6), pool)
+    return source, wiring.formulation, ColumnGeneration(wiring, max_trees, **options)
 
 
 @pytest.mark.parametrize("name", ["lp", "md", "qrlp", "erlp"])
 def test_an_exact_pricer_reaches_the_optimum_over_the_whole_pool(name):
     source, formulation, generation = loop(name, C=0.3 if name == "lp" else None)
     trace = generation.run()
-    programme = formulation.programme(source.counts, source.n_columns)
+    programme = formulation.programme(source.rows, source.n_columns)
     whole = Ladder([InteriorPointMaster], 1e-6).solve(source, programme)
     assert trace.stop_reason == "certified"
     assert trace.certified
@@ -74,7 +75,7 @@ def test_an_exact_pricer_reaches_the_optimum_over_the_whole_pool(name):
 def test_bounds_hold_at_every_iteration(name):
     source, formulation, generation = loop(name, C=0.3 if name == "lp" else None, max_trees=30)
     trace = generation.run()
-    programme = formulation.programme(source.counts, source.n_columns)
+    programme = formulation.programme(source.rows, source.n_columns)
     optimum = Ladder([InteriorPointMaster], 1e-6).solve(source, programme).primal
     bounds = np.array([formulation.objective_sign * row.bound for row in trace.iterations])
     assert np.isfinite(bounds[:-1]).all()
@@ -82,10 +83,9 @@ def test_bounds_hold_at_every_iteration(name):
 
 
 def test_several_columns_enter_at_once():
-    source, _, generation = loop("lp", C=0.3, max_trees=10)
-    halves = np.array_split(source.signed * source.labels, 3)
-    generation.pool = Pool([BestOfPool(half, source.labels) for half in halves], source.labels)
-    generation.columns_per_iteration = None
+    _, _, generation = loop(
+        "lp", C=0.3, max_trees=10, divide=lambda votes: pool_of(np.array_split(votes, 3)), most_entering=None
+    )
     trace = generation.run()
     assert [row.n_generated for row in trace.iterations][:3] == [3, 6, 9]
     assert len(trace.learners) == trace.n_recorded == 10
@@ -94,11 +94,11 @@ def test_several_columns_enter_at_once():
 
 @pytest.mark.parametrize("name", ["lp", "qrlp"])
 def test_a_rotating_pool_asks_everyone_before_it_stops(name):
-    source, formulation, generation = loop(name, C=0.3 if name == "lp" else None)
-    parts = np.array_split(source.signed * source.labels, 4)
-    generation.pool = Pool([BestOfPool(part, source.labels) for part in parts], source.labels, rotate=True)
+    source, formulation, generation = loop(
+        name, C=0.3 if name == "lp" else None, divide=lambda votes: pool_of(np.array_split(votes, 4), rotate=True)
+    )
     trace = generation.run()
-    whole = Ladder([InteriorPointMaster], 1e-6).solve(source, formulation.programme(source.counts, source.n_columns))
+    whole = Ladder([InteriorPointMaster], 1e-6).solve(source, formulation.programme(source.rows, source.n_columns))
     assert trace.stop_reason == "converged"
     assert trace.certified is None
     assert trace.result.objective == pytest.approx(formulation.objective_sign * whole.primal, rel=1e-3)
@@ -156,11 +156,10 @@ def test_an_interrupt_before_the_first_ensemble_is_passed_on():
     class Interrupted:
         is_exact, n_learners = False, np.inf
 
-        def price(self, u):
+        def price(self, residual, favour):
             raise KeyboardInterrupt
 
-    _, _, generation = loop("cg")
-    generation.pool = Pool([Interrupted()], generation.columns.labels)
+    _, _, generation = loop("cg", divide=lambda votes: Pool([Interrupted()]))
     with pytest.raises(KeyboardInterrupt):
         generation.run()
 
@@ -175,13 +174,13 @@ def test_keep_best_keeps_the_first_best_iteration():
     assert (trace.final_weights()[trace.kept + 1 :] == 0).all()
 
 
-def test_a_degenerate_dual_offers_other_prices():
-    """With one column, nm's offset 1/T equals every right row's margin: any price of those rows is optimal."""
+def test_a_degenerate_dual_offers_other_duals():
+    """With one column, nm's offset 1/T equals every right row's margin: any duals of those rows are optimal."""
     source, _, generation = loop("nm", C=0.1)
-    generation.columns.append(source.signed[0] * source.labels)
-    solution = generation.master.solve(generation.columns, generation._programme())
-    other = next(generation._other_prices(solution))
-    right = source.signed[0] > 0
+    generation.columns.append(source.entries(0))
+    solution = generation.master.solve(generation.columns, generation.wiring.programme())
+    other = next(generation._other_duals(solution))
+    right = source.entries(0) > 0
     np.testing.assert_allclose(other.u[right], 0.1 * source.counts[right])
     np.testing.assert_allclose(other.u[~right], 1.1 * source.counts[~right])
     assert other.gap <= 1e-6
@@ -190,5 +189,5 @@ def test_a_degenerate_dual_offers_other_prices():
 def test_a_regular_dual_offers_none():
     _, _, generation = loop("cg", max_trees=6)
     generation.run()
-    solution = generation.master.solve(generation.columns, generation._programme())
-    assert list(generation._other_prices(solution)) == []
+    solution = generation.master.solve(generation.columns, generation.wiring.programme())
+    assert list(generation._other_duals(solution)) == []

@@ -5,14 +5,15 @@ import warnings
 import numpy as np
 import pytest
 
-from dualboost import CartLearner, DualBoostClassifier, LPBoost, SolverOptions
-from dualboost.errors import InvalidParameterError, SolverWarning
+from dualboost import CartLearner, DualBoostClassifier, SolverOptions
+from dualboost.errors import InvalidParameterError, SolverWarning, UnsupportedFormulationError
+from dualboost.formulations import FORMULATIONS
 from dualboost.masters import ActiveRows, Interleaved, Ladder
 from dualboost.masters import active_rows as module
 from dualboost.masters.interior_point import InteriorPointMaster
 
-from ..conftest import SMALL_DATASETS, small_dataset, stump_columns
-from ..paper_programmes import lp
+from ..conftest import ALL_FORMULATIONS, SMALL_DATASETS, small_dataset, stump_columns
+from ..paper_programmes import PAPER, lp
 from ..thoroughness import every, iterations
 
 SAMPLES = (2, 10, 40)
@@ -25,13 +26,12 @@ def small_bundles(monkeypatch):
     monkeypatch.setattr(module, "NEAR", 0.01)
 
 
+def few_rows(n, **options):
+    return SolverOptions(active_rows=n, **options)
+
+
 def signed_votes(clf, X, y):
     return np.where(y == clf.classes_[1], 1.0, -1.0)[:, None] * clf.votes(X)
-
-
-def on_active_rows(active_rows, C=0.2, master="auto", reoptimize="as_needed", schedule="all", **options):
-    solver = SolverOptions(master, reoptimize, schedule=schedule, active_rows=active_rows)
-    return DualBoostClassifier("lp", C, solver=solver, **options)
 
 
 def same_model(one, other, X):
@@ -41,19 +41,21 @@ def same_model(one, other, X):
 
 
 @pytest.mark.usefixtures("small_bundles")
-@pytest.mark.parametrize("sample", SAMPLES)
+@pytest.mark.parametrize("n_rows", SAMPLES)
 @pytest.mark.parametrize("C", [0.05, 0.4])
 @pytest.mark.parametrize("dataset", every(SMALL_DATASETS, few=("integers", "ringnorm")))
-def test_the_result_is_the_optimum_of_all_rows(dataset, C, sample):
+@pytest.mark.parametrize("formulation", ["lp", "cg"])
+def test_the_result_is_the_optimum_of_all_rows(formulation, dataset, C, n_rows):
     X, y = small_dataset(dataset)
-    clf = on_active_rows(sample, C=C, max_depth=2, max_trees=30).fit(X, y)
-    assert clf.objective_ == pytest.approx(lp(signed_votes(clf, X, y), C), rel=1e-6)
+    clf = DualBoostClassifier(formulation, C=C, max_depth=2, max_trees=30, solver=few_rows(n_rows)).fit(X, y)
+    assert clf.objective_ == pytest.approx(PAPER[formulation](signed_votes(clf, X, y), C), rel=1e-6)
     assert clf.gap_ <= 1e-6
     assert clf.stop_reason_ != "solver_failed"
     u = clf.duals_
     assert (u >= 0).all()
     assert (u <= C * (1 + 1e-9)).all()
-    assert (signed_votes(clf, X, y).T @ u <= 1 + 1e-9).all()
+    if formulation == "lp":
+        assert (signed_votes(clf, X, y).T @ u <= 1 + 1e-9).all()
 
 
 @pytest.mark.usefixtures("small_bundles")
@@ -61,7 +63,8 @@ def test_the_result_is_the_optimum_of_all_rows(dataset, C, sample):
 @pytest.mark.parametrize("dataset", every(SMALL_DATASETS, few=("integers", "ringnorm")))
 def test_every_iteration_is_the_optimum_of_all_rows_where_that_is_asked_for(dataset, master):
     X, y = small_dataset(dataset)
-    clf = on_active_rows(20, reoptimize="every", master=master, max_trees=12).fit(X, y)
+    solver = few_rows(20, reoptimize="every", master=master)
+    clf = DualBoostClassifier("lp", C=0.2, max_trees=12, solver=solver).fit(X, y)
     A = signed_votes(clf, X, y)
     for t in iterations(clf.n_generated_):
         assert clf.history_["objective"][t - 1] == pytest.approx(lp(A[:, :t], 0.2), rel=1e-6), t
@@ -71,7 +74,7 @@ def test_every_iteration_is_the_optimum_of_all_rows_where_that_is_asked_for(data
 @pytest.mark.usefixtures("small_bundles")
 def test_objective_and_gap_on_the_way_are_those_of_all_rows():
     X, y = small_dataset("ringnorm")
-    clf = on_active_rows(20, max_trees=30).fit(X, y)
+    clf = DualBoostClassifier("lp", C=0.2, max_trees=30, solver=few_rows(20)).fit(X, y)
     A = signed_votes(clf, X, y)
     for t, (objective, gap) in enumerate(zip(clf.history_["objective"], clf.history_["gap"], strict=True), start=1):
         w = clf.fitted_.stages[t - 1]
@@ -83,7 +86,10 @@ def test_objective_and_gap_on_the_way_are_those_of_all_rows():
 @pytest.mark.usefixtures("small_bundles")
 def test_with_an_exact_learner_it_reaches_the_optimum_of_lp():
     X, y = small_dataset("twonorm")
-    plain, reduced = (on_active_rows(n, C=0.3, learner="optimal", max_trees=500).fit(X, y) for n in (None, 20))
+    plain, reduced = (
+        DualBoostClassifier("lp", C=0.3, learner="optimal", max_trees=500, solver=solver).fit(X, y)
+        for solver in (None, few_rows(20))
+    )
     assert plain.certified_
     assert reduced.certified_
     assert reduced.objective_ == pytest.approx(plain.objective_, rel=2e-6)
@@ -97,32 +103,35 @@ def test_weights_equal_repeated_rows_in_any_order(depth):
     X, y = small_dataset("twonorm")
     weights = np.random.default_rng(0).integers(0, 4, len(y))
     order = np.random.default_rng(1).permutation(weights.sum())
-    options = {"C": 0.1, "max_depth": depth, "max_trees": 20}
-    weighted = on_active_rows(20, **options).fit(X, y, sample_weight=weights)
-    repeated = on_active_rows(20, **options).fit(np.repeat(X, weights, axis=0)[order], np.repeat(y, weights)[order])
+    options = {"C": 0.1, "max_depth": depth, "max_trees": 20, "solver": few_rows(20)}
+    weighted = DualBoostClassifier("lp", **options).fit(X, y, sample_weight=weights)
+    repeated = DualBoostClassifier("lp", **options).fit(
+        np.repeat(X, weights, axis=0)[order], np.repeat(y, weights)[order]
+    )
     same_model(weighted, repeated, X)
 
 
 @pytest.mark.usefixtures("small_bundles")
 @pytest.mark.parametrize(
-    "options",
+    ("learner", "schedule"),
     [
-        {"learner": CartLearner(criterion="edge")},
-        {"learner": ["cart", CartLearner(max_depth=2)], "schedule": "rotate"},
-        {"learner": CartLearner(voting="confidence")},
+        (CartLearner(criterion="edge"), "all"),
+        (["cart", CartLearner(max_depth=2)], "rotate"),
+        (CartLearner(voting="confidence"), "all"),
     ],
-    ids=str,
 )
-def test_other_learners(options):
+def test_other_learners(learner, schedule):
     X, y = small_dataset("waveform")
-    clf = on_active_rows(20, max_trees=20, **options).fit(X, y)
+    solver = few_rows(20, schedule=schedule)
+    clf = DualBoostClassifier("lp", C=0.2, max_trees=20, learner=learner, solver=solver).fit(X, y)
     assert clf.objective_ == pytest.approx(lp(signed_votes(clf, X, y), 0.2), rel=1e-6)
 
 
 @pytest.mark.usefixtures("small_bundles")
 def test_the_best_iteration_on_held_out_rows_is_kept():
     X, y = small_dataset("ringnorm")
-    clf = on_active_rows(20, max_trees=40, validation_fraction=0.3, n_iter_no_change=5, random_state=0).fit(X, y)
+    held_out = {"validation_fraction": 0.3, "n_iter_no_change": 5, "random_state": 0}
+    clf = DualBoostClassifier("lp", C=0.2, max_trees=40, solver=few_rows(20), **held_out).fit(X, y)
     assert clf.gap_ <= 1e-6
     assert clf.stop_reason_ == "no_improvement"
     kept = int(np.flatnonzero(clf.history_["objective"] == clf.objective_)[0])
@@ -136,13 +145,16 @@ def test_a_rare_class_is_in_the_sample():
     X = rng.normal(size=(400, 3))
     y = np.arange(400) < 8
     X[y, 0] += 10.0
-    clf = on_active_rows(20, C=0.5, max_trees=10).fit(X, y)
+    clf = DualBoostClassifier("lp", C=0.5, max_trees=10, solver=few_rows(20)).fit(X, y)
     assert clf.score(X, y) == 1.0
 
 
-def test_no_more_rows_than_the_sample_is_lp():
+@pytest.mark.parametrize("formulation", ["lp", "cg"])
+def test_no_more_rows_than_the_sample_are_all_rows(formulation):
     X, y = small_dataset("twonorm")
-    plain, reduced = (on_active_rows(n, C=None, max_trees=20).fit(X, y) for n in (None, 150))
+    plain, reduced = (
+        DualBoostClassifier(formulation, max_trees=20, solver=solver).fit(X, y) for solver in (None, few_rows(150))
+    )
     same_model(plain, reduced, X)
 
 
@@ -157,7 +169,7 @@ def test_few_rows_take_part_on_many_rows(monkeypatch):
 
     monkeypatch.setattr(ActiveRows, "_hold", noted)
     X, y = small_dataset("twonorm", n=20_000)
-    clf = on_active_rows(1000, C=None, max_trees=20).fit(X, y)
+    clf = DualBoostClassifier("lp", max_trees=20, solver=few_rows(1000)).fit(X, y)
     assert clf.gap_ <= 1e-6
     assert max(seen) < 0.5 * len(y)
 
@@ -167,21 +179,36 @@ def test_a_failing_solver_leaves_a_feasible_ensemble_over_all_rows(monkeypatch):
     X, y = small_dataset("twonorm")
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        clf = on_active_rows(20, reoptimize="every", max_trees=5).fit(X, y)
+        clf = DualBoostClassifier("lp", C=0.2, max_trees=5, solver=few_rows(20, reoptimize="every")).fit(X, y)
     assert any(issubclass(warning.category, SolverWarning) for warning in caught)
     assert clf.stop_reason_ == "solver_failed"
     assert len(clf.duals_) == len(y)
 
 
-def test_calls_without_a_new_column_end_at_the_optimum():
+@pytest.mark.parametrize("formulation", ["lp", "cg"])
+def test_calls_without_a_new_column_end_at_the_optimum(formulation):
     columns = stump_columns(n_rows=400, n_columns=25)
-    programme = LPBoost().resolve(columns.rows.n_samples).programme(columns.rows, 25)
+    programme = FORMULATIONS[formulation]().resolve(columns.counts.sum()).programme(columns.rows, 25)
     master = ActiveRows(Interleaved(Ladder([InteriorPointMaster], 1e-6)), 50)
     gaps = [master.solve(columns, programme).gap for _ in range(60)]
     assert min(gaps) <= 1e-6
 
 
-@pytest.mark.parametrize("active_rows", [1, 0, 2.5, "many", True])
-def test_impossible_numbers_of_rows_are_refused(active_rows):
+@pytest.mark.parametrize("n_rows", [1, 0, 2.5, "many", True])
+def test_impossible_numbers_are_refused(n_rows):
     with pytest.raises(InvalidParameterError, match="active_rows="):
-        SolverOptions(active_rows=active_rows)
+        few_rows(n_rows)
+
+
+def test_formulations_without_idle_rows_are_refused():
+    X, y = small_dataset("twonorm")
+    refused = []
+    for formulation in ALL_FORMULATIONS:
+        clf = DualBoostClassifier(formulation, max_trees=2, solver=few_rows(20))
+        if formulation in ("lp", "cg"):
+            assert clf.fit(X, y).gap_ <= 1e-6
+            continue
+        with pytest.raises(UnsupportedFormulationError, match=rf"active_rows=20.*formulation '{formulation}'"):
+            clf.fit(X, y)
+        refused.append(formulation)
+    assert set(refused) == set(FORMULATIONS) - {"lp", "cg"}

@@ -5,9 +5,9 @@ import pytest
 
 from dualboost.errors import InvalidParameterError, UnsupportedFormulationError
 from dualboost.formulations import FORMULATIONS
-from dualboost.masters import MASTERS, Ladder, make_ladder, n_used
+from dualboost.masters import MASTERS, Ladder, Precision, Staged, make_ladder, n_used
 
-from ..conftest import TRIED_FORMULATIONS, expanded, stump_columns, stump_shares, three_values_of_C
+from ..conftest import TRIED_FORMULATIONS, dense, expanded, stump_columns, stump_shares, three_values_of_C
 from ..paper_programmes import paper_optimum
 
 TOLERANCE = 1e-6
@@ -26,12 +26,18 @@ WITH_INTERCEPT = [(*case, True) for case in CASES if not FORMULATIONS[case[1]].h
 WITH_AND_WITHOUT = [(*case, False) for case in CASES] + WITH_INTERCEPT
 
 
+def alone(master, programme):
+    """The master with no other to fall back on."""
+    ladder = Ladder([MASTERS[master]], TOLERANCE)
+    return ladder if programme.stages is None else Staged(ladder, interleaves=False)
+
+
 def solved(master, name, columns, C, intercept=False):
     formulation = FORMULATIONS[name](C=C).resolve(columns.counts.sum())
     programme = formulation.programme_over(columns, columns.n_columns)
     if intercept:
-        programme = programme.with_intercept(columns.labels)
-    return formulation, Ladder([MASTERS[master]], TOLERANCE).solve(columns, programme)
+        programme = programme.with_intercepts(columns.labels[None, :])
+    return formulation, alone(master, programme).solve(columns, programme)
 
 
 @pytest.mark.parametrize("which_C", [0, 1, 2])
@@ -79,7 +85,7 @@ def test_linear_programmes_end_in_a_vertex(master, name, intercept):
     programme = solution.programme
     used = solution.w > 0
     on_kink = np.abs(programme.shifted(solution.margins, solution.rho) - programme.term.kink) < 1e-7
-    active = columns.signed[used][:, on_kink].T
+    active = dense(columns)[on_kink][:, used]
     if programme.weight_set.total is not None:
         active = np.vstack([active, np.ones(used.sum())])
     assert np.linalg.matrix_rank(active, tol=1e-8) == used.sum()
@@ -100,24 +106,24 @@ def test_columns_may_be_added_between_solves(master, name):
     whole = stump_columns(n_columns=12, formulation=name)
     growing = stump_columns(n_columns=4, formulation=name)
     formulation = FORMULATIONS[name]().resolve(whole.counts.sum())
-    kept = Ladder([MASTERS[master]], TOLERANCE)
+    kept = alone(master, formulation.programme_over(growing, 4))
     for new in range(4, 12):
         kept.solve(growing, formulation.programme_over(growing, growing.n_columns))
         growing.take(whole, [new])
     programme = formulation.programme_over(whole, whole.n_columns)
-    fresh = Ladder([MASTERS[master]], TOLERANCE).solve(whole, programme)
+    fresh = alone(master, programme).solve(whole, programme)
     assert kept.solve(growing, programme).primal == pytest.approx(fresh.primal, rel=2e-6)
 
 
 def test_highs_refuses_what_is_not_linear():
     columns = stump_columns(n_rows=10, n_columns=1)
-    programme = FORMULATIONS["erlp"]().resolve(columns.counts.sum()).programme(columns.counts, 1)
+    programme = FORMULATIONS["erlp"]().resolve(columns.counts.sum()).programme(columns.rows, 1)
     with pytest.raises(UnsupportedFormulationError, match=r"'highs' cannot solve formulation 'erlp'.*clarabel"):
-        make_ladder("highs", programme, "erlp", 1e-6)
+        make_ladder("highs", programme, "erlp", Precision(1e-6))
 
 
 def test_unknown_masters_are_refused():
     columns = stump_columns(n_rows=10, n_columns=1)
-    programme = FORMULATIONS["lp"]().resolve(columns.counts.sum()).programme(columns.counts, 1)
+    programme = FORMULATIONS["lp"]().resolve(columns.counts.sum()).programme(columns.rows, 1)
     with pytest.raises(InvalidParameterError, match="choose 'auto' or one of"):
-        make_ladder("gurobi", programme, "lp", 1e-6)
+        make_ladder("gurobi", programme, "lp", Precision(1e-6))

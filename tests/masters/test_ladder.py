@@ -3,6 +3,8 @@
 The failures are real: HiGHS is allowed no simplex iteration, the interior-point method no step.
 """
 
+from typing import ClassVar
+
 import pytest
 
 from dualboost.formulations import FORMULATIONS
@@ -26,7 +28,7 @@ class LimitedHighs(HighsMaster):
 def problem(name="nm"):
     columns = stump_columns()
     formulation = FORMULATIONS[name]().resolve(columns.counts.sum())
-    return columns, formulation.programme(columns.counts, columns.n_columns)
+    return columns, formulation.programme(columns.rows, columns.n_columns)
 
 
 def test_the_next_solver_takes_over():
@@ -71,3 +73,26 @@ def test_without_clarabel_the_message_names_the_extra(monkeypatch):
         ClarabelMaster()
     columns, programme = problem("cg")
     assert Ladder([ClarabelMaster, InteriorPointMaster], 1e-6).solve(columns, programme).gap <= 1e-6
+
+
+class NotedHighs(HighsMaster):
+    """HiGHS that notes the ways in which it is asked to solve."""
+
+    asked: ClassVar[list[str]] = []
+
+    def solve(self, columns, programme, tolerance, strategy):
+        self.asked.append(strategy)
+        return super().solve(columns, programme, tolerance, strategy)
+
+
+@pytest.mark.parametrize("name", ["lp", "nm"])
+def test_another_C_is_solved_in_the_usual_way(name, monkeypatch):
+    """What HiGHS holds of one C is not in the way of the next: no other way is needed."""
+    monkeypatch.setattr(NotedHighs, "asked", [])
+    columns, ladder = stump_columns(), Ladder([NotedHighs], 1e-6)
+    for n_solved, C in enumerate((0.05, 0.4, 0.05), start=1):
+        programme = FORMULATIONS[name](C=C).programme(columns.rows, columns.n_columns)
+        ladder.move_to(columns, programme)
+        fresh = Ladder([InteriorPointMaster], 1e-6).solve(columns, programme)
+        assert ladder.solve(columns, programme).primal == pytest.approx(fresh.primal, rel=2e-6)
+        assert NotedHighs.asked == [HighsMaster.strategies[0]] * n_solved

@@ -7,7 +7,7 @@ from dualboost.algebra.columns import Columns
 from dualboost.formulations import FORMULATIONS
 from dualboost.masters.reduction import rows_near, sample_of
 
-from ..conftest import stump_columns
+from ..conftest import dense, stump_columns
 
 
 @pytest.fixture
@@ -16,9 +16,9 @@ def columns():
 
 
 def reduced(reduction, columns):
-    held = Columns(np.ones(len(reduction.starts)), reduction.sums(columns.counts))
-    for signed in columns.signed:
-        held.append(reduction.votes(signed))
+    held = Columns(reduction.rows(columns.rows))
+    for entries in dense(columns).T:
+        held.append(reduction.averaged(entries))
     return held
 
 
@@ -35,10 +35,11 @@ def test_every_row_is_in_one_place(columns, n_rows, monkeypatch):
 def test_bundles_relax_and_their_sample_weights_are_feasible(columns, monkeypatch):
     monkeypatch.setattr("dualboost.masters.reduction.BUNDLE", 8)
     rng = np.random.default_rng(0)
-    programme = FORMULATIONS["lp"](C=0.1).programme(columns.counts, 12)
+    programme = FORMULATIONS["lp"](C=0.1).programme(columns.rows, 12)
     chosen_at = rng.exponential(size=12) * 0.2
     reduction = rows_near(columns.margins(chosen_at), 1.0, columns.counts, 20)
-    part, held = reduction.programme(programme), reduced(reduction, columns)
+    held = reduced(reduction, columns)
+    part = reduction.programme(programme, held.rows)
     for scale in (0.0, 0.5, 1.0, 2.0):
         w = scale * chosen_at
         whole = programme.primal_terms(w, columns.margins(w), np.zeros(0))[0]
@@ -74,11 +75,11 @@ def test_rows_that_changed_sides_join_and_without_any_all_do(columns):
 
 @pytest.mark.parametrize("n_rows", [2, 50, 1000])
 def test_a_sample_stands_for_both_classes(columns, n_rows):
-    sample = sample_of(columns.labels, columns.counts, n_rows)
+    sample = sample_of(columns.rows, n_rows)
     for of_class in (columns.labels > 0, columns.labels < 0):
         inside = of_class[sample.members]
         assert 1 <= inside.sum() <= max(n_rows // 2, 1)
         assert sample.sums(columns.counts)[inside].sum() == pytest.approx(columns.counts[of_class].sum())
-    programme = FORMULATIONS["lp"](C=0.1).programme(columns.counts, 1)
-    spread = sample.spread(sample.programme(programme).upper)
+    programme = FORMULATIONS["lp"](C=0.1).programme(columns.rows, 1)
+    spread = sample.spread(sample.programme(programme, sample.rows(columns.rows)).upper)
     assert (spread <= programme.upper * (1 + 1e-12)).all()

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from dualboost.algebra.rows import Rows
 from dualboost.errors import InvalidDataError
 from dualboost.tasks.binary import TwoClasses
 
@@ -34,4 +35,4 @@ def test_other_labels_than_those_of_training_are_refused():
 def test_margins_are_on_the_side_of_the_target():
     task = TwoClasses(np.array([0, 1]))
     np.testing.assert_array_equal(task.margins(np.array([0.5, 0.5]), np.array([1.0, -1.0])), [0.5, -0.5])
-    assert task.baseline(np.array([1.0, -1.0]), np.array([3.0, 1.0])) == 0.5
+    assert task.baseline(np.array([1.0, -1.0]), Rows(np.array([3.0, 1.0]))) == 0.5

@@ -11,7 +11,7 @@ from dualboost.thinning.methods import METHODS
 from dualboost.thinning.rows import MemberRows
 from dualboost.thinning.search import Search, take
 
-from ..conftest import THINNING_FORMULATIONS
+from ..conftest import THINNING_FORMULATIONS, dense
 from ..paper_programmes import paper_optimum
 
 N_MEMBERS, N_ROWS = 30, 150
@@ -24,6 +24,7 @@ class Synthetic(Adapter):
     link = Logit()
     weights = np.ones(N_MEMBERS)
     intercept = 0.0
+    classes = np.array([0, 1])
 
     def __init__(self, model=None):
         pass
@@ -59,22 +60,22 @@ def middle_C(name, n=N_ROWS):
 def test_one_C_is_the_optimum_of_the_papers_programme(name, method):
     search = search_on(rows_of(), name, method)
     point = search.at(middle_C(name))
-    classes = search.columns.labels
+    classes = METHODS[method].targets(rows_of())
     labels = classes if METHODS[method].has_intercept else None
-    expected = paper_optimum(name, search.columns.signed.T.astype(float), middle_C(name), classes, labels)
+    expected = paper_optimum(name, dense(search.columns), middle_C(name), classes, labels)
     assert FORMULATIONS[name].objective_sign * point.solution.primal == pytest.approx(expected, rel=2e-6)
-    assert 0 <= point.solution.gap <= EXACT.tolerance
+    assert 0 <= point.solution.gap <= EXACT.precision.tolerance
 
 
 @pytest.mark.parametrize("name", THINNING_FORMULATIONS)
 def test_columns_that_take_part_are_enough(name):
     """The certificate is over all columns; those left out have no edge that would improve the master."""
     search = search_on(rows_of(), name)
-    master = MemberMaster(search.columns, LOOSE)
+    master = MemberMaster(search._wiring, LOOSE)
     for C in FORMULATIONS[name]().C_grid(N_ROWS)[::-3]:
-        solution = master.solve(search.family.at(float(C), search.columns))
+        solution = master.solve(search._programme(float(C)))
         assert len(solution.w) == N_MEMBERS
-        assert solution.gap <= LOOSE.tolerance
+        assert solution.gap <= LOOSE.precision.tolerance
 
 
 def test_grown_ensembles_grow_and_end_in_the_optimum():
@@ -84,8 +85,8 @@ def test_grown_ensembles_grow_and_end_in_the_optimum():
     assert sizes[0] == 1
     assert max(np.diff(sizes)) <= max(1, 0.15 * max(sizes))
     objectives = [point.solution.primal for point in points]
-    assert max(np.diff(objectives)) <= 2 * LOOSE.tolerance * objectives[0]
-    assert objectives[-1] == pytest.approx(search.at(1.0).solution.primal, rel=2 * LOOSE.tolerance)
+    assert max(np.diff(objectives)) <= 2 * LOOSE.precision.tolerance * objectives[0]
+    assert objectives[-1] == pytest.approx(search.at(1.0).solution.primal, rel=2 * LOOSE.precision.tolerance)
 
 
 @pytest.mark.parametrize("name", THINNING_FORMULATIONS)

@@ -26,6 +26,18 @@ def model():
     return XGBClassifier(n_estimators=60, max_depth=3, n_jobs=1).fit(X, Y)
 
 
+@pytest.mark.parametrize("method", ["thin", "reweight"])
+def test_many_rows_of_few_kinds(method, monkeypatch):
+    """Where a master would merge rows that no member tells apart, it heeds a free intercept: the result is the same."""
+    stumps = RandomForestClassifier(6, max_depth=1, random_state=0).fit(X, Y)
+    apart = thin(stumps, X, Y, method=method, formulation="lp", random_state=0)
+    monkeypatch.setattr("dualboost.masters.LEAST_ROWS", 0)
+    merged = thin(stumps, X, Y, method=method, formulation="lp", random_state=0)
+    assert merged.full_score == apart.full_score
+    np.testing.assert_array_equal(merged.kept, apart.kept)
+    assert merged.gap <= 1e-6
+
+
 def test_the_smallest_ensemble_within_the_tolerance(model):
     result = thin(model, X, Y, tolerance=0.02, random_state=0)
     path, chosen = result.path, result.chosen

@@ -217,9 +217,10 @@ class Columns:
         bits = self._held.some(chosen, data).view(np.uint32).astype(np.uint64)
         multipliers = np.random.default_rng(0).integers(2**63, size=(len(chosen), 1), dtype=np.uint64)
         keys = ((bits ^ (bits >> np.uint64(13))) * multipliers).sum(axis=0, dtype=np.uint64)
-        for row, odd in zip(coefficients, range(1, 2 * len(coefficients), 2), strict=True):
+        more = np.random.default_rng(1).integers(2**63, size=len(coefficients), dtype=np.uint64)
+        for row, multiplier in zip(coefficients, more, strict=True):
             _, codes = np.unique(row[data], return_inverse=True)
-            keys ^= codes.astype(np.uint64) * np.uint64(odd)
+            keys += codes.astype(np.uint64) * multiplier
         _, first, group = np.unique(keys, return_index=True, return_inverse=True)
         of_sides = np.arange(len(first), len(first) + len(beside))
         return np.concatenate([data[first], beside]), np.concatenate([group, of_sides])

@@ -1,6 +1,6 @@
 """Training rows: rows of weight zero are dropped, identical rows are merged, and the rest is sorted by a hash.
 
-Every formulation depends on rows with the same features and label only through the sum of their weights, so that
+Every formulation depends on rows with the same features and target only through the sum of their weights, so that
 merging them is exact, and a row of weight two gives the same problem as the row twice. Sorting the rows by a hash makes
 the fitted model independent of the order of the data.
 """
@@ -21,10 +21,10 @@ ROWS_AT_ONCE = 512
 
 @dataclass(frozen=True, eq=False)
 class TrainingRows:
-    """Distinct rows with labels in {-1, +1} and multiplicities, and how they map to the original rows."""
+    """Distinct rows with targets and multiplicities, and how they map to the original rows."""
 
     X: Features
-    labels: Vector
+    targets: Vector
     counts: Vector
     group: Integers
     """The merged row of each original row; -1 for a row of weight zero."""
@@ -36,20 +36,20 @@ class TrainingRows:
         return np.where(self.group < 0, 0.0, u[self.group] * self.share)
 
 
-def merge_rows(X: Features, labels: Vector, weights: Vector) -> TrainingRows:
+def merge_rows(X: Features, targets: Vector, weights: Vector) -> TrainingRows:
     """Drop rows of weight zero and merge identical ones."""
     if sparse.issparse(X):
-        merged = _merge_indexed(X.tocsr(), labels, weights)
+        merged = _merge_indexed(X.tocsr(), targets, weights)
         return replace(merged, X=merged.X.tocsc())
-    return _merge_indexed(X, labels, weights)
+    return _merge_indexed(X, targets, weights)
 
 
-def _merge_indexed(X: Features, labels: Vector, weights: Vector) -> TrainingRows:
+def _merge_indexed(X: Features, targets: Vector, weights: Vector) -> TrainingRows:
     """``merge_rows`` for features that can be indexed quickly by row."""
     kept = np.flatnonzero(weights > 0)
-    keys = _hashes(X, labels)[kept]
+    keys = _hashes(X, targets)[kept]
     _, first, group = np.unique(keys, return_index=True, return_inverse=True)
-    if not _identical(X, labels, kept[first[group]], kept):
+    if not _identical(X, targets, kept[first[group]], kept):
         first = np.argsort(keys, kind="stable")
         group = np.argsort(first)
     counts = np.bincount(group, weights=weights[kept]).astype(float)
@@ -59,7 +59,7 @@ def _merge_indexed(X: Features, labels: Vector, weights: Vector) -> TrainingRows
     share[kept] = weights[kept] / counts[group]
     chosen = kept[first]
     X = X[chosen] if sparse.issparse(X) else _taken(X, chosen)
-    return TrainingRows(X, labels[chosen], counts, all_groups, share)
+    return TrainingRows(X, targets[chosen], counts, all_groups, share)
 
 
 def _taken(X: Features, rows: Integers) -> Features:
@@ -71,18 +71,24 @@ def _taken(X: Features, rows: Integers) -> Features:
     return taken
 
 
-def _hashes(X: Features, labels: Vector) -> NDArray[np.uint64]:
+def _hashes(X: Features, targets: Vector) -> NDArray[np.uint64]:
     """A 64-bit hash of each row: equal rows have equal hashes, and different rows almost surely different ones."""
     odd = np.random.default_rng(20250101).integers(0, 2**63, X.shape[1] + 1, dtype=np.uint64) * 2 + 1
-    hashes = np.where(labels > 0, odd[-1], np.uint64(0))
+    hashes = _hashes_of_targets(targets, odd[-1])
     if sparse.issparse(X):
         products = _mix(X.data) * odd[X.indices]
         ends = np.concatenate([[np.uint64(0)], np.cumsum(products, dtype=np.uint64)])
         return hashes + (ends[X.indptr[1:]] - ends[X.indptr[:-1]])
-    for start in range(0, len(labels), ROWS_AT_ONCE):
+    for start in range(0, len(targets), ROWS_AT_ONCE):
         block = slice(start, start + ROWS_AT_ONCE)
         hashes[block] += (_mix(X[block]) * odd[:-1]).sum(axis=1, dtype=np.uint64)
     return hashes
+
+
+def _hashes_of_targets(targets: Vector, odd: np.uint64) -> NDArray[np.uint64]:
+    """A part of the hash; two classes, -1 and +1, need no mixing."""
+    of_class = np.where(targets > 0, odd, np.uint64(0))
+    return np.where(np.abs(targets) == 1, of_class, _mix(targets) * odd)
 
 
 def _mix(values: Vector) -> NDArray[np.uint64]:
@@ -93,11 +99,11 @@ def _mix(values: Vector) -> NDArray[np.uint64]:
     return bits ^ (bits >> np.uint64(29))
 
 
-def _identical(X: Features, labels: Vector, one: Integers, other: Integers) -> bool:
+def _identical(X: Features, targets: Vector, one: Integers, other: Integers) -> bool:
     """Whether rows with the same hash are really the same."""
     paired = one != other
     one, other = one[paired], other[paired]
-    if not np.array_equal(labels[one], labels[other]):
+    if not np.array_equal(targets[one], targets[other]):
         return False
     if sparse.issparse(X):
         left, right = X[one], X[other]

@@ -28,7 +28,7 @@ from ..loop.wiring import Wiring, wire
 from ..masters import Precision, SolverOptions
 from ..models.fitted import Tuning
 from ..pricing import PricingContext, TrainingData, make_pool
-from ..tasks.binary import TwoClasses
+from ..tasks import CLASSIFICATION
 from .conclusion import Problem, conclude
 from .degenerate import warn_if_degenerate
 from .parameters import as_callbacks, check_common
@@ -185,7 +185,7 @@ class DualBoostClassifier(InspectionMixin, PredictionMixin, ClassifierMixin, Bas
     def fit(self: Estimator, X: Any, y: Any, sample_weight: Any = None) -> Estimator:
         """Train on X with labels y of two classes; ``sample_weight`` are multiplicities: 2 counts as the row twice."""
         self._check_parameters()
-        training_set = read_training_set(self, TwoClasses, X, y, sample_weight)
+        training_set = read_training_set(self, CLASSIFICATION, X, y, sample_weight)
         formulation, tuning = self._choose_formulation(training_set)
         problem = self._pose(training_set, formulation)
         trace = self._generate(problem)
@@ -206,7 +206,7 @@ class DualBoostClassifier(InspectionMixin, PredictionMixin, ClassifierMixin, Bas
     def _wire(self, data: TrainingSet, rows: TrainingRows, formulation: Formulation, precision: Precision) -> Wiring:
         """The parts of the algorithm for these rows."""
         solver = self.solver or SolverOptions()
-        algebra = Rows(rows.counts, data.task.groups(rows.labels), effective_n_jobs(self.n_jobs))
+        algebra = Rows(rows.counts, data.task.groups(rows.targets), effective_n_jobs(self.n_jobs))
         sides = formulation.side_rows(algebra, rows.X.shape[1])
         columns = Columns(algebra, capacity=min(self.max_trees, 128), sides=sides)
         context = PricingContext(
@@ -214,11 +214,11 @@ class DualBoostClassifier(InspectionMixin, PredictionMixin, ClassifierMixin, Bas
         )
         training_data = TrainingData(rows.X, sorted(data.encoder.categories))
         pool = make_pool(self.learner, training_data, context, rotate=solver.schedule == "rotate")
-        return wire(data.task, rows.labels, formulation, columns, solver, precision, pool)
+        return wire(data.task, rows.targets, formulation, columns, solver, precision, pool)
 
     def _rows(self, data: TrainingSet, weights: Vector) -> TrainingRows:
         rows = merge_rows(data.features, data.targets, weights)
-        data.task.require_trainable(rows.labels)
+        data.task.require_trainable(rows.targets)
         return rows
 
     def _hold_out(self, data: TrainingSet) -> tuple[HeldOut | None, Vector]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,7 +13,7 @@ from sklearn.utils.validation import validate_data
 
 from .._typing import Features, Vector
 from ..data.features import FeatureEncoder, as_features
-from ..tasks.base import Task
+from ..tasks import Task, read_target
 from .parameters import as_sample_weight
 
 CHECKS: dict[str, Any] = {"accept_sparse": "csr", "dtype": np.float64, "ensure_all_finite": "allow-nan"}
@@ -44,15 +45,15 @@ class _StandIn:
         return self._tags
 
 
-def read_training_set(estimator: Any, task: type[Task], X: Any, y: Any, sample_weight: Any) -> TrainingSet:
+def read_training_set(estimator: Any, tasks: Sequence[type[Task]], X: Any, y: Any, sample_weight: Any) -> TrainingSet:
     """The training set, or an error that names the estimator."""
     encoder = FeatureEncoder().fit(X)
     # scikit-learn's messages contain the name of the class of the object that it validates for.
     stand_in = type(type(estimator).__name__, (_StandIn,), {})(get_tags(estimator))
     features, y = validate_data(stand_in, encoder.transform(X), y, **CHECKS)
-    known, targets = task.read(y)
+    task, targets = read_target(y, tasks)
     return TrainingSet(
-        task=known,
+        task=task,
         encoder=encoder,
         features=as_features(features),
         targets=targets,

@@ -5,25 +5,25 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ..errors import InvalidParameterError
-from .base import Formulation
-from .cg import CGBoost
-from .convex import ConvexBoost
-from .cq import CqBoost
-from .erlp import ERLPBoost
-from .hard import HardMarginBoost
-from .lexi import LexiBoost
-from .lp import LPBoost
-from .lp_nu import NuLPBoost
-from .md import MDBoost
-from .md_full import MDFullBoost
-from .mlp import MLPBoost
-from .nm import NMBoost
-from .programme import Programme
-from .qrlp import QRLPBoost
-from .soft import SoftBoost
-from .spatial import SpatialLPBoost
-from .total import TotalBoost
-from .two_stages import TwoStageProgramme
+from .base import Formulation as Formulation
+from .cg import CGBoost as CGBoost
+from .convex import ConvexBoost as ConvexBoost
+from .cq import CqBoost as CqBoost
+from .erlp import ERLPBoost as ERLPBoost
+from .hard import HardMarginBoost as HardMarginBoost
+from .lexi import LexiBoost as LexiBoost
+from .lp import LPBoost as LPBoost
+from .lp_nu import NuLPBoost as NuLPBoost
+from .md import MDBoost as MDBoost
+from .md_full import MDFullBoost as MDFullBoost
+from .mlp import MLPBoost as MLPBoost
+from .nm import NMBoost as NMBoost
+from .programme import Programme as Programme
+from .qrlp import QRLPBoost as QRLPBoost
+from .soft import SoftBoost as SoftBoost
+from .spatial import SpatialLPBoost as SpatialLPBoost
+from .total import TotalBoost as TotalBoost
+from .two_stages import TwoStageProgramme as TwoStageProgramme
 
 FORMULATIONS: dict[str, type[Formulation]] = {
     formulation.name: formulation
@@ -81,29 +81,3 @@ def _completed(formulation: Formulation, C: float | None, epsilon: float | None)
     if formulation.C is not None:
         raise InvalidParameterError(f"C={C!r} is given beside formulation={formulation!r}, which has a C: give one.")
     return replace(formulation, C=C)
-
-
-__all__ = [
-    "FORMULATIONS",
-    "STUDIED",
-    "CGBoost",
-    "ConvexBoost",
-    "CqBoost",
-    "ERLPBoost",
-    "Formulation",
-    "HardMarginBoost",
-    "LPBoost",
-    "LexiBoost",
-    "MDBoost",
-    "MDFullBoost",
-    "MLPBoost",
-    "NMBoost",
-    "NuLPBoost",
-    "Programme",
-    "QRLPBoost",
-    "SoftBoost",
-    "SpatialLPBoost",
-    "TotalBoost",
-    "TwoStageProgramme",
-    "make_formulation",
-]

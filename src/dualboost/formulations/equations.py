@@ -16,7 +16,7 @@ from .._typing import Integers, Matrix, Vector
 from ..algebra.rows import Rows
 
 MOST_PROJECTIONS = 200
-"""How many alternating projections are made at most; each at least halves the error, so that fewer suffice."""
+"""Alternating projections need a few only until they tell which sums end at a bound."""
 ROUNDING = 1e-12
 """A sum may be outside its bounds by this fraction of itself."""
 
@@ -78,26 +78,30 @@ class Equations:
         return np.asarray(np.linalg.pinv(self.kinds[0]), dtype=float)
 
     def nearest_sums(self, sums: Vector, least: Vector, most: Vector) -> Vector | None:
-        """Sums by kind that satisfy the equations and their bounds, near the sums given; None if there are none."""
-        coefficients = self.kinds[0]
-        if coefficients.shape[0] == coefficients.shape[1]:  # there is one solution only
-            sums = self._inverse @ self.right_side
-            return sums if _is_within(sums, least, most) else None
+        """Sums by kind that satisfy the equations, within their bounds and near those given; None if there are none."""
+        sums = np.where(np.isfinite(sums), sums, 0.0)
         for _ in range(MOST_PROJECTIONS):
-            sums = sums - self._inverse @ (coefficients @ sums - self.right_side)
-            if _is_within(sums, least, most):
-                return sums
-            sums = np.clip(sums, least, most)
+            found = self._held_inside(sums, least, most)
+            if found is not None:
+                return found
+            sums = np.clip(sums - self._inverse @ (self.kinds[0] @ sums - self.right_side), least, most)
         return None
+
+    def _held_inside(self, sums: Vector, least: Vector, most: Vector) -> Vector | None:
+        """The sums after they have moved to satisfy the equations; those that reach a bound stay there."""
+        coefficients, is_free, is_held = self.kinds[0], np.ones(len(sums), dtype=bool), True
+        while is_held:
+            moved = sums.copy()
+            moved[is_free] += np.linalg.pinv(coefficients[:, is_free]) @ (self.right_side - coefficients @ sums)
+            sums = np.clip(moved, least, most)
+            is_held = bool((sums != moved).any())
+            is_free &= sums == moved
+        sizes = np.max([np.where(np.isfinite(one), np.abs(one), 0.0) for one in (sums, least, most)], axis=0)
+        missed = np.abs(coefficients @ sums - self.right_side)
+        return sums if (missed <= ROUNDING * (np.abs(coefficients) @ sizes)).all() else None
 
     def described(self) -> str:
         """What the equations require of the duals, in words for messages."""
         asked = "" if self.total is None else f" add up to {self.total:g}"
         has_intercept = len(self) > (0 if self.total is None else 1)
         return asked + (" with equal sums on both sides, as a free intercept asks for" if has_intercept else "")
-
-
-def _is_within(sums: Vector, least: Vector, most: Vector) -> bool:
-    """Whether the sums are between their bounds, up to rounding."""
-    allowed = ROUNDING * np.maximum(np.abs(sums), 1e-300)
-    return bool((least - sums <= allowed).all() and (sums - most <= allowed).all())

@@ -54,7 +54,7 @@ class LexiBoost(Formulation):
     objective_sign: ClassVar[int] = 1
 
     def programme(self, rows: Rows, n_columns: int) -> Programme:
-        if len(rows.totals_of_groups) == 1:  # with a single class there are no two excesses to compare
+        if np.count_nonzero(rows.totals_of_groups) == 1:  # with a single class there are no two excesses to compare
             lower, shares = rows.full(0.0), rows.counts / rows.n_samples
             return Programme(rows, lower, shares, LinearTerm(1.0, lower), Simplex(self.strength), size=1.0)
         return TwoStageProgramme.of(rows, Simplex(self.strength))

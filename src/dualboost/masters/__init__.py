@@ -44,7 +44,8 @@ def make_reoptimiser(
     ladder = make_ladder(options.master, programme, formulation_name, precision)
     can_interleave = options.master == "auto" or MASTERS[options.master].interleaves
     interleaves = options.reoptimize == "as_needed" and can_interleave
-    if options.active_rows is not None and not programme.has_idle_rows:
+    can_leave_out = programme.has_idle_rows and programme.stages is None
+    if options.active_rows is not None and not can_leave_out:
         raise UnsupportedFormulationError(
             f"active_rows={options.active_rows!r} needs a hinge loss whose duals may be zero and have no total, that "
             f"of 'lp' or 'cg'; leave it None for formulation {formulation_name!r}."

@@ -38,14 +38,14 @@ class DistinctRows:
         self._n_columns = 0
 
     def solve(self, columns: Columns, programme: Programme) -> MasterSolution:
-        self._follow(columns)
+        self._follow(columns, programme)
         if self._held is None:
             return self._inner.solve(columns, programme)
         return self._spread(self._inner.solve(self._held, self._merged(programme)), programme)
 
     def polish(self, columns: Columns, programme: Programme) -> MasterSolution:
         """The optimum, with a certificate that is computed over all rows."""
-        self._follow(columns)
+        self._follow(columns, programme)
         if self._held is None:
             return self._inner.polish(columns, programme)
         try:
@@ -58,7 +58,7 @@ class DistinctRows:
 
     def move_to(self, columns: Columns, programme: Programme) -> None:
         self._programme = None
-        self._follow(columns)
+        self._follow(columns, programme)
         if self._held is None:
             self._inner.move_to(columns, programme)
         else:
@@ -72,8 +72,13 @@ class DistinctRows:
         self._partition = self._held = self._programme = None
         self._n_columns = 0
 
-    def _follow(self, columns: Columns) -> None:
-        """Divide the rows that new columns tell apart."""
+    def _follow(self, columns: Columns, programme: Programme) -> None:
+        """Divide the rows that new columns tell apart; a programme that does not allow it is solved over all rows."""
+        if not programme.can_merge_rows:
+            if self._held is not None:
+                self.forget()
+            self._n_columns = columns.n_columns
+            return
         if columns.n_columns < self._n_columns:
             self.forget()
         if columns.n_columns == self._n_columns or (self._n_columns and self._held is None):

@@ -191,13 +191,7 @@ class XGBoost(Boosted):
     def make(self, value: float, settings: Settings) -> Any:
         from xgboost import XGBClassifier
 
-        return XGBClassifier(
-            n_estimators=settings.iterations,
-            max_depth=settings.depth,
-            learning_rate=value,
-            n_jobs=1,
-            random_state=settings.seed,
-        )
+        return XGBClassifier(**_boosting(value, settings))
 
 
 class LightGBM(Boosted):
@@ -206,16 +200,19 @@ class LightGBM(Boosted):
     def make(self, value: float, settings: Settings) -> Any:
         from lightgbm import LGBMClassifier
 
-        return LGBMClassifier(
-            n_estimators=settings.iterations,
-            max_depth=settings.depth,
-            num_leaves=2**settings.depth,
-            learning_rate=value,
-            n_jobs=1,
-            verbose=-1,
-            deterministic=True,
-            random_state=settings.seed,
-        )
+        own = {"num_leaves": 2**settings.depth, "verbose": -1, "deterministic": True}
+        return LGBMClassifier(**_boosting(value, settings), **own)
+
+
+def _boosting(value: float, settings: Settings) -> dict[str, Any]:
+    """What both libraries call by the same names; the value that is tuned is the learning rate."""
+    return {
+        "n_estimators": settings.iterations,
+        "max_depth": settings.depth,
+        "learning_rate": value,
+        "n_jobs": 1,
+        "random_state": settings.seed,
+    }
 
 
 ADABOOST = AdaBoost()

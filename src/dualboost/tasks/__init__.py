@@ -1,1 +1,22 @@
-"""Tasks: what y means, and how scores become predictions."""
+"""What y means: the tasks, and the registry that a new one joins by one line."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from numpy.typing import NDArray
+
+from .._typing import Vector
+from .base import Operator as Operator
+from .base import Task as Task
+from .binary import TwoClasses as TwoClasses
+
+CLASSIFICATION: list[type[Task]] = [TwoClasses]
+"""The tasks of a classifier; the first one that takes y reads it, and the last one says why none does."""
+
+
+def read_target(y: NDArray[Any], tasks: Sequence[type[Task]]) -> tuple[Task, Vector]:
+    """The task that y is of, and the target of each row as a number."""
+    chosen = next((task for task in tasks if task.takes(y)), tasks[-1])
+    return chosen.read(y)

@@ -39,8 +39,13 @@ class Task(ABC):
 
     @classmethod
     @abstractmethod
+    def takes(cls, y: NDArray[Any]) -> bool:
+        """Whether y is of this task."""
+
+    @classmethod
+    @abstractmethod
     def read(cls, y: NDArray[Any]) -> tuple[Task, Vector]:
-        """The task for y, and the target of each row as a number."""
+        """The task of this y, and the target of each row as a number; an error of ours where y is of another kind."""
 
     @abstractmethod
     def encode(self, y: Any, n_rows: int) -> Vector:

@@ -50,6 +50,10 @@ class TwoClasses(Task):
     name: ClassVar[str] = "two classes"
 
     @classmethod
+    def takes(cls, y: NDArray[Any]) -> bool:
+        return type_of_target(y, input_name="y") == "binary"
+
+    @classmethod
     def read(cls, y: NDArray[Any]) -> tuple[TwoClasses, Vector]:
         check_classification_targets(y)
         kind = type_of_target(y, input_name="y", raise_unknown=True)

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from .._typing import Vector
 from ..errors import DualBoostError, InvalidDataError, InvalidParameterError
 from ..estimators.parameters import as_sample_weight
+from ..tasks.binary import TwoClasses
 from .base import Adapter
 from .rows import MemberRows
 
@@ -22,7 +22,7 @@ def read_rows(adapter: Adapter, X: Any, y: Any, sample_weight: Any) -> MemberRow
         raise
     except Exception as error:
         raise InvalidDataError(f"The model cannot predict on X: {error}") from error
-    labels = _labels(adapter, y, outputs.shape[1])
+    labels = TwoClasses(adapter.classes).encode(y, outputs.shape[1])
     counts = as_sample_weight(sample_weight, len(labels))
     scores = adapter.intercept + adapter.weights @ outputs
     rows = MemberRows(outputs, labels, counts, scores)
@@ -42,22 +42,6 @@ def read_validation(adapter: Adapter, validation_data: Any) -> MemberRows | None
         return read_rows(adapter, X, y, weights[0] if weights else None)
     except InvalidDataError as error:
         raise InvalidDataError(f"In validation_data: {error}") from error
-
-
-def _labels(adapter: Adapter, y: Any, n_rows: int) -> Vector:
-    """-1 for the model's first class, +1 for its second."""
-    y = np.asarray(y)
-    y = y[:, 0] if y.ndim == 2 and y.shape[1] == 1 else y
-    if y.shape != (n_rows,):
-        raise InvalidDataError(f"y has shape {y.shape}; it must hold one class for each of the {n_rows} rows of X.")
-    classes = adapter.classes.tolist()
-    unknown = ~np.isin(y, adapter.classes)
-    if unknown.any():
-        raise InvalidDataError(
-            f"y holds {y[unknown].tolist()[0]!r}, but the model knows the classes {classes} only; pass the labels that "
-            "it was trained with."
-        )
-    return np.where(y == adapter.classes[1], 1.0, -1.0)
 
 
 def _require_same_columns(adapter: Adapter, X: Any) -> None:

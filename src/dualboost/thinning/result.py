@@ -13,6 +13,7 @@ from sklearn.metrics import balanced_accuracy_score, log_loss
 from .._typing import Integers, Vector
 from ..errors import MissingDependencyError
 from .base import Adapter
+from .choosing import Chosen
 from .rows import MemberRows
 from .search import Point
 
@@ -127,13 +128,11 @@ def make_result(
     adapter: Adapter,
     model: Any,
     data: tuple[Any, Any],
-    points: list[Point],
-    taken: Point | None,
-    final: Point | None,
+    chosen: Chosen,
     rows: MemberRows,
-    compared: MemberRows,
 ) -> ThinResult:
-    """The result for one point of the path, refitted as ``final``; if no point is taken, the original model."""
+    """The result of taking an ensemble, or none: then it is the model as it was."""
+    points, taken, final, compared = chosen
     if final is None:
         kept, weights, intercept = np.arange(adapter.n_members), adapter.weights.copy(), adapter.intercept
     else:

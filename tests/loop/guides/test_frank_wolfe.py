@@ -19,7 +19,7 @@ SHARES = COLUMNS.counts / COLUMNS.counts.sum()
 @pytest.mark.parametrize("eta", [0.5, 20.0, 500.0])
 @pytest.mark.parametrize("C", [0.05, 0.4, 1.0])
 def test_smoothed_margin(C, eta):
-    programme = replace(MLPBoost(C=C).programme(COLUMNS.counts, 6), term=EntropyTerm(SHARES, eta))
+    programme = replace(MLPBoost(C=C).programme(COLUMNS.rows, 6), term=EntropyTerm(SHARES, eta))
     w = np.arange(1.0, 7.0) / 21
     found = smoothed(COLUMNS, programme, w, eta)
     u = cp.Variable(COLUMNS.n_rows)

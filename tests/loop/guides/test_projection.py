@@ -12,7 +12,7 @@ from dualboost.formulations.weight_sets import Cone
 from dualboost.loop.guides.projection import project
 from dualboost.masters import MASTERS, Ladder
 
-from ...conftest import stump_columns
+from ...conftest import dense, stump_columns
 
 COLUMNS = stump_columns(n_rows=80, n_columns=6)
 
@@ -20,7 +20,7 @@ COLUMNS = stump_columns(n_rows=80, n_columns=6)
 def reference(upper, target):
     shares = COLUMNS.counts / COLUMNS.counts.sum()
     u = cp.Variable(COLUMNS.n_rows)
-    constraints = [COLUMNS.signed @ u <= target, cp.sum(u) == 1, u >= 0, u <= upper]
+    constraints = [dense(COLUMNS).T @ u <= target, cp.sum(u) == 1, u >= 0, u <= upper]
     problem = cp.Problem(cp.Minimize(cp.sum(cp.rel_entr(u, shares))), constraints)
     problem.solve(solver=cp.CLARABEL)
     return float(problem.solution.opt_val), u.value
@@ -31,7 +31,7 @@ def reference(upper, target):
 def test_projection_is_the_nearest_distribution(name, C, above):
     """From targets that only just can be reached, some of them negative, to one that asks for nothing."""
     shares = COLUMNS.counts / COLUMNS.counts.sum()
-    programme = FORMULATIONS[name](C=C).resolve(COLUMNS.counts.sum()).programme(COLUMNS.counts, COLUMNS.n_columns)
+    programme = FORMULATIONS[name](C=C).resolve(COLUMNS.counts.sum()).programme(COLUMNS.rows, COLUMNS.n_columns)
     inside = Ladder(list(MASTERS.values()), 1e-9).solve(COLUMNS, programme)
     target = float(inside.edges.max()) + above
     asked = replace(programme, term=EntropyTerm(shares, 1.0), weight_set=Cone(cost=target))

@@ -1,9 +1,9 @@
 """
-Dual prices in pictures
-=======================
+Duals in pictures
+=================
 
-What a fit does between two trees, on a set that can be drawn: the rows get prices, and the next stump is the one
-that earns most at these prices.
+What a fit does between two trees, on a set that can be drawn: the master gives each row a dual, and pricing looks for
+the stump with the largest edge under these duals.
 """
 
 import matplotlib.pyplot as plt
@@ -17,7 +17,7 @@ sign = np.where(y == 1, 1, -1)
 
 
 def fit(n_trees):
-    """LP-Boost after so many stumps, each the best one under the prices of its moment."""
+    """LP-Boost after so many stumps, each the best one under the duals of its moment."""
     return DualBoostClassifier(
         "lp", learner="optimal", max_trees=n_trees, solver=SolverOptions(reoptimize="every")
     ).fit(X, y)
@@ -28,11 +28,11 @@ stages = {n: fit(n) for n in (1, 4, 10)} | {last.n_generated_: last}
 print(last.stop_reason_, "with", last.n_generated_, "stumps, of which", last.n_trees_, "have a weight")
 
 # %%
-# The price of a row
-# ------------------
-# The size of a dot is the row's price u (``duals_``): how much the objective would gain if the row's margin
-# could be raised a little for free. A row whose margin exceeds one has no price. A row below one has the highest, C: it
-# is wrong, or the ensemble is unsure of it. With so few stumps many rows are exactly at one, with a price in between.
+# The dual of a row
+# -----------------
+# The size of a dot is the row's dual u (``duals_``): how much the objective would gain if the row's margin could be
+# raised a little for free. A row whose margin exceeds one has a dual of zero. A row below one has the largest, C: it is
+# wrong, or the ensemble is unsure of it. With so few stumps many rows are exactly at one, with a dual in between.
 
 xx, yy = np.meshgrid(*(np.linspace(X[:, k].min() - 0.3, X[:, k].max() + 0.3, 200) for k in (0, 1)))
 grid = np.column_stack([xx.ravel(), yy.ravel()])
@@ -42,28 +42,28 @@ for ax, (n, model) in zip(axes.flat, stages.items(), strict=True):
     margin = model.decision_function(grid).reshape(xx.shape)
     ax.contourf(xx, yy, margin, levels=np.linspace(-1, 1, 11), cmap="RdBu", alpha=0.45)
     ax.contour(xx, yy, margin, levels=[0], colors="0.3", linewidths=1)
-    prices = model.duals_ / model.formulation_.C
+    duals = model.duals_ / model.formulation_.C
     for label, colour in ((0, "tab:red"), (1, "tab:blue")):
         mine = y == label
         ax.scatter(*X[mine].T, s=2, color=colour)
-        ax.scatter(*X[mine].T, s=60 * prices[mine], color=colour, edgecolor="white", linewidth=0.5)
-    free = np.mean(prices < 1e-3)
-    ax.set_title(f"{n} stump{'s' * (n > 1)}: {free:.0%} of the rows have no price", fontsize=10)
-figure.suptitle("LP-Boost: the margin (background) and the prices of the rows (sizes)")
+        ax.scatter(*X[mine].T, s=60 * duals[mine], color=colour, edgecolor="white", linewidth=0.5)
+    settled = np.mean(duals < 1e-3)
+    ax.set_title(f"{n} stump{'s' * (n > 1)}: {settled:.0%} of the rows have a dual of zero", fontsize=10)
+figure.suptitle("LP-Boost: the margin (background) and the duals of the rows (sizes)")
 
 # %%
 # Pricing
 # -------
-# A stump asks whether a feature exceeds a cut. Its edge is the price of the rows that it gets right minus the price
-# of those that it gets wrong. LP-Boost pays 1 for a unit of weight, so a stump with an edge above 1 is worth its
-# cost, and the highest point of the curves is the next stump. In the end no curve is above the line: no stump at all,
-# generated or not, can improve the ensemble. The stumps that are used touch the line.
+# A stump asks whether a feature exceeds a cut. Its edge is the sum of the duals of the rows that it gets right, minus
+# that of the rows that it gets wrong. A unit of weight costs 1 in LP-Boost, so a stump with an edge above 1 is worth
+# its cost, and the highest point of the curves is the next stump. In the end no curve is above the line: no stump at
+# all, generated or not, can improve the ensemble. The stumps that are used touch the line.
 
 
-def edges(prices, feature):
+def edges(duals, feature):
     """The edge of the stump at each cut of a feature, with the better of its two directions."""
     order = np.argsort(X[:, feature])
-    below = np.cumsum((prices * sign)[order])
+    below = np.cumsum((duals * sign)[order])
     return X[order, feature], np.abs(below[-1] - 2 * below)
 
 
