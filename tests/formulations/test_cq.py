@@ -38,7 +38,7 @@ def test_the_largest_mean_margin_where_more_is_asked_for():
     assert solution.gap <= 1e-6
 
 
-def test_no_sample_weight_reaches_its_bound():
+def test_no_dual_reaches_its_bound():
     columns, solution = solved(0.2)
     assert (np.abs(solution.u[:-1]) < 2.1 * columns.counts / columns.counts.sum()).all()
 

@@ -54,7 +54,7 @@ def test_bundles_relax_and_their_duals_are_feasible(columns, monkeypatch):
     assert spread.sum() == pytest.approx(u.sum())
 
 
-def test_idle_rows_have_no_sample_weight_unless_it_matters(columns):
+def test_idle_rows_have_no_dual_unless_it_matters(columns):
     margins = columns.margins(np.full(12, 0.5))
     reduction = rows_near(margins, 1.0, columns.counts, 20)
     u = np.ones(len(reduction.starts))
