@@ -76,12 +76,12 @@ def md(A, C, y=None):
     return _solve(cp.Maximize(objective), [rho == _margins(A, w, y), cp.sum(w) == C, w >= 0])
 
 
-def cq(A, C, y=None, price=1000):
-    """The mean margin is a requirement in the paper; here it has a price."""
+def cq(A, C, y=None, penalty=1000):
+    """The mean margin is a requirement in the paper; here falling short of it has a cost."""
     M, T = A.shape
     w, margins, short = cp.Variable(T), cp.Variable(M), cp.Variable()
     constraints = [margins == _margins(A, w, y), cp.sum(margins) / M + short >= C, short >= 0, cp.sum(w) == 1, w >= 0]
-    objective = cp.sum_squares(margins) / M + price * short
+    objective = cp.sum_squares(margins) / M + penalty * short
     return _solve(cp.Minimize(objective), constraints, scales=(1.0, 10.0, 100.0))
 
 

@@ -120,7 +120,7 @@ def test_confidence_in_every_formulation(formulation_name):
 
 
 def test_confident_votes_do_not_end_nm_at_its_first_tree():
-    """No balance reaches the offset 1/T = 1 of a single column, so its prices alone bring nothing new."""
+    """No balance reaches the offset 1/T = 1 of a single column, so its duals alone bring nothing new."""
     X, y = small_dataset("ringnorm", n=400)
     clf = DualBoostClassifier("nm", max_depth=3, learner=CartLearner(voting="confidence")).fit(X, y)
     assert clf.n_trees_ > 3

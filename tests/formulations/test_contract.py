@@ -151,7 +151,7 @@ def test_epsilon_sets_eta():
         FORMULATIONS["erlp"](epsilon=0.0)
 
 
-def test_md_can_clip_negative_sample_weights():
+def test_md_can_clip_negative_duals():
     u = np.array([-1.0, 2.0])
     np.testing.assert_array_equal(FORMULATIONS["md"]().priced_duals(u), u)
     assert FORMULATIONS["md"]().prices_all_duals

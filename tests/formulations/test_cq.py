@@ -20,7 +20,7 @@ def solved(C):
 
 @pytest.mark.parametrize("part", [0.01, 0.3, 0.8, 0.95])
 def test_the_papers_programme_where_the_mean_margin_can_be_reached(part):
-    """The requirement as it is printed, without a price."""
+    """The requirement as it is printed, without a penalty."""
     A = expanded(stump_columns())
     C = part * float(A.mean(axis=0).max())
     w = cp.Variable(A.shape[1], nonneg=True)
@@ -38,19 +38,19 @@ def test_the_largest_mean_margin_where_more_is_asked_for():
     assert solution.gap <= 1e-6
 
 
-def test_no_sample_weight_reaches_its_bound():
+def test_no_dual_reaches_its_bound():
     columns, solution = solved(0.2)
     assert (np.abs(solution.u[:-1]) < 2.1 * columns.counts / columns.counts.sum()).all()
 
 
-def test_sample_weights_are_those_of_the_pricer():
-    """At the optimum (b - 2 m_i) c_i/M, b being the price of the mean margin: on a common line."""
+def test_duals_are_those_of_the_pricer():
+    """At the optimum (b - 2 m_i) c_i/M, b being the dual of the mean margin: on a common line."""
     X, y = small_dataset("twonorm")
     weights = np.random.default_rng(0).integers(1, 4, len(y))
     clf = DualBoostClassifier("cq", max_trees=30).fit(X, y, sample_weight=weights)
-    prices = clf.duals_ / weights * weights.sum() + 2 * clf.margins(X, y)
-    assert np.ptp(prices) < 1e-4
-    assert prices.mean() > 0
+    of_mean = clf.duals_ / weights * weights.sum() + 2 * clf.margins(X, y)
+    assert np.ptp(of_mean) < 1e-4
+    assert of_mean.mean() > 0
 
 
 def test_an_ensemble_that_falls_short_is_worth_a_warning():

@@ -50,11 +50,11 @@ def test_lp_and_lp_nu_give_the_same_ensemble_up_to_scale(nu):
     n_samples = columns.counts.sum()
     soft = optimum(NuLPBoost(C=nu), columns)
     value, margin = -soft.primal, float(soft.rho[0])
-    price = 1.0 / (nu * n_samples * value)
-    hard = optimum(LPBoost(C=price), columns)
+    cost = 1.0 / (nu * n_samples * value)
+    hard = optimum(LPBoost(C=cost), columns)
     scaled = soft.w / margin
     slack = columns.counts @ np.maximum(1.0 - columns.margins(scaled), 0.0)
-    assert scaled.sum() + price * slack == pytest.approx(hard.primal, rel=1e-6)
+    assert scaled.sum() + cost * slack == pytest.approx(hard.primal, rel=1e-6)
     assert hard.primal == pytest.approx(1.0 / value, rel=1e-6)
     shares = hard.w / hard.w.sum()
     missing = columns.counts @ np.maximum(1.0 / hard.w.sum() - columns.margins(shares), 0.0)
@@ -98,7 +98,7 @@ def test_hard_has_no_hyperparameter(C):
 
 
 def test_convex_reaches_the_limit_of_adaboost():
-    """The least exponential loss over the same columns, as the price of the weights vanishes."""
+    """The least exponential loss over the same columns, as the cost of the weights goes to zero."""
     columns = stump_columns()
     w = cp.Variable(columns.n_columns, nonneg=True)
     least = cp.Problem(cp.Minimize(cp.sum(cp.exp(-expanded(columns) @ w)))).solve(solver=cp.CLARABEL)

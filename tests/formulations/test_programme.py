@@ -52,7 +52,7 @@ def test_with_an_intercept_both_classes_weigh_the_same(name, seed, scale):
 
 
 def test_an_intercept_that_the_box_leaves_no_room_for_is_refused():
-    """One class so small that even its largest sample weights do not balance the other's smallest."""
+    """One class so small that even its largest duals do not balance the other's smallest."""
     labels = np.array([1.0, -1.0, -1.0, -1.0])
     programme = FORMULATIONS["nm"](C=1.0).programme(Rows(np.ones(4)), 4)
     with pytest.raises(InvalidParameterError, match=r"free intercept.*smaller C"):

@@ -29,7 +29,7 @@ def test_shares_add_up_to_one_in_each_class():
 
 
 @given(seed=st.integers(0, 10_000), weight=st.floats(0.01, 0.99))
-def test_any_weights_and_any_sample_weights_at_any_class_weights_enclose_the_optimum(seed, weight):
+def test_any_weights_and_any_duals_at_any_class_weights_enclose_the_optimum(seed, weight):
     rng = np.random.default_rng(seed)
     programme = AFTER.at((1.0 - weight, weight))
     w, u = 4.0 * rng.dirichlet(np.ones(12)), rng.random(COLUMNS.n_rows) * programme.upper

@@ -62,7 +62,7 @@ def test_calls_without_a_new_column_end_at_the_optimum(formulation_name):
 
 
 def test_every_step_is_certified(formulation_name):
-    """However loose, the sample weights are feasible and the two values bracket the optimum."""
+    """However loose, the duals are feasible and the two values bracket the optimum."""
     master, columns, programme = grown(formulation_name, n_columns=8)
     best = optimum(columns, programme)
     for _ in range(4):

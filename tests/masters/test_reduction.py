@@ -1,4 +1,4 @@
-"""Bundles relax the programme, their sample weights are feasible, and a sample stands for all rows."""
+"""Bundles relax the programme, their duals are feasible, and a sample stands for all rows."""
 
 import numpy as np
 import pytest
@@ -32,7 +32,7 @@ def test_every_row_is_in_one_place(columns, n_rows, monkeypatch):
     assert reduction.sums(columns.counts).sum() == pytest.approx(columns.counts.sum())
 
 
-def test_bundles_relax_and_their_sample_weights_are_feasible(columns, monkeypatch):
+def test_bundles_relax_and_their_duals_are_feasible(columns, monkeypatch):
     monkeypatch.setattr("dualboost.masters.reduction.BUNDLE", 8)
     rng = np.random.default_rng(0)
     programme = FORMULATIONS["lp"](C=0.1).programme(columns.rows, 12)
@@ -54,7 +54,7 @@ def test_bundles_relax_and_their_sample_weights_are_feasible(columns, monkeypatc
     assert spread.sum() == pytest.approx(u.sum())
 
 
-def test_idle_rows_have_no_sample_weight_unless_it_matters(columns):
+def test_idle_rows_have_no_dual_unless_it_matters(columns):
     margins = columns.margins(np.full(12, 0.5))
     reduction = rows_near(margins, 1.0, columns.counts, 20)
     u = np.ones(len(reduction.starts))

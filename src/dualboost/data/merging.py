@@ -86,7 +86,7 @@ def _hashes(X: Features, targets: Vector) -> NDArray[np.uint64]:
 
 
 def _hashes_of_targets(targets: Vector, odd: np.uint64) -> NDArray[np.uint64]:
-    """A part of the hash; two classes, -1 and +1, need no mixing."""
+    """What the targets add to the hashes of the rows; targets of -1 and +1 need no mixing of their bits."""
     of_class = np.where(targets > 0, odd, np.uint64(0))
     return np.where(np.abs(targets) == 1, of_class, _mix(targets) * odd)
 

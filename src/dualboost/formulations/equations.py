@@ -16,9 +16,9 @@ from .._typing import Integers, Matrix, Vector
 from ..algebra.rows import Rows
 
 MOST_PROJECTIONS = 200
-"""Alternating projections need a few only until they tell which sums end at a bound."""
+"""How many alternating projections are made at most; a few suffice to find which sums end at a bound."""
 ROUNDING = 1e-12
-"""A sum may be outside its bounds by this fraction of itself."""
+"""An equation may be missed by this fraction of the sum of its terms in absolute value."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,7 +78,7 @@ class Equations:
         return np.asarray(np.linalg.pinv(self.kinds[0]), dtype=float)
 
     def nearest_sums(self, sums: Vector, least: Vector, most: Vector) -> Vector | None:
-        """Sums by kind that satisfy the equations, within their bounds and near those given; None if there are none."""
+        """Sums by kind that satisfy the equations and their bounds, near the sums given; None if there are none."""
         sums = np.where(np.isfinite(sums), sums, 0.0)
         for _ in range(MOST_PROJECTIONS):
             found = self._held_inside(sums, least, most)
@@ -88,7 +88,7 @@ class Equations:
         return None
 
     def _held_inside(self, sums: Vector, least: Vector, most: Vector) -> Vector | None:
-        """The sums after they have moved to satisfy the equations; those that reach a bound stay there."""
+        """The sums moved to satisfy the equations; a sum that reaches a bound stays there. None if that fails."""
         coefficients, is_free, is_held = self.kinds[0], np.ones(len(sums), dtype=bool), True
         while is_held:
             moved = sums.copy()

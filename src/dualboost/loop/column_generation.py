@@ -66,7 +66,7 @@ class ColumnGeneration:
                 if not self.trace.iterations:
                     raise
                 reason = "interrupted"
-                self.master.forget()  # the interrupt may have left it halfway between two states
+                self.master.forget()  # the interrupt may have left the master in an inconsistent state
                 warnings.warn(
                     f"fit was interrupted; the ensemble of {len(self.trace.iterations)} iterations is returned.",
                     InterruptedFitWarning,

@@ -73,7 +73,7 @@ class DistinctRows:
         self._n_columns = 0
 
     def _follow(self, columns: Columns, programme: Programme) -> None:
-        """Divide the rows that new columns tell apart; a programme that does not allow it is solved over all rows."""
+        """Divide the rows that new columns tell apart; if the programme forbids merging, solve over all rows."""
         if not programme.can_merge_rows:
             if self._held is not None:
                 self.forget()

@@ -4,9 +4,9 @@ The excess of a class is its loss minus the least loss it has alone. The weights
 one number is sought: the weight p of the second class. The optimum of the programme is a concave function of p. The
 weighted mean of the two excesses of any one ensemble is a straight line over p, nowhere below that function. Stage one
 gives two ensembles: the line of one rises with p, the line of the other falls. The programme is solved next at the p
-where the two lines cross. Its optimal ensemble has a line too, which replaces the rising or the falling line. Some mean
-of the two ensembles has the same excess for both classes, equal to the height of the crossing. That mean is optimal
-once the dual value reaches this height.
+where the two lines cross. Its optimal ensemble has a line too, which replaces the rising or the falling line. In that
+mean of the two ensembles whose line is level, no class has an excess above the height of the crossing. That mean is
+optimal once the dual value reaches this height.
 """
 
 from __future__ import annotations
@@ -104,7 +104,7 @@ def _crossing(rising: Line, falling: Line) -> tuple[float, float]:
 
 
 def _mean(rising: Line, falling: Line) -> Candidate:
-    """The mean of two ensembles that has the same excess for both classes, or else the better of the two."""
+    """The mean of two ensembles whose line is level, or else the better of the two."""
     difference = rising.slope - falling.slope
     part = min(max(-falling.slope / difference, 0.0), 1.0) if difference > 0 else 0.5
     w, rho = (part * one + (1.0 - part) * other for one, other in zip(rising[:2], falling[:2], strict=True))

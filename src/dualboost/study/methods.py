@@ -205,7 +205,7 @@ class LightGBM(Boosted):
 
 
 def _boosting(value: float, settings: Settings) -> dict[str, Any]:
-    """What both libraries call by the same names; the value that is tuned is the learning rate."""
+    """The arguments that have the same names in both libraries; the value that is tuned is the learning rate."""
     return {
         "n_estimators": settings.iterations,
         "max_depth": settings.depth,

@@ -1,4 +1,4 @@
-"""What y means: the tasks, and the registry that a new one joins by one line."""
+"""The tasks, which say what y means, and the registry that a new task joins by one line."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from .base import Task as Task
 from .binary import TwoClasses as TwoClasses
 
 CLASSIFICATION: list[type[Task]] = [TwoClasses]
-"""The tasks of a classifier; the first one that takes y reads it, and the last one says why none does."""
+"""The tasks of a classifier: the first task that takes y reads it; if no task does, the last one raises the error."""
 
 
 def read_target(y: NDArray[Any], tasks: Sequence[type[Task]]) -> tuple[Task, Vector]:
-    """The task that y is of, and the target of each row as a number."""
+    """The task for this y, and the target of each row as a number."""
     chosen = next((task for task in tasks if task.takes(y)), tasks[-1])
     return chosen.read(y)

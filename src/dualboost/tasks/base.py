@@ -40,12 +40,12 @@ class Task(ABC):
     @classmethod
     @abstractmethod
     def takes(cls, y: NDArray[Any]) -> bool:
-        """Whether y is of this task."""
+        """Whether the task can read this y."""
 
     @classmethod
     @abstractmethod
     def read(cls, y: NDArray[Any]) -> tuple[Task, Vector]:
-        """The task of this y, and the target of each row as a number; an error of ours where y is of another kind."""
+        """The task for this y, and the target of each row as a number; raises ``InvalidDataError`` if it cannot."""
 
     @abstractmethod
     def encode(self, y: Any, n_rows: int) -> Vector:

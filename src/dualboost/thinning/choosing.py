@@ -1,4 +1,4 @@
-"""Which ensemble of a model's members to take: at a given C, or the smallest good one along a path of C."""
+"""Chooses the ensemble of a model's members: that of a given C, or the smallest good one along a path of C."""
 
 from __future__ import annotations
 
@@ -33,24 +33,24 @@ DENSE = 0.5
 BEYOND = 0.2
 """After an ensemble is good enough, it grows by this fraction more, to show how the accuracy goes on."""
 USER = 5
-"""How far up the user's call of ``thin`` is from ``warnings.warn`` in ``_warn``."""
+"""The ``stacklevel`` that makes a warning point to the user's call of ``thin``."""
 
 
 class Chosen(NamedTuple):
-    """The ensembles compared, the one taken and how it is returned."""
+    """The ensembles that were compared, the ensemble taken, and the ensemble returned."""
 
     points: list[Point]
     taken: Point | None
     """One of the points; None if none of them is good enough."""
     final: Point | None
-    """The ensemble taken, with its weights fitted to all rows."""
+    """The ensemble returned: that taken, with weights fitted to all rows."""
     compared: MemberRows
     """The rows that ensembles were compared on."""
 
 
 @dataclass(frozen=True, eq=False)
 class Thinning:
-    """What is thinned, by what programme, on which rows, and how much accuracy may be lost."""
+    """A task of thinning: the model, the method, the formulation, the rows, and the accuracy that may be lost."""
 
     adapter: Adapter
     method: Method
@@ -62,13 +62,13 @@ class Thinning:
     shows_progress: bool
 
     def at_given_C(self) -> Chosen:
-        """The optimum of the formulation's own C, on all rows."""
+        """The optimum at the formulation's own C, on all rows."""
         C = self.formulation.resolve(float(self.rows.counts.sum())).strength
         solved = _solved_once(self._search(self.rows, self.validation), C)
         return Chosen([solved], solved, solved, self.validation or self.rows)
 
     def along_path(self, validation_fraction: float | None, random_state: Any) -> Chosen:
-        """The smallest ensemble that is good enough, or the best one, by the method."""
+        """The smallest ensemble of the path that is good enough, or the best one, depending on the method."""
         if self.validation is None:
             _warn_by_heart(self.rows)
         training, others = _split(self.rows, self.validation, validation_fraction, random_state)
@@ -81,12 +81,12 @@ class Thinning:
             _warn_unchanged(points, enough, self.tolerance, self.rows, self.adapter.n_members)
             return Chosen(points, None, None, compared)
         final = _refitted(self._search(self.rows, self.validation, taken.members), taken, enough)
-        if self.validation is not None:  # the ensemble returned is the one that the path tells of
+        if self.validation is not None:  # the path is to show the ensemble that is returned
             points, taken = [final if point is taken else point for point in points], final
         return Chosen(points, taken, final, compared)
 
     def _best_of_few(self, points: list[Point], enough: float) -> Point | None:
-        """Where a number of trees is asked for, the best ensemble of so many, with a warning."""
+        """The best ensemble of at most ``max_trees`` trees, with a warning; None without ``max_trees``."""
         if self.max_trees is None or not points:
             return None
         asked = f"reaches the accuracy asked for, {enough:.4f}"

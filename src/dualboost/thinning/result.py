@@ -131,7 +131,7 @@ def make_result(
     chosen: Chosen,
     rows: MemberRows,
 ) -> ThinResult:
-    """The result of taking an ensemble, or none: then it is the model as it was."""
+    """The result for the ensemble chosen; if none was, the original model."""
     points, taken, final, compared = chosen
     if final is None:
         kept, weights, intercept = np.arange(adapter.n_members), adapter.weights.copy(), adapter.intercept

@@ -37,24 +37,24 @@ def thin(
 ) -> ThinResult:
     """Drop most of a model's trees, keep its accuracy, and get the same kind of model back as a ``ThinResult``.
 
-    The trees' weights are optimised anew, all at once; most become zero. X and y may be the rows that the model was
+    The weights of all trees are optimised together; most become zero. X and y may be the rows that the model was
     trained on, but only rows that it has not seen show whether a smaller model is as good: pass ``validation_data``.
 
     Parameters
     ----------
     model : fitted classifier of two classes, or list of them
-        Of scikit-learn (boosting, forests, bagging), XGBoost, LightGBM, CatBoost or dualboost. It is not changed.
+        A model of scikit-learn (boosting, forests, bagging), XGBoost, LightGBM, CatBoost or dualboost; not changed.
     X, y, sample_weight : the rows to thin on, their classes and multiplicities (default: 1)
     formulation, C, epsilon : what is optimised, as for ``DualBoostClassifier``
         C=None compares ensembles along a path of C, and refits the one taken on all rows. A number solves once.
     tolerance : float, default=0.0
-        The loss of validation accuracy that is allowed, 0.005 being half a point; the smallest ensemble is taken.
+        The loss of validation accuracy that is allowed; the smallest ensemble that meets it is taken.
     validation_fraction : float, default=0.2
-        The share of rows held out to compare ensembles on; None compares on the rows that they are fitted to.
+        The share of rows held out to compare ensembles on; None compares them on the rows used for fitting.
     validation_data : tuple (X, y) or (X, y, sample_weight), default=None
-        Rows to compare ensembles on instead; then all rows of X are fitted to.
+        Other rows to compare ensembles on; all rows of X are then used for fitting.
     max_trees : int, default=None
-        The largest number of trees; if none of so many is within ``tolerance``, the best one is taken, with a warning.
+        The largest number of trees; if no such ensemble is within ``tolerance``, the best is taken, with a warning.
     method : {"thin", "reweight"}, default="thin"
         "thin" imitates the model's decisions. "reweight" is the paper's experiment: votes as columns for the labels y.
     random_state, verbose : which rows are held out; 1 shows a progress bar on a terminal

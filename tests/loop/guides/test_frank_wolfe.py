@@ -1,4 +1,4 @@
-"""The smoothed margin and its sample weights are those that an independent solver finds."""
+"""The smoothed margin and its duals are those that an independent solver finds."""
 
 from dataclasses import replace
 
