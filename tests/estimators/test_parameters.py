@@ -98,3 +98,11 @@ def test_what_tuning_would_choose_is_not_given():
     X, y = make_twonorm(120, random_state=0)
     with pytest.raises(InvalidParameterError, match="which is to be chosen from Cs"):
         DualBoostClassifierCV(ConvexBoost(C=1.0)).fit(X, y)
+
+
+@pytest.mark.parametrize("name", ["learner__voting", "formulation__C"])
+def test_options_of_a_name_need_the_object(name):
+    with pytest.raises(InvalidParameterError, match=rf"{name} needs an object.*CartLearner"):
+        DualBoostClassifier("lp").set_params(**{name: 1})
+    clf = DualBoostClassifier("lp").set_params(learner=CartLearner(), learner__voting="confidence")
+    assert clf.learner.voting == "confidence"

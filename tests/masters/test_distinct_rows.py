@@ -1,11 +1,16 @@
 """Rows that no column tells apart, as one row: the same optimum, certified over all rows."""
 
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
 import numpy as np
 import pytest
 
-from dualboost import DualBoostClassifier, SolverOptions
-from dualboost.errors import InterruptedFitWarning
+from dualboost import DualBoostClassifier, LPBoost, SolverOptions
+from dualboost.datasets import make_ringnorm
+from dualboost.errors import InterruptedFitWarning, UnsupportedFormulationError
 from dualboost.formulations import FORMULATIONS
+from dualboost.formulations.terms import LinearTerm
 from dualboost.masters import DistinctRows, Interleaved, Ladder, Precision, make_reoptimiser
 from dualboost.masters import distinct_rows as module
 from dualboost.masters.interior_point import InteriorPointMaster
@@ -129,3 +134,40 @@ def test_an_interrupt_between_two_states_leaves_a_certified_ensemble(place, monk
         clf = DualBoostClassifier("qrlp", max_depth=2, max_trees=30).fit(X, y)
     assert clf.stop_reason_ == "interrupted"
     assert clf.gap_ <= 1e-6
+
+
+@dataclass
+class CostlyClass(LPBoost):
+    """A formulation that treats the classes apart: slack in the second class costs five times as much."""
+
+    name: ClassVar[str] = "costly"
+
+    def programme(self, rows, n_columns):
+        programme = super().programme(rows, n_columns)
+        return replace(programme, upper=programme.upper * np.where(rows.groups > 0, 5.0, 1.0))
+
+
+@dataclass
+class WideClass(LPBoost):
+    """A formulation whose loss bends at another margin in the second class."""
+
+    name: ClassVar[str] = "wide"
+
+    def programme(self, rows, n_columns):
+        programme = super().programme(rows, n_columns)
+        return replace(programme, term=LinearTerm(np.where(rows.groups > 0, 2.0, 1.0), programme.lower))
+
+
+@pytest.mark.parametrize("kind", [CostlyClass, WideClass])
+def test_rows_that_the_formulation_tells_apart_are_not_merged(kind, monkeypatch):
+    """The same fits as without merging, and active rows are refused where there is no single kink."""
+    X, y = make_ringnorm(600, random_state=0)
+    fits = []
+    for least in (10, 10**9):
+        monkeypatch.setattr("dualboost.masters.LEAST_ROWS", least)
+        fits.append(DualBoostClassifier(kind(C=0.1), max_trees=12).fit(X, y))
+    assert fits[0].gap_ <= 1e-6
+    np.testing.assert_array_equal(fits[0].weights_, fits[1].weights_)
+    if kind is WideClass:
+        with pytest.raises(UnsupportedFormulationError, match="active_rows"):
+            DualBoostClassifier(kind(C=0.1), solver=SolverOptions(active_rows=50)).fit(X, y)

@@ -1,11 +1,16 @@
 """What every task in the registry promises; a new one is tested on arrival."""
 
+from dataclasses import dataclass
+from typing import ClassVar
+
 import numpy as np
 import pytest
 
+from dualboost import DualBoostClassifier, thin
 from dualboost.algebra.rows import Rows
-from dualboost.errors import InvalidDataError
-from dualboost.tasks import CLASSIFICATION, read_target
+from dualboost.datasets import make_twonorm
+from dualboost.errors import InvalidDataError, UnsupportedModelError
+from dualboost.tasks import CLASSIFICATION, TwoClasses, read_target
 
 N_ROWS = 40
 Y = {"two classes": np.array(["no", "yes"])[np.arange(N_ROWS) % 3 % 2]}
@@ -24,7 +29,8 @@ def rows():
 
 def test_the_registry_finds_it(task):
     assert task.takes(Y[task.name])
-    assert type(read_target(Y[task.name], CLASSIFICATION)[0]) is task
+    assert type(read_target(Y[task.name], [task])[0]) is task
+    assert type(read_target(Y[task.name], CLASSIFICATION)[0]).takes(Y[task.name])
 
 
 def test_what_is_read_is_encoded_alike(task):
@@ -88,3 +94,20 @@ def test_groups_are_the_classes(task):
 def test_more_classes_are_refused_by_the_last_task():
     with pytest.raises(InvalidDataError, match=r"Only binary classification.*OneVsRest"):
         read_target(np.array([0, 1, 2, 1]), CLASSIFICATION)
+
+
+@dataclass(frozen=True, eq=False)
+class OtherTask(TwoClasses):
+    """A task that files and thinning do not know."""
+
+    name: ClassVar[str] = "another task"
+
+
+def test_models_of_a_task_that_files_do_not_know_are_refused(monkeypatch, tmp_path):
+    monkeypatch.setattr("dualboost.estimators.classifier.CLASSIFICATION", [OtherTask])
+    X, y = make_twonorm(200, random_state=0)
+    clf = DualBoostClassifier("lp", max_trees=5).fit(X, y)
+    with pytest.raises(UnsupportedModelError, match=r"another task.*saved"):
+        clf.save(tmp_path / "model.json")
+    with pytest.raises(UnsupportedModelError, match=r"another task.*thinned"):
+        thin(clf, X, y)

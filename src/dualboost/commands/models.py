@@ -57,7 +57,9 @@ def fit(
 def _estimator(C: str | None, select: str, options: dict[str, Any]) -> DualBoostClassifier:
     if select != "best" and C != "auto":
         raise InvalidParameterError(f"--select {select} chooses among values of C: add --C auto.")
-    options["learner"] = LEARNERS[options["learner"]](voting=options.pop("voting"))
+    voting = options.pop("voting")
+    if voting != "hard":  # a learner may have no other way to vote than its own
+        options["learner"] = LEARNERS[options["learner"]](voting=voting)
     if C == "auto":
         return DualBoostClassifierCV(select=select, verbose=1, **options)
     try:

@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 from numpy.typing import NDArray
 
 from .._typing import Matrix, Vector
+from ..errors import InvalidParameterError
 from ..formulations import Formulation
 from ..models.fitted import FittedModel, Tuning
 from ..trees.learner import Learner
@@ -30,6 +31,18 @@ class FittedAttributes:
         changed = copy.copy(self)
         changed._fitted = fitted
         return changed
+
+    def set_params(self: Estimator, **params: Any) -> Estimator:
+        """Set parameters of the estimator, and those of its objects by names such as ``learner__voting``."""
+        for name in params:
+            of, _, inner = name.partition("__")
+            if inner and isinstance(params.get(of, getattr(self, of, None)), str):
+                raise InvalidParameterError(
+                    f"{name} needs an object: {of} is the name {params.get(of, getattr(self, of))!r}, which stands for "
+                    "an object with its defaults. Pass the object itself, for example learner=CartLearner()."
+                )
+        super().set_params(**params)  # type: ignore[misc]
+        return self
 
     def _check_parameters(self) -> None:
         """Raise ``InvalidParameterError`` for a parameter that is out of its range."""

@@ -57,7 +57,8 @@ def make_formulation(formulation: str | Formulation, C: float | None, epsilon: f
         return _completed(formulation, C, epsilon)
     if not isinstance(formulation, str) or formulation not in FORMULATIONS:
         raise InvalidParameterError(
-            f"formulation={formulation!r} is not known; choose one of {sorted(FORMULATIONS)} or pass a Formulation."
+            f"formulation={formulation!r} is not known; choose one of {sorted(FORMULATIONS)}, or pass an object, for "
+            "example LPBoost()."
         )
     if epsilon is None:
         return FORMULATIONS[formulation](C=C)

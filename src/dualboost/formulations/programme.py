@@ -133,12 +133,30 @@ class Programme:
 
         That holds for a hinge loss whose duals may be zero and satisfy no equations.
         """
-        return self.term.is_linear and not len(self.equations) and not self.rows.any(self.lower != 0)
+        has_one_kink = self.term.is_linear and self.is_bounded and self._is_constant(self.term.slope(self.lower))
+        return has_one_kink and not len(self.equations) and not self.rows.any(self.lower != 0)
 
     @property
     def can_merge_rows(self) -> bool:
         """Whether rows with the same entries can be merged: not with intercepts, side rows or two stages."""
         return self.intercepts is None and not self.rows.n_sides and self.stages is None
+
+    def is_uniform(self) -> bool:
+        """Whether rows differ in their multiplicity alone, so that rows with the same entries are one row to it.
+
+        Then bounds are proportional to the multiplicities, and the slopes of g are the same at proportional duals.
+        """
+        counts = self.rows.counts
+        points = [counts * 0.3, counts * 0.7]
+        if self.is_bounded:
+            if not (self._is_constant(self.lower / counts) and self._is_constant(self.upper / counts)):
+                return False
+            points = [self.lower + part * self.width for part in (0.3, 0.7)]
+        return all(self._is_constant(self.term.slope(u)) for u in points)
+
+    def _is_constant(self, values: Vector) -> bool:
+        least, largest = self.rows.least(values), self.rows.largest(values)
+        return largest - least <= 1e-9 * max(abs(least), abs(largest), 1e-9)
 
     def primal_terms(self, w: Vector, margins: Vector, rho: Vector) -> tuple[float, float]:
         """The primal value, and the sum of the absolute values of its terms, or ``size`` if that is larger."""

@@ -55,7 +55,7 @@ def make_reoptimiser(
     chosen = Interleaved(ladder, precision.aim) if interleaves else ladder
     if options.active_rows is not None:
         return ActiveRows(chosen, options.active_rows)
-    pays = programme.can_merge_rows and programme.rows.n_data >= LEAST_ROWS
+    pays = programme.rows.n_data >= LEAST_ROWS and programme.can_merge_rows
     return DistinctRows(chosen) if pays else chosen
 
 

@@ -54,7 +54,11 @@ class DistinctRows:
             if failure.best is not None:
                 failure.best = self._spread(failure.best, programme)
             raise
-        return certify(columns, programme, Candidate(found.w, found.u, found.rho))
+        solution = certify(columns, programme, Candidate(found.w, found.u, found.rho))
+        if solution.gap <= self.tolerance:
+            return solution
+        self.forget()
+        return self._inner.polish(columns, programme)
 
     def move_to(self, columns: Columns, programme: Programme) -> None:
         self._programme = None
@@ -74,7 +78,7 @@ class DistinctRows:
 
     def _follow(self, columns: Columns, programme: Programme) -> None:
         """Divide the rows that new columns tell apart; if the programme forbids merging, solve over all rows."""
-        if not programme.can_merge_rows:
+        if not programme.can_merge_rows or (self._partition is None and not programme.is_uniform()):
             if self._held is not None:
                 self.forget()
             self._n_columns = columns.n_columns

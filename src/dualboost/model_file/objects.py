@@ -13,7 +13,7 @@ from ..errors import InvalidParameterError, UnsupportedModelError
 from ..formulations import FORMULATIONS, Formulation
 from ..masters import MASTERS, SolverOptions
 from ..pricing import LEARNERS
-from .checks import choice, fail, fields, inside, integer, items, number, text
+from .checks import choice, fail, fields, flag, inside, integer, items, number, text
 
 Check = Callable[[Any, str], Any]
 
@@ -97,6 +97,8 @@ def _same_kind(field: Field[Any]) -> Check:
     if field.metadata.get("is_list"):
         return optional(_whole_numbers)
     default = field.default
+    if isinstance(default, bool):
+        return flag
     if isinstance(default, str):
         return text
     return whole_or_fraction if isinstance(default, float) else optional(whole_or_fraction)

@@ -13,9 +13,7 @@ from .optimal import OptimalLearner, OptimalPricer
 from .pool import Offer, Pool
 from .stumps import EdgePricer
 
-LEARNERS: dict[str, type[CartLearner] | type[OptimalLearner]] = {
-    learner.name: learner for learner in (CartLearner, OptimalLearner)
-}
+LEARNERS: dict[str, type[Any]] = {learner.name: learner for learner in (CartLearner, OptimalLearner)}
 """The learners of trees by name; a name stands for the learner with its default options."""
 
 
@@ -45,7 +43,8 @@ def _as_learner(member: Any) -> LearnerSpec:
                 f"learner={member!r} is not known; choose one of {sorted(LEARNERS)}, a learner object, a scikit-learn "
                 "classifier, or a list of them."
             )
-        return LEARNERS[member]()
+        named: LearnerSpec = LEARNERS[member]()
+        return named
     makes_pricers = hasattr(member, "pricer") and not isinstance(member, type)
     return member if makes_pricers else ClassifierLearner(member)
 

@@ -8,12 +8,19 @@ from typing import Any
 from numpy.typing import NDArray
 
 from .._typing import Vector
+from ..errors import UnsupportedModelError
 from .base import Operator as Operator
 from .base import Task as Task
 from .binary import TwoClasses as TwoClasses
 
 CLASSIFICATION: list[type[Task]] = [TwoClasses]
 """The tasks of a classifier: the first task that takes y reads it; if no task does, the last one raises the error."""
+
+
+def require_two_classes(task: Task, what: str) -> None:
+    """An error for a model of another task, where its parts are read as those of two classes."""
+    if type(task) is not TwoClasses:
+        raise UnsupportedModelError(f"A model of the task {task.name!r} cannot be {what}.")
 
 
 def read_target(y: NDArray[Any], tasks: Sequence[type[Task]]) -> tuple[Task, Vector]:

@@ -9,6 +9,7 @@ import numpy as np
 
 from ..._typing import Integers, Vector
 from ...estimators.classifier import DualBoostClassifier
+from ...tasks import require_two_classes
 from ...trees.tree import Tree, constant_tree
 from ..base import Outputs
 from ..links import Normalised
@@ -32,6 +33,7 @@ class OwnAdapter(ScikitLearnAdapter):
 
     def __init__(self, model: Any) -> None:
         super().__init__(model)
+        require_two_classes(model.fitted_.task, "thinned")
         total = float(model.weights_.sum())
         self.weights = model.weights_ / total if total > 0 else model.weights_.copy()
         leaves = [learner.n_leaves if isinstance(learner, Tree) else 1 for learner in model.estimators_]
