@@ -10,7 +10,7 @@ from dualboost.algebra.rows import Rows
 from dualboost.datasets import make_ringnorm, make_twonorm, make_waveform
 from dualboost.formulations import FORMULATIONS
 
-from .thoroughness import MECHANISMS, every, how_many
+from .thoroughness import MECHANISMS, SHAPES, every, how_many
 
 settings.register_profile(
     "dualboost",
@@ -117,4 +117,10 @@ def three_values_of_C(formulation, n_samples):
 
 @pytest.fixture(params=TRIED_FORMULATIONS)
 def formulation_name(request):
+    return request.param
+
+
+@pytest.fixture(params=every(ALL_FORMULATIONS, SHAPES))
+def formulation_shape(request):
+    """For promises of code outside the masters, in which few kinds of formulations differ."""
     return request.param

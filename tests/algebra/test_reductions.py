@@ -144,9 +144,9 @@ def test_fits_by_other_masters(solver):
 
 
 @pytest.mark.usefixtures("watched")
-def test_paths_of_C(formulation_name):
+def test_paths_of_C(formulation_shape):
     X, y = small_dataset("twonorm")
-    cv = DualBoostClassifierCV(formulation_name, Cs=3, max_trees=8, random_state=0).fit(X, y)
+    cv = DualBoostClassifierCV(formulation_shape, Cs=3, max_trees=8, random_state=0).fit(X, y)
     assert len(cv.Cs_) == len(cv.path_["score"])
 
 

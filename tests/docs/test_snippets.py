@@ -13,8 +13,9 @@ import pytest
 from dualboost import DualBoostClassifier
 from dualboost.datasets import make_twonorm
 from dualboost.formulations import FORMULATIONS
+from dualboost.tasks import CLASSIFICATION
 
-from ..thoroughness import together
+from ..thoroughness import every, together
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -46,7 +47,11 @@ def name(page):
     return page.relative_to(ROOT).as_posix()
 
 
-@pytest.mark.parametrize("pages", together([page for page in PAGES if blocks(page)], name))
+RUN = [page for page in PAGES if blocks(page)]
+FEW = [page for page in RUN if page.name in ("README.md", "getting_started.md", "tuning.md")]
+
+
+@pytest.mark.parametrize("pages", together(every(RUN, FEW), name))
 def test_the_blocks_of_a_page_run_in_order(pages, tmp_path):
     scripts = [tmp_path / f"{page.stem}.py" for page in pages]
     for page, script in zip(pages, scripts, strict=True):
@@ -89,6 +94,14 @@ def test_the_formulation_of_contributing_fits(monkeypatch):
     clf = DualBoostClassifier(module.NuLPBoost()).fit(X, y)
     assert clf.gap_ <= clf.tol
     assert clf.score(X, y) > 0.8
+
+
+def test_the_task_of_contributing_fits():
+    """Its block joins the registry, compares its fits with those of two classes, and leaves the registry."""
+    (code,) = re.findall(r"^```python\n(.*?)^```$", CONTRIBUTING.read_text(encoding="utf-8"), re.S | re.M)
+    before = list(CLASSIFICATION)
+    exec(compile(code, "CONTRIBUTING.md", "exec"), {"__name__": "contributing"})
+    assert before == CLASSIFICATION
 
 
 def anchors(page):

@@ -83,10 +83,10 @@ def test_stages_are_the_ensembles_as_they_were(fitted, twonorm):
     np.testing.assert_allclose(accuracies, fitted.history_["train_accuracy"])
 
 
-def test_a_stage_equals_a_shorter_fit(formulation_name, twonorm):
+def test_a_stage_equals_a_shorter_fit(formulation_shape, twonorm):
     X, y = twonorm
-    long = DualBoostClassifier(formulation_name, max_trees=12, solver=SolverOptions(reoptimize="every")).fit(X, y)
-    short = DualBoostClassifier(formulation_name, max_trees=7, solver=SolverOptions(reoptimize="every")).fit(X, y)
+    long = DualBoostClassifier(formulation_shape, max_trees=12, solver=SolverOptions(reoptimize="every")).fit(X, y)
+    short = DualBoostClassifier(formulation_shape, max_trees=7, solver=SolverOptions(reoptimize="every")).fit(X, y)
     np.testing.assert_array_equal(list(long.staged_decision_function(X))[6], short.decision_function(X))
 
 
@@ -99,9 +99,9 @@ def test_probabilities_are_monotone_and_agree_with_predictions(fitted, twonorm):
     np.testing.assert_array_equal(fitted.classes_[probabilities.argmax(axis=1)], fitted.predict(X))
 
 
-def test_probabilities_are_calibrated_on_new_rows(formulation_name):
+def test_probabilities_are_calibrated_on_new_rows(formulation_shape):
     X, y = make_twonorm(3000, random_state=0)
-    clf = DualBoostClassifier(formulation_name, max_trees=50, validation_fraction=0.2, random_state=0)
+    clf = DualBoostClassifier(formulation_shape, max_trees=50, validation_fraction=0.2, random_state=0)
     clf.fit(X[:1500], y[:1500])
     positive = clf.predict_proba(X[1500:])[:, 1]
     bins = np.digitize(positive, np.linspace(0, 1, 6)[1:-1])
@@ -163,10 +163,10 @@ def test_validation_is_recorded_and_stops(twonorm):
     assert (clf.duals_ == 0).sum() >= 150
 
 
-def test_early_stopping_without_full_masters_polishes_what_it_keeps(formulation_name, twonorm):
+def test_early_stopping_without_full_masters_polishes_what_it_keeps(formulation_shape, twonorm):
     X, y = twonorm
     clf = DualBoostClassifier(
-        formulation_name, max_depth=3, validation_fraction=0.25, n_iter_no_change=3, random_state=0
+        formulation_shape, max_depth=3, validation_fraction=0.25, n_iter_no_change=3, random_state=0
     ).fit(X, y)
     assert clf.gap_ <= 1e-6
     assert len(clf.weights_) == clf.n_generated_

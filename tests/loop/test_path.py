@@ -35,15 +35,15 @@ def path_on_the_grid(name):
     return Cs, *path_of(name, Cs)
 
 
-def test_one_point_for_each_value_in_order(formulation_name):
-    Cs, points, columns = path_on_the_grid(formulation_name)
+def test_one_point_for_each_value_in_order(formulation_shape):
+    Cs, points, columns = path_on_the_grid(formulation_shape)
     assert [point.C for point in points] == list(Cs)
     assert all(0 <= point.score <= 1 and 0 <= point.n_trees <= columns.n_columns for point in points)
     assert max(point.score for point in points) > 0.8
 
 
-def test_columns_are_shared(formulation_name):
-    _, _, columns = path_on_the_grid(formulation_name)
+def test_columns_are_shared(formulation_shape):
+    _, _, columns = path_on_the_grid(formulation_shape)
     assert columns.n_columns <= 40 + 5 * max(40 // EXTRA_SHARE, 1)
 
 

@@ -83,9 +83,9 @@ pickle.dump(answers, open(f"{folder}/answers", "wb"))
             np.testing.assert_array_equal(answer, method(X), strict=True)
 
 
-def test_every_formulation(formulation_name, tmp_path):
+def test_every_formulation(formulation_shape, tmp_path):
     X, y = small_dataset("waveform")
-    clf = DualBoostClassifier(formulation_name, max_depth=2, max_trees=30).fit(X, y)
+    clf = DualBoostClassifier(formulation_shape, max_depth=2, max_trees=30).fit(X, y)
     loaded = saved_and_loaded(clf, tmp_path)
     assert_same_answers(loaded, clf, X)
     assert_same_answers(loaded, clf, sparse.csr_matrix(X))
