@@ -14,6 +14,7 @@ from __future__ import annotations
 from typing import ClassVar, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .._typing import Integers, Matrix, Vector
 from ..trees.learner import Learner
@@ -115,16 +116,21 @@ class Columns:
         same = [j for j in np.flatnonzero(near).tolist() if np.array_equal(self.entries(j), in_single)]
         if not same or not self.sides.n:
             return bool(same)
-        beside = self.sides.entries(in_single.astype(np.float64), learner)
+        beside = self._beside(entries, learner)
         return any(np.array_equal(self._held.beside[j], beside) for j in same)
 
-    def append(self, entries: Vector, learner: Learner | None = None) -> None:
+    def append(self, entries: NDArray[np.floating], learner: Learner | None = None) -> None:
         """Add a column, given its entries in the data rows; those in side rows may depend on its learner."""
         self._held.reserve(self.n_columns + 1)
-        rounded = entries.astype(np.float32).astype(np.float64)
-        self._held.write(self.n_columns, rounded, self.sides.entries(rounded, learner))
+        self._held.write(self.n_columns, entries, self._beside(entries, learner))
         self._probed.append(float(self._probe @ entries))
         self.n_columns += 1
+
+    def _beside(self, entries: NDArray[np.floating], learner: Learner | None) -> Vector:
+        """The side rows of a column, computed from its data rows as they are held."""
+        if not self.sides.n:
+            return np.empty(0)
+        return self.sides.entries(entries.astype(np.float32).astype(np.float64), learner)
 
     def subset(self, chosen: Integers) -> Columns:
         """The chosen columns only, in that order, over the same rows."""
@@ -142,7 +148,7 @@ class Columns:
 
     def over(self, rows: Rows, chosen: Integers) -> Columns:
         """The same columns over other rows: new row i has the entries of row ``chosen[i]``; without side rows."""
-        part = Columns(rows, capacity=self.n_columns)
+        part = Columns(rows, capacity=self.n_columns + 1)
         part._held.fill(self._held.some(np.arange(self.n_columns), chosen))
         part._probed = [0.0] * self.n_columns
         part.n_columns = self.n_columns

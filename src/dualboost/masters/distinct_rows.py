@@ -21,7 +21,7 @@ from .certificate import certify
 
 LEAST_ROWS = 10_000
 """With fewer rows than this, merging takes longer than it saves."""
-MOST_DISTINCT = 0.5
+MOST_DISTINCT = 0.7
 """Once the kinds of rows are more than this fraction of the rows, the rows are no longer merged."""
 
 
@@ -103,12 +103,17 @@ class DistinctRows:
 
     def _hold(self, columns: Columns, partition: Partition, parents: Integers | None) -> None:
         """Solve over one row of each kind from now on."""
-        before = None if self._held is None else self._held.rows.counts
         counts = partition.sums(columns.rows.gathered(columns.rows.counts))
-        self._held = columns.over(Rows(counts, n_jobs=columns.rows.n_jobs), partition.examples)
+        rows, before = Rows(counts, n_jobs=columns.rows.n_jobs), self._held
+        if before is None or parents is None:
+            self._held = columns.over(rows, partition.examples)
+        else:  # the columns known so far are the same in all parts of a divided row
+            self._held = before.over(rows, parents)
+            for j in range(before.n_columns, columns.n_columns):
+                self._held.append(columns.entries(j)[partition.examples])
         self._partition, self._shares = partition, columns.rows.counts / counts[partition.kind]
-        if parents is not None and before is not None:
-            self._inner.divide_rows(parents, counts / before[parents])
+        if before is not None and parents is not None:
+            self._inner.divide_rows(parents, counts / before.rows.counts[parents])
 
     def _merged(self, programme: Programme) -> Programme:
         """The programme over one row of each kind, computed once for the same columns."""

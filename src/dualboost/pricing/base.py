@@ -94,6 +94,8 @@ def priced(tree: Tree, data: TrainingData, residual: Vector, voting: str, is_pro
     """The tree as a column, with the votes of its leaves chosen for the residual."""
     leaves = tree.leaves(data.X)
     balance = np.bincount(leaves, weights=residual, minlength=tree.n_leaves).astype(float)
-    weight = np.bincount(leaves, weights=np.abs(residual), minlength=tree.n_leaves).astype(float)
+    weight = balance  # hard votes ask for the sign of the balance only
+    if voting != "hard":
+        weight = np.bincount(leaves, weights=np.abs(residual), minlength=tree.n_leaves).astype(float)
     learner = tree.with_votes(leaf_votes(balance, weight, voting))
     return PricedColumn(learner, learner.votes[leaves], is_proven)
