@@ -1,9 +1,9 @@
 """Sums and extremes of vectors that have one entry for each row, computed block by block and on several threads.
 
-No other package reduces such a vector by itself. It calls a method of ``Rows``, or hands ``Rows`` a function of one
-block of rows: one that fills its part of vectors (``each``), one whose results are added up (``add_up``), or one of
-which the smallest result is wanted (``least_of``). A block has a fixed number of rows, and partial results are added in
-the order of the blocks, so that the result is the same to the last bit on any number of threads.
+Masters, formulations and the loop never reduce such a vector by themselves: they call a method of ``Rows``, or hand it a
+function of one block of rows: one that fills its part of vectors (``each``), one whose results are added up
+(``add_up``), or one of which the smallest result is wanted (``least_of``). A block has a fixed number of rows, and
+partial results are added in the order of the blocks: the result is the same to the last bit on any number of threads.
 
 Side rows, which a few formulations have (``side_rows.py``), come after the data rows and are a block of their own.
 """
