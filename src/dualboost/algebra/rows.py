@@ -1,7 +1,7 @@
 """Sums and extremes of vectors that have one entry for each row, computed block by block and on several threads.
 
-Masters, formulations and the loop never reduce such a vector by themselves: they call a method of ``Rows``, or hand it a
-function of one block of rows: one that fills its part of vectors (``each``), one whose results are added up
+Masters, formulations and the loop never reduce such a vector by themselves: they call a method of ``Rows``, or hand it
+a function of one block of rows: one that fills its part of vectors (``each``), one whose results are added up
 (``add_up``), or one of which the smallest result is wanted (``least_of``). A block has a fixed number of rows, and
 partial results are added in the order of the blocks: the result is the same to the last bit on any number of threads.
 
