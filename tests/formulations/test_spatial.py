@@ -29,9 +29,13 @@ X_NEW, Y_NEW = images(2000, 1)
 
 
 def fitted(smoothness, **options):
+    return fitted_by(SpatialLPBoost(smoothness=smoothness, neighbours=SHAPE), **options)
+
+
+def fitted_by(formulation, **options):
     options = {"C": 0.05, "max_trees": 150} | options
     options["learner"] = CartLearner(criterion=options.pop("criterion", "gini"))
-    return DualBoostClassifier(SpatialLPBoost(smoothness=smoothness, neighbours=SHAPE), **options).fit(X, Y)
+    return DualBoostClassifier(formulation, **options).fit(X, Y)
 
 
 def shares(clf):
@@ -46,8 +50,7 @@ def variation(clf):
 
 @pytest.mark.parametrize("options", STUMPS_AND_TREES, ids=str)
 def test_without_smoothness_it_is_lp(options):
-    plain = DualBoostClassifier("lp", C=0.05, max_trees=150, **options).fit(X, Y)
-    clf = fitted(0.0, **options)
+    plain, clf = fitted_by("lp", **options), fitted(0.0, **options)
     np.testing.assert_array_equal(clf.weights_, plain.weights_)
     assert (clf.objective_, clf.bound_, clf.stop_reason_) == (plain.objective_, plain.bound_, plain.stop_reason_)
 
