@@ -12,6 +12,7 @@ from .cq import CqBoost as CqBoost
 from .erlp import ERLPBoost as ERLPBoost
 from .hard import HardMarginBoost as HardMarginBoost
 from .lexi import LexiBoost as LexiBoost
+from .logistic import LogisticBoost as LogisticBoost
 from .lp import LPBoost as LPBoost
 from .lp_nu import NuLPBoost as NuLPBoost
 from .md import MDBoost as MDBoost
@@ -28,6 +29,7 @@ from .two_stages import TwoStageProgramme as TwoStageProgramme
 FORMULATIONS: dict[str, type[Formulation]] = {
     formulation.name: formulation
     for formulation in (
+        LogisticBoost,
         NMBoost,
         QRLPBoost,
         LPBoost,

@@ -43,6 +43,12 @@ class Formulation(ParameterObject, ABC):
     """Whether a larger C uses fewer learners; a path over C begins where the most learners are generated."""
     has_sides: ClassVar[bool] = False
     """Whether the formulation may have side rows, so that a column is more than its votes on the data rows."""
+    corrects: ClassVar[str] = "trees"
+    """What is re-optimised unless the user says otherwise: one weight for each of the "trees", or all "leaves"."""
+    has_intercept: ClassVar[bool] = False
+    """Whether scores have a free intercept also where trees are corrected; leaves always have one."""
+    gives_log_odds: ClassVar[bool] = False
+    """Whether a score is the logarithm of the odds of the second class, which makes it a probability by itself."""
     guide: ClassVar[str] = "own"
     """The name of the guide, in ``loop/guides``, that chooses the duals for the next pricing."""
 

@@ -179,7 +179,7 @@ class Programme:
         weight_total = self.weight_set.total
         if weight_total is not None and abs(float(w.sum()) - weight_total) > 1e-13 * weight_total:
             return False
-        if not (w.min() >= 0 and w.max() <= self.weight_set.bound):
+        if len(w) and not (w.min() >= self.weight_set.lowest and w.max() <= self.weight_set.bound):
             return False
         if len(self.equations) and not self.equations.hold(u, self.rows.total(np.abs(u))):
             return False

@@ -152,6 +152,11 @@ class LogisticTerm(RowTerm):
     def response(self, margins: Vector, lower: Vector, upper: Vector) -> Vector:
         return np.clip(self.scale * expit(-margins), lower, upper)
 
+    def loss(self, margins: Vector, lower: Vector, upper: Vector) -> Vector:
+        """The loss itself where the box is the whole range of duals, which costs less than the conjugate."""
+        is_whole = not lower.any() and np.array_equal(upper, self.scale)
+        return self.scale * np.logaddexp(0.0, -margins) if is_whole else super().loss(margins, lower, upper)
+
     def _inside(self, u: Vector) -> Vector:
         """u as a fraction of ``scale``, kept inside (0, 1), where slope and curvature are finite."""
         return np.clip(u / self.scale, np.finfo(float).tiny, 1.0 - np.finfo(float).epsneg)

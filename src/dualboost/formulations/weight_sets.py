@@ -30,6 +30,10 @@ class WeightSet(Protocol):
     def bound(self) -> float: ...
 
     @property
+    def lowest(self) -> float:
+        """The smallest value of each weight."""
+
+    @property
     def is_bounded(self) -> bool:
         """Whether ``bound`` is finite."""
 
@@ -63,6 +67,7 @@ class Cone:
     ridge: float = 0.0
     total: None = None
     bound: float = np.inf
+    lowest: float = 0.0
     is_bounded: bool = False
 
     def value(self, w: Vector) -> float:
@@ -97,6 +102,7 @@ class Simplex:
     cost: float = 0.0
     ridge: float = 0.0
     bound: float = np.inf
+    lowest: float = 0.0
     is_bounded: bool = False
 
     def value(self, w: Vector) -> float:
@@ -128,6 +134,7 @@ class Box:
     cost: float = 0.0
     ridge: float = 0.0
     total: None = None
+    lowest: float = 0.0
     is_bounded: bool = True
 
     def value(self, w: Vector) -> float:
@@ -147,3 +154,33 @@ class Box:
 
     def with_unseen(self, edges: Vector, best_edge: float, n_unseen: float) -> Vector:
         return np.append(edges, best_edge * max(n_unseen, 0.0) if best_edge > 0 else best_edge)
+
+
+@dataclass(frozen=True)
+class Free:
+    """Weights of any sign, with a ridge: the values of leaves."""
+
+    ridge: float = 1.0
+    cost: float = 0.0
+    total: None = None
+    bound: float = np.inf
+    lowest: float = -np.inf
+    is_bounded: bool = False
+
+    def value(self, w: Vector) -> float:
+        return float(0.5 * self.ridge * (w @ w))
+
+    def support(self, edges: Vector) -> float:
+        return float(edges @ edges) / (2.0 * self.ridge)
+
+    def threshold(self, edges: Vector) -> float:
+        return 0.0
+
+    def nearest(self, w: Vector) -> Vector:
+        return w
+
+    def edge_scale(self, edges: Vector) -> float:
+        return 1.0
+
+    def with_unseen(self, edges: Vector, best_edge: float, n_unseen: float) -> Vector:
+        return np.append(edges, best_edge * np.sqrt(max(n_unseen, 0.0)))

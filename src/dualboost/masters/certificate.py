@@ -46,7 +46,7 @@ def certify(
         u, edges = shrink * u, shrink * edges
     primal, size = programme.primal_terms(w, margins, candidate.rho)
     dual = programme.dual_value(u, edges)
-    size = max(size, programme.rows.total(np.abs(u)) * float(w.sum()))
+    size = max(size, programme.rows.total(np.abs(u)) * float(np.abs(w).sum()))
     return MasterSolution(
         w=w,
         u=u,

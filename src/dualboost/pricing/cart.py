@@ -71,7 +71,7 @@ class CartPricer:
         n_rows = X.shape[0]
         self._data = data
         self._voting = voting
-        self._parameters = _parameters(n_rows, context)
+        self._parameters = tree_parameters(n_rows, context)
         self._dataset = lightgbm.Dataset(
             X,
             feature_name=[f"f{i}" for i in range(X.shape[1])],
@@ -81,7 +81,7 @@ class CartPricer:
         self._leaves_out_zeros = context.leave_out_zeros
         self._is_favouring = False
         self._grow_on(np.arange(n_rows), self._dataset)
-        self._can_split = _varies(X)
+        self._can_split = varies(X)
 
     def price(self, residual: Vector, favour: Vector | None) -> PricedColumn:
         if not self._can_split or (favour is None and not self._is_favouring):
@@ -138,7 +138,7 @@ class CartPricer:
         return self._gradients, self._hessians
 
 
-def _varies(X: Features) -> bool:
+def varies(X: Features) -> bool:
     """Whether any feature has two different values; a missing value counts as a value."""
     if sparse.issparse(X):
         return bool(X.nnz)
@@ -146,7 +146,7 @@ def _varies(X: Features) -> bool:
     return bool(((first != X) & ~(np.isnan(X) & np.isnan(first))).any())
 
 
-def _parameters(n_rows: int, context: PricingContext) -> dict[str, Any]:
+def tree_parameters(n_rows: int, context: PricingContext) -> dict[str, Any]:
     """LightGBM's parameters for plain CART: no shrinkage, no penalties, the same tree on any number of threads."""
     return {
         "objective": "none",

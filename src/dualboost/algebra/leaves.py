@@ -1,0 +1,189 @@
+"""The leaves of trees as columns: a column is the indicator of one leaf, and a tree is a block of columns.
+
+Only the number of the leaf that a row falls into is held: one byte for each row and tree. Trees that follow each other
+share a *group*, in which the leaves of a row in all of the group's trees are one number, its *cell*. A sum over the
+rows of each leaf is then one pass over the rows for a group, and not one for each tree.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._typing import Integers, Matrix, Vector
+from .rows import LIGHT, Rows
+
+MOST_CELLS = 1024
+"""The most cells of a group: the sums of its cells stay in the processor's nearest cache."""
+ROWS_AT_ONCE = 4096
+"""How many rows of indicators are written out at a time for the products of leaves with each other."""
+
+LeafNumbers = NDArray[np.unsignedinteger]
+
+
+class OutputOperator(Protocol):
+    """The part of a task's operator that leaves need."""
+
+    def apply(self, outputs: Vector) -> Vector: ...
+
+    def adjoint(self, u: Vector) -> Vector: ...
+
+    def scores(self, margins: Vector) -> Vector: ...
+
+
+@dataclass(frozen=True, eq=False)
+class LeafGroup:
+    """A few trees whose leaves are held together."""
+
+    first: int
+    """The first column of the group."""
+    sizes: tuple[int, ...]
+    """The number of leaves of each tree."""
+    cells: LeafNumbers
+    """The cell of each row."""
+
+    @property
+    def columns(self) -> slice:
+        return slice(self.first, self.first + sum(self.sizes))
+
+    @cached_property
+    def table(self) -> Matrix:
+        """For each cell, a one in the columns of the leaves that it stands for."""
+        codes = np.unravel_index(np.arange(int(np.prod(self.sizes))), self.sizes)
+        starts = np.cumsum((0, *self.sizes[:-1]))
+        table = np.zeros((len(codes[0]), sum(self.sizes)))
+        for start, code in zip(starts.tolist(), codes, strict=True):
+            table[np.arange(len(code)), start + code] = 1.0
+        return table
+
+    def cell_sums(self, values: Vector, block: slice = slice(None)) -> Vector:
+        """The sum of a vector over the rows of each cell, in one block of rows."""
+        return np.bincount(self.cells[block], weights=values, minlength=len(self.table)).astype(float, copy=False)
+
+    def spread(self, values: Vector, block: slice = slice(None)) -> Vector:
+        """For each row of a block, the sum of the values of its leaves in this group."""
+        return (self.table @ values).take(self.cells[block])
+
+
+class LeafColumns:
+    """The leaves of the trees held, and the products with their indicators."""
+
+    def __init__(self, rows: Rows, operator: OutputOperator) -> None:
+        self.rows = rows
+        self.operator = operator
+        self.sizes: list[int] = []
+        """The number of leaves of each tree."""
+        self._leaves: list[LeafNumbers] = []
+        self._groups: list[LeafGroup] | None = None
+
+    @property
+    def n_trees(self) -> int:
+        return len(self.sizes)
+
+    @property
+    def n_columns(self) -> int:
+        return sum(self.sizes)
+
+    @property
+    def starts(self) -> Integers:
+        """The first column of each tree, and the number of columns as the last entry."""
+        return np.cumsum([0, *self.sizes])
+
+    def of_tree(self, k: int) -> slice:
+        """The columns of one tree."""
+        starts = self.starts
+        return slice(int(starts[k]), int(starts[k + 1]))
+
+    def leaves(self, k: int) -> LeafNumbers:
+        """The leaf of each row in one tree."""
+        return self._leaves[k]
+
+    def append(self, leaves: Integers | LeafNumbers, n_leaves: int) -> None:
+        """Add a tree, given the leaf of each row."""
+        self.sizes.append(n_leaves)
+        self._leaves.append(leaves.astype(np.min_scalar_type(n_leaves - 1), copy=False))
+        self._groups = None
+
+    def hold(self, trees: Sequence[tuple[LeafNumbers, int]]) -> None:
+        """Hold these trees instead, each given by the leaf of each row and the number of leaves."""
+        self.sizes, self._leaves, self._groups = [], [], None
+        for leaves, n_leaves in trees:
+            self.append(leaves, n_leaves)
+
+    def seen(self, u: Vector) -> Vector:
+        """The duals of the data rows: leaves have no side rows."""
+        return u
+
+    @property
+    def groups(self) -> list[LeafGroup]:
+        if self._groups is None:
+            self._groups = self._grouped()
+        return self._groups
+
+    def _grouped(self) -> list[LeafGroup]:
+        groups, first, k = [], 0, 0
+        while k < self.n_trees:
+            n_cells, end = self.sizes[k], k + 1
+            while end < self.n_trees and n_cells * self.sizes[end] <= MOST_CELLS:
+                n_cells, end = n_cells * self.sizes[end], end + 1
+            groups.append(LeafGroup(first, tuple(self.sizes[k:end]), self._cells(k, end)))
+            first, k = groups[-1].columns.stop, end
+        return groups
+
+    def _cells(self, k: int, end: int) -> LeafNumbers:
+        if end == k + 1:
+            return self._leaves[k]
+        cells = self._leaves[k].astype(np.uint16)
+        for later in range(k + 1, end):
+            cells *= np.uint16(self.sizes[later])
+            cells += self._leaves[later]
+        return cells
+
+    def scores(self, values: Vector) -> Vector:
+        """For each row, the sum of the values of its leaves."""
+        scores = np.zeros(self.rows.n_data)
+
+        def work(block: slice) -> None:
+            for group in self.groups:
+                scores[block] += group.spread(values[group.columns], block)
+
+        self.rows.each(work, size=LIGHT * max(len(self.groups), 1))
+        return scores
+
+    def sums(self, values: Vector) -> Vector:
+        """For each leaf, the sum of a vector over its rows."""
+
+        def work(block: slice) -> Vector:
+            parts = [group.cell_sums(values[block], block) @ group.table for group in self.groups]
+            return np.concatenate([*parts, np.zeros(0)])
+
+        found: Vector = self.rows.add_up(work, size=LIGHT * max(len(self.groups), 1))
+        return found
+
+    def margins(self, values: Vector) -> Vector:
+        """A v: the rows of A times the values of all leaves."""
+        return self.operator.apply(self.scores(values))
+
+    def edges(self, u: Vector) -> Vector:
+        """A'u: for each leaf, the sum of the residuals of its rows."""
+        return self.sums(self.operator.adjoint(u))
+
+    def gram(self, d: Vector) -> Matrix:
+        """Z' diag(d) Z over the first ``len(d)`` rows, Z being the indicators and a last column of ones."""
+        size, starts = self.n_columns + 1, self.starts
+        total = np.zeros((size, size))
+        for low in range(0, len(d), ROWS_AT_ONCE):
+            part = d[low : low + ROWS_AT_ONCE]
+            rows = np.arange(len(part))
+            indicators = np.zeros((len(part), size), dtype=np.float32)
+            indicators[:, -1] = 1.0
+            for leaves, start in zip(self._leaves, starts.tolist(), strict=False):
+                indicators[rows, start + leaves[low : low + ROWS_AT_ONCE].astype(np.intp)] = 1.0
+            weighted = indicators * part[:, None].astype(np.float32)
+            total += np.dot(weighted.T, indicators)
+        return total

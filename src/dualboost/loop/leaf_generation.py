@@ -1,0 +1,240 @@
+"""The totally corrective loop where the values of all leaves are corrected.
+
+Grow a tree from the gradient and the curvature of the loss, re-optimise every leaf of every tree, repeat. More trees are
+grown than asked for; then those that are missed least are eliminated, and each tree that remains is grown once more
+against all others, and kept if the objective falls. At the end all leaves are solved to the duality gap.
+"""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from math import ceil
+
+import numpy as np
+
+from .._typing import Vector
+from ..errors import InterruptedFitWarning, SolverWarning
+from ..masters import MasterFailed, MasterSolution
+from ..masters.leaf_elimination import Elimination
+from ..masters.leaf_newton import certified
+from ..pricing.newton_trees import GrownTree
+from .held_out import HeldOut
+from .history import Iteration
+from .leaf_ensemble import LeafEnsemble, LeafStage
+from .leaf_trace import LeafCache, LeafTrace
+from .leaf_wiring import LeafWiring
+from .stopping import StoppingRule
+
+Observer = Callable[[Iteration], None]
+
+OVERGROWTH = 1.5
+"""How many times as many trees are grown as are asked for, before the least useful ones are eliminated."""
+PRICING_RIDGE = 3.0
+"""The ridge that trees are grown with, relative to that of the programme. A larger one finds better splits: leaves that
+look good on few rows gain less from it, and what the tree leaves over is taken up by the others."""
+ELIMINATED_AT_ONCE = 0.34
+"""The largest share of the trees that is eliminated from one quadratic model of the objective."""
+SWEEPS_AFTER_CHANGE = 2
+"""How many sweeps the others get after a tree was eliminated or regrown."""
+
+
+@dataclass
+class LeafGeneration:
+    """The loop; ``run`` returns all that was found, whatever stopped it."""
+
+    wiring: LeafWiring
+    max_trees: int
+    held_out: HeldOut | None = None
+    keep_best: bool = False
+    """Keep the iteration with the best validation score instead of the last one."""
+    stopping: Sequence[StoppingRule] = ()
+    observers: Sequence[Observer] = ()
+    trace: LeafTrace = field(default_factory=LeafTrace)
+
+    def __post_init__(self) -> None:
+        self.ensemble = LeafEnsemble.empty(self.wiring.programme, self.wiring.columns)
+        self._cache = None if self.held_out is None else LeafCache(self.held_out.X)
+        self._n_grown, self._grown_at = 0, time.perf_counter()
+
+    @property
+    def most_grown(self) -> int:
+        """How many trees are grown before elimination; a loss with kinks has no curvature to choose by."""
+        return ceil(OVERGROWTH * self.max_trees) if self.wiring.is_smooth else self.max_trees
+
+    def run(self) -> LeafTrace:
+        try:
+            try:
+                reason = self._generate()
+            except KeyboardInterrupt:
+                if not self.trace.stages:
+                    raise
+                reason = "interrupted"
+                self.ensemble.restore(self.trace.stages[-1])
+                warnings.warn(
+                    f"fit was interrupted; the ensemble of {len(self.trace.iterations)} iterations is returned.",
+                    InterruptedFitWarning,
+                    stacklevel=4,
+                )
+            self._polish()
+        except MasterFailed as failure:
+            reason = "solver_failed"
+            self._accept(failure)
+        self.trace.conclude(self.ensemble.trees)
+        return self.trace.stopped(reason)
+
+    def _generate(self) -> str:
+        """Grow, eliminate, regrow; returns why growing ended."""
+        self.ensemble.point = self.wiring.improved(self.ensemble.point)  # the intercept alone
+        reason = self._grow()
+        if self.keep_best and self.trace.stages:
+            self.ensemble.restore(self.trace.stages[self.trace.kept])
+        self._eliminate()
+        if reason in ("max_trees", "converged", "no_improvement") and self.wiring.is_smooth:
+            reason = self._regrow() or reason
+        return reason
+
+    def _grow(self) -> str:
+        while len(self.ensemble.held) < self.most_grown:
+            grown = self._grown_for(self.ensemble.point.residual, self.ensemble.point.curvature)
+            if grown is None:
+                return "converged"
+            fall = self._fall(grown)
+            if fall <= self.wiring.precision.tolerance * abs(self.ensemble.point.objective):
+                return "converged"
+            self.ensemble.enter(grown)
+            self.ensemble.point = self.wiring.improved(self.ensemble.point)
+            reason = self._note(fall)
+            if reason is not None:
+                return reason
+        return "max_trees"
+
+    def _eliminate(self) -> None:
+        """Remove the trees that are missed least, a third at a time, until as many are left as were asked for."""
+        while len(self.ensemble.held) > self.max_trees:
+            if not self.wiring.is_smooth:
+                self.ensemble.restore(_first(self.ensemble.stage(), self.max_trees))
+                return
+            n = len(self.ensemble.held)
+            elimination = Elimination(self.ensemble.point)
+            elimination.remove_down_to(max(self.max_trees, int(n * (1 - ELIMINATED_AT_ONCE))))
+            self.ensemble.restore(_some(self.ensemble.stage(), elimination))
+            self._settle()
+            self._note(np.nan)
+
+    def _regrow(self) -> str | None:
+        """Grow each tree once more against all others, the weakest first; returns why that ended early, if it did."""
+        for j in self._weakest_first():
+            k, before, stage = self.ensemble.held.index(j), self.ensemble.point, self.ensemble.stage()
+            without = self.ensemble.without(k)
+            grown = self._grown_for(without.residual, without.curvature)
+            if grown is None:
+                continue
+            self.ensemble.put(k, grown)
+            self._settle()
+            if self.ensemble.point.objective >= before.objective:
+                self.ensemble.undo(stage, before)
+                continue
+            reason = self._note(before.objective - self.ensemble.point.objective)
+            if reason not in (None, "no_improvement"):
+                return reason
+        return None
+
+    def _weakest_first(self) -> list[int]:
+        """The trees held, in the order of how much they move the scores."""
+        columns, values = self.wiring.columns, self.ensemble.stage().values
+        moves = [
+            self.wiring.rows.dot(np.abs(own).take(columns.leaves(k)), self.wiring.rows.counts)
+            for k, own in enumerate(values)
+        ]
+        return [self.ensemble.held[k] for k in np.argsort(moves, kind="stable").tolist()]
+
+    def _settle(self) -> None:
+        for _ in range(SWEEPS_AFTER_CHANGE):
+            self.ensemble.point = self.wiring.improved(self.ensemble.point)
+
+    def _grown_for(self, residual: Vector, curvature: Vector) -> GrownTree | None:
+        self._grown_at = time.perf_counter()
+        self._n_grown += 1
+        ridge = PRICING_RIDGE * self.wiring.programme.weight_set.ridge
+        grown = self.wiring.grower.grow(residual, curvature, ridge)
+        self._pricing_seconds, self._grown_at = time.perf_counter() - self._grown_at, time.perf_counter()
+        return grown
+
+    def _fall(self, grown: GrownTree) -> float:
+        """How much the objective falls, to second order, if the leaves of this tree alone move."""
+        point, n = self.ensemble.point, grown.tree.n_leaves
+        edges = np.bincount(grown.leaves, weights=point.residual, minlength=n)
+        curvature = np.bincount(grown.leaves, weights=point.curvature, minlength=n)
+        return float(0.5 * (edges**2 / (curvature + self.wiring.programme.weight_set.ridge)).sum())
+
+    def _note(self, fall: float) -> str | None:
+        """Record the ensemble; returns a reason to stop, if a rule has one."""
+        solution = certified(self.ensemble.point)
+        row = Iteration(
+            iteration=len(self.trace.iterations) + 1,
+            edge=fall,
+            pricing_seconds=self._pricing_seconds,
+            master_seconds=time.perf_counter() - self._grown_at,
+            **self._figures(solution),
+        )
+        better = not self.trace.iterations or not row.validation_accuracy <= self.trace.result.validation_accuracy
+        self.trace.note(self.ensemble.stage(), row, keep=better or not self.keep_best)
+        self.trace.n_grown = self._n_grown
+        for observer in self.observers:
+            observer(row)
+        return next(filter(None, (rule.reason(row) for rule in self.stopping)), None)
+
+    def _figures(self, solution: MasterSolution) -> dict[str, float]:
+        point, task = self.ensemble.point, self.wiring.task
+        validated, held = np.nan, self.held_out
+        if held is not None and self._cache is not None:
+            scores = self._cache.scores(self.ensemble.stage(), self.ensemble.trees)
+            validated = task.quality(scores, held.targets, held.rows)
+        return {
+            "objective": self.wiring.formulation.objective_sign * solution.primal,
+            "gap": solution.gap,
+            "threshold": solution.threshold,
+            "train_accuracy": task.quality(point.scores + point.intercept, self.wiring.targets, self.wiring.rows),
+            "validation_accuracy": validated,
+            "n_trees": len(self.ensemble.held),
+            "n_generated": self._n_grown,
+        }
+
+    def _polish(self) -> None:
+        """Solve all leaves to the optimum, and let that be the last iteration."""
+        self.ensemble.point, solution = self.wiring.optimum(self.ensemble.point)
+        self._conclude(solution)
+
+    def _conclude(self, solution: MasterSolution) -> None:
+        if not self.trace.iterations:
+            self._pricing_seconds = 0.0
+            self._note(0.0)
+        last = self.trace.iterations[-1]
+        self.trace.iterations[-1] = replace(last, **self._figures(solution))  # type: ignore[arg-type]
+        self.trace.stages[-1] = self.ensemble.stage()
+        self.trace.kept, self.trace.duals = len(self.trace.iterations) - 1, solution.u
+
+    def _accept(self, failure: MasterFailed) -> None:
+        """Keep the best feasible ensemble, with a warning, because no solver reached the tolerance."""
+        solution = certified(self.ensemble.point) if failure.best is None else failure.best
+        self._conclude(solution)
+        warnings.warn(
+            f"No solver reached a relative gap of {self.wiring.precision.tolerance:g} over {self.wiring.columns.n_trees}"
+            f" trees ({failure}); the best feasible ensemble, with gap {solution.gap:.1e}, is returned. A larger tol or "
+            "another C may help.",
+            SolverWarning,
+            stacklevel=5,
+        )
+
+
+def _first(stage: LeafStage, n: int) -> LeafStage:
+    return LeafStage(stage.trees[:n], stage.values[:n], stage.intercept)
+
+
+def _some(stage: LeafStage, elimination: Elimination) -> LeafStage:
+    """The stage that elimination leaves."""
+    trees = tuple(stage.trees[k] for k in elimination.kept)
+    return LeafStage(trees, tuple(elimination.values_of(k) for k in elimination.kept), elimination.intercept)

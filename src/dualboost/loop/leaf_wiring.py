@@ -1,0 +1,98 @@
+"""Puts the parts together where all leaves are corrected."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from .._typing import Vector
+from ..algebra.leaves import LeafColumns
+from ..algebra.rows import Rows
+from ..errors import UnsupportedFormulationError
+from ..formulations.base import Formulation
+from ..formulations.programme import Programme
+from ..formulations.weight_sets import Free
+from ..masters import MasterSolution, Precision, SolverOptions
+from ..masters.leaf_dense import dense_optimum
+from ..masters.leaf_newton import optimum
+from ..masters.leaf_point import LeafPoint
+from ..masters.leaf_sweeps import sweep
+from ..pricing.newton_trees import Grower
+from ..tasks.base import Operator, Task
+
+ROUGHLY = 1e-2
+"""The relative gap at which leaves under a loss with kinks are left between two pricings."""
+
+
+@dataclass(frozen=True, eq=False)
+class LeafWiring:
+    """The parts of a fit: targets and their task, the formulation, the rows, and who grows trees."""
+
+    task: Task
+    targets: Vector
+    formulation: Formulation
+    """The formulation, with a number for C."""
+    rows: Rows
+    solver: SolverOptions
+    precision: Precision
+    grower: Grower
+
+    @cached_property
+    def operator(self) -> Operator:
+        return self.task.operator(self.targets)
+
+    @cached_property
+    def columns(self) -> LeafColumns:
+        return LeafColumns(self.rows, self.operator)
+
+    @cached_property
+    def programme(self) -> Programme:
+        """The programme of the formulation, with leaves of any value and a ridge in place of its weights."""
+        plain = self.formulation.programme(self.rows, 1)
+        return replace(plain, weight_set=Free(1.0), intercepts=self.operator.intercepts())
+
+    @property
+    def is_smooth(self) -> bool:
+        """Whether the loss has no kinks, so that Newton's method applies."""
+        return not self.programme.term.is_linear
+
+    def improved(self, point: LeafPoint) -> LeafPoint:
+        """A point with a smaller objective, as good as the next pricing needs."""
+        if self.solver.reoptimize == "every":
+            return self.optimum(point)[0]
+        return sweep(point) if self.is_smooth else dense_optimum(point, ROUGHLY)[0]
+
+    def optimum(self, point: LeafPoint) -> tuple[LeafPoint, MasterSolution]:
+        """The optimum over the leaves held, to the tolerance."""
+        solve = optimum if self.is_smooth else dense_optimum
+        return solve(point, self.precision.tolerance)
+
+    def at(self, C: float) -> LeafWiring:
+        """The same parts at another C."""
+        return replace(self, formulation=replace(self.formulation, C=C).resolve(self.rows.n_samples))
+
+
+def wire_leaves(
+    task: Task,
+    targets: Vector,
+    formulation: Formulation,
+    rows: Rows,
+    solver: SolverOptions,
+    precision: Precision,
+    grower: Grower,
+) -> LeafWiring:
+    """Put the parts together; a formulation without a loss for free values is refused before any work is done."""
+    formulation = formulation.resolve(rows.n_samples)
+    require_leaves(formulation, rows)
+    return LeafWiring(task, targets, formulation, rows, solver, precision, grower)
+
+
+def require_leaves(formulation: Formulation, rows: Rows) -> None:
+    """Refuse a formulation that is not a loss plus a cost of the weights."""
+    programme = formulation.programme(rows, 1)
+    is_loss = programme.total is None and programme.weight_set.total is None and not programme.weight_set.is_bounded
+    if not is_loss or programme.stages is not None or formulation.has_sides or formulation.guide != "own":
+        raise UnsupportedFormulationError(
+            f"corrects='leaves' needs a loss plus a cost of the weights, as in 'logistic', 'convex', 'lp' or 'cg'; "
+            f"formulation {formulation.name!r} is another kind of programme: use corrects='trees'."
+        )

@@ -1,0 +1,56 @@
+"""Which trees to do without: what the objective loses by each tree, to second order, after all others have moved.
+
+At an optimum v with Hessian H, removing the values of tree t raises the objective by 1/2 v_t' [(H^-1)_tt]^-1 v_t, and
+moves the others by -(H^-1)_:t [(H^-1)_tt]^-1 v_t (the surgeon of Hassibi & Stork, 1993, for blocks of weights).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.linalg import cho_factor, cho_solve
+
+from .._typing import Integers, Vector
+from .leaf_newton import hessian
+from .leaf_point import LeafPoint
+
+
+class Elimination:
+    """The trees that remain when the least useful trees of a point are removed one by one."""
+
+    def __init__(self, point: LeafPoint) -> None:
+        starts = point.columns.starts.tolist()
+        self.kept = list(range(point.columns.n_trees))
+        """The trees that remain."""
+        self._values = np.append(point.values, point.intercept)
+        self._of_tree = [np.arange(low, high) for low, high in zip(starts[:-1], starts[1:], strict=True)]
+        matrix = hessian(point)
+        self._inverse = cho_solve(cho_factor(matrix, lower=True), np.eye(len(matrix)))
+
+    @property
+    def intercept(self) -> float:
+        return float(self._values[-1])
+
+    def values_of(self, k: int) -> Vector:
+        """The values of one of the trees."""
+        return self._values[self._of_tree[k]]
+
+    def costs(self) -> Vector:
+        """What the removal of each remaining tree costs."""
+        return np.array([self._cost(self._of_tree[k]) for k in self.kept])
+
+    def remove_down_to(self, n_trees: int) -> None:
+        """Remove the tree that costs least, again and again, until so many are left."""
+        while len(self.kept) > n_trees:
+            self._remove(self.kept[int(np.argmin(self.costs()))])
+
+    def _cost(self, columns: Integers) -> float:
+        own = self._values[columns]
+        return float(0.5 * own @ np.linalg.solve(self._inverse[np.ix_(columns, columns)], own))
+
+    def _remove(self, k: int) -> None:
+        columns = self._of_tree[k]
+        share = np.linalg.solve(self._inverse[np.ix_(columns, columns)], self._inverse[columns])
+        self._values -= self._values[columns] @ share
+        self._values[columns] = 0.0
+        self._inverse -= self._inverse[:, columns] @ share
+        self.kept.remove(k)

@@ -1,0 +1,91 @@
+"""The optimum over the values of all leaves: Newton's method, its equations solved by conjugate gradients.
+
+The preconditioner is the Hessian over the first rows, scaled up. Rows are in the order of a hash (``data/merging.py``),
+so that the first rows are a random sample; where they are all rows, one or two iterations suffice.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.linalg import cho_factor, cho_solve
+
+from .._typing import Matrix, Vector
+from .base import Candidate, MasterFailed, MasterSolution
+from .certificate import certify
+from .leaf_point import LeafPoint
+from .leaf_sweeps import FLATTEST, lowered
+
+SAMPLE = 12288
+"""How many rows the preconditioner is computed from."""
+MOST_STEPS = 60
+"""Newton's method needs 3 to 8 steps."""
+MOST_ITERATIONS = 60
+"""Conjugate gradients that need more iterations than this end with what they have found."""
+SLOW = 12
+"""After more iterations than this, the preconditioner is computed anew at the next step."""
+PRECISION = 0.02
+"""By how much conjugate gradients reduce the residual of Newton's equations."""
+AIM = 0.5
+"""The gap reached is at most this fraction of the tolerance, which leaves room for rounding."""
+
+
+def certified(point: LeafPoint) -> MasterSolution:
+    """The point with its duality gap."""
+    candidate = Candidate(point.values, point.u, point.rho)
+    return certify(point.columns, point.programme, candidate, (point.margins, point.edges))
+
+
+def optimum(point: LeafPoint, tolerance: float) -> tuple[LeafPoint, MasterSolution]:
+    """A point whose relative duality gap is at most the tolerance, and its certificate."""
+    solution, factor = certified(point), None
+    for _ in range(MOST_STEPS):
+        if solution.gap <= AIM * tolerance:
+            return point, solution
+        if factor is None:
+            factor = cho_factor(hessian(point), lower=True)
+        direction, change, n_iterations = _newton_direction(point, factor)
+        reached = lowered(point, direction, change)
+        if reached is point or n_iterations > SLOW:
+            if reached is point and n_iterations <= 1:
+                break
+            factor = None
+        point, solution = reached, certified(reached)
+    if solution.gap <= tolerance:
+        return point, solution
+    raise MasterFailed(solution, [f"Newton's method over the leaves ended at a gap of {solution.gap:.1e}"])
+
+
+def hessian(point: LeafPoint) -> Matrix:
+    """The Hessian of the objective in the values and the intercept, estimated from the first ``SAMPLE`` rows."""
+    rows, ridge = point.programme.rows, point.programme.weight_set.ridge
+    sample = point.curvature[:SAMPLE]
+    seen, total = float(sample.sum()), rows.total(point.curvature)
+    matrix = point.columns.gram(sample * (total / seen) if seen > 0 else sample)
+    diagonal = np.arange(len(matrix))
+    matrix[diagonal[:-1], diagonal[:-1]] += ridge
+    matrix[-1, -1] += FLATTEST * ridge
+    return matrix
+
+
+def _newton_direction(point: LeafPoint, factor: tuple[Matrix, bool]) -> tuple[Vector, Vector, int]:
+    """The solution of Newton's equations, how it changes the scores, and the number of iterations taken."""
+    columns, rows, ridge = point.columns, point.programme.rows, point.programme.weight_set.ridge
+    residual = point.descent
+    direction, change = np.zeros_like(residual), np.zeros_like(point.scores)
+    preconditioned = cho_solve(factor, residual)
+    search, product = preconditioned, float(residual @ preconditioned)
+    enough = PRECISION**2 * product
+    for n_iterations in range(1, MOST_ITERATIONS + 1):
+        scores = columns.scores(search[:-1])
+        weighted = point.curvature * (scores + search[-1])
+        image = np.append(columns.sums(weighted) + ridge * search[:-1], rows.total(weighted))
+        length = product / float(search @ image)
+        direction += length * search
+        change += length * scores
+        residual = residual - length * image
+        preconditioned = cho_solve(factor, residual)
+        before, product = product, float(residual @ preconditioned)
+        if not enough < product < np.inf:
+            break
+        search = preconditioned + (product / before) * search
+    return direction, change, n_iterations

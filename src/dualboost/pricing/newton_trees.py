@@ -1,0 +1,118 @@
+"""Trees for leaves that are re-optimised: grown by LightGBM from the gradient and the curvature of the loss.
+
+For a leaf with G = sum(r) and H = sum(h), LightGBM maximises the sum of G^2/(H + ridge): twice what the objective falls
+to second order if the values of these leaves alone move.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple, Protocol
+
+import lightgbm
+import numpy as np
+from numpy.typing import NDArray
+
+from .._typing import Vector
+from ..trees.lightgbm_text import parse_trees
+from ..trees.tree import Tree
+from .base import PricingContext, TrainingData
+from .cart import tree_parameters, varies
+
+LIGHTEST_LEAF = 1e-3
+"""The smallest sum of the curvature in a leaf, where that of a row of even odds is a quarter."""
+FEW_LEAVES = 32
+"""Up to this many leaves, comparing all rows with each leaf is faster than a binary search for every row."""
+
+
+class GrownTree(NamedTuple):
+    """A tree, and the leaf of each training row."""
+
+    tree: Tree
+    leaves: NDArray[np.unsignedinteger]
+
+
+class Grower(Protocol):
+    """Grows trees whose leaf values are chosen by others."""
+
+    def grow(self, residual: Vector, curvature: Vector, ridge: float) -> GrownTree | None:
+        """A tree that lowers the objective much, or None if no split lowers it.
+
+        ``residual`` is the negative gradient of the loss by row, ``curvature`` its second derivative.
+        """
+
+
+class NewtonTrees:
+    """Grows one tree for each call on binned training rows."""
+
+    def __init__(self, data: TrainingData, context: PricingContext) -> None:
+        n_rows = data.X.shape[0]
+        self._X = data.X
+        self._parameters = tree_parameters(n_rows, context) | {
+            "min_sum_hessian_in_leaf": LIGHTEST_LEAF,
+            "min_data_in_leaf": 1,
+            "cat_l2": 10.0,
+            "cat_smooth": 10.0,
+        }
+        self._dataset = lightgbm.Dataset(
+            data.X,
+            feature_name=[f"f{i}" for i in range(data.X.shape[1])],
+            categorical_feature=data.categorical,
+            params=self._parameters,
+        )
+        self._gradients = np.empty(n_rows, dtype=np.float32)
+        self._hessians = np.empty(n_rows, dtype=np.float32)
+        self._scores = np.zeros(n_rows)
+        self._ridge = np.nan
+        self._can_split = varies(data.X)
+
+    def grow(self, residual: Vector, curvature: Vector, ridge: float) -> GrownTree | None:
+        if not self._can_split:
+            return None
+        # LightGBM computes in single precision and has limits of its own, so numbers are scaled to those of plain rows.
+        scale = 0.25 * len(curvature) / max(float(curvature.sum()), np.finfo(float).tiny)
+        np.multiply(residual, -scale, out=self._gradients, casting="same_kind")
+        np.multiply(curvature, scale, out=self._hessians, casting="same_kind")
+        self._set_ridge(scale * ridge)
+        held = self._booster.num_trees()
+        try:
+            self._booster.update(fobj=self._derivatives)
+        except lightgbm.basic.LightGBMError:
+            return None
+        if self._booster.num_trees() == held:
+            return None
+        tree = parse_trees(self._booster.model_to_string(start_iteration=held, num_iteration=1))[0]
+        return GrownTree(tree, self._leaves(tree)) if tree.n_leaves > 1 else None
+
+    def _set_ridge(self, ridge: float) -> None:
+        if not hasattr(self, "_booster"):
+            self._booster = lightgbm.Booster(self._parameters | {"lambda_l2": ridge}, self._dataset)
+        elif ridge != self._ridge:
+            self._booster.reset_parameter({"lambda_l2": ridge})
+        self._ridge = ridge
+
+    def _leaves(self, tree: Tree) -> NDArray[np.unsignedinteger]:
+        """The leaf of each row, from how much the tree has added to LightGBM's own scores of the rows."""
+        scores: list[Vector] = []
+
+        def note(predictions: Vector, rows: lightgbm.Dataset) -> tuple[str, float, bool]:
+            scores.append(predictions.copy())
+            return "scores", 0.0, True
+
+        self._booster.eval_train(note)
+        added, self._scores = scores[0] - self._scores, scores[0]
+        order = np.argsort(tree.votes, kind="stable")
+        values = tree.votes[order]
+        distances = np.diff(values)
+        if distances.min() <= 1e-9 * max(np.abs(scores[0]).max(), np.abs(values).max()):
+            return tree.leaves(self._X).astype(np.min_scalar_type(tree.n_leaves - 1))
+        middles = values[:-1] + distances / 2
+        kind = np.min_scalar_type(tree.n_leaves - 1)
+        if tree.n_leaves > FEW_LEAVES:
+            return order.astype(kind)[np.searchsorted(middles, added)]
+        place = np.zeros(len(added), dtype=kind)
+        for middle in middles.tolist():
+            place += added > middle
+        return order.astype(kind)[place]
+
+    def _derivatives(self, predictions: Vector, rows: lightgbm.Dataset) -> tuple[Any, Any]:
+        return self._gradients, self._hessians
