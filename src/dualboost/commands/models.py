@@ -74,6 +74,7 @@ def description(model: Any) -> dict[str, Any]:
         "formulation": model.formulation_.name,
         "C": model.formulation_.C,
         "trees": model.n_trees_,
+        "leaves": model.n_leaves_,
         "trees_generated": model.n_generated_,
         "objective": model.objective_,
         "gap": model.gap_,
@@ -147,6 +148,7 @@ def evaluate(model: Path, data: Path, target: str, as_json: bool) -> None:
         "auc": roc_auc_score(labels == fitted.classes_[1], probabilities[:, 1]) if has_both else float("nan"),
         "log_loss": log_loss(labels == fitted.classes_[1], probabilities[:, 1], labels=[False, True]),
         "trees": fitted.n_trees_,
+        "leaves": fitted.n_leaves_,
     }
     table = confusion_matrix(labels, predicted, labels=fitted.classes_)
     for k, name in enumerate(fitted.classes_):

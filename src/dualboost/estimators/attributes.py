@@ -91,6 +91,10 @@ class FittedAttributes:
         return self.fitted_.figures.n_trees
 
     @property
+    def n_leaves_(self) -> int:
+        return self.fitted_.ensemble.n_leaves
+
+    @property
     def objective_(self) -> float:
         return self.fitted_.figures.objective
 

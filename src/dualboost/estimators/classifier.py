@@ -104,6 +104,9 @@ class DualBoostClassifier(InspectionMixin, PredictionMixin, ClassifierMixin, Bas
         The number of learners generated, and of iterations: the same if one column enters at a time.
     n_trees_ : int
         The number of weights above 1e-6 times the largest weight.
+    n_leaves_ : int
+        The number of leaves of the trees with a weight, which are pruned: a split between leaves of the same vote is
+        no split. A learner that is not a tree counts as one leaf.
     objective_ : float
         In the paper's own direction: "nm", "md", "md-full", "lp-nu", "hard", "soft", "total", "mlp" maximise, the
         others minimise ("qrlp" and "erlp" over the duals, so that more trees raise it).

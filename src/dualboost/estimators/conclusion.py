@@ -16,6 +16,7 @@ from ..loop.wiring import Wiring
 from ..models.ensemble import Ensemble
 from ..models.fitted import FitFigures, FittedModel, Tuning
 from ..trees.learner import Learner
+from ..trees.pruning import pruned
 from ..trees.tree import Tree
 from .reading import TrainingSet
 
@@ -35,7 +36,7 @@ def conclude(problem: Problem, trace: Trace, tuning: Tuning | None, n_jobs: int)
     data, rows, wiring = problem.training_set, problem.rows, problem.wiring
     weights = trace.final_weights()
     baseline = data.task.baseline(wiring.targets, wiring.columns.rows)
-    learners = _with_covers(trace, weights, rows)
+    learners = _finished(trace, weights, rows)
     ensemble = Ensemble(learners, weights, baseline, rows.X.shape[1], n_jobs)
     return FittedModel(
         task=data.task,
@@ -53,10 +54,10 @@ def conclude(problem: Problem, trace: Trace, tuning: Tuning | None, n_jobs: int)
     )
 
 
-def _with_covers(trace: Trace, weights: Vector, rows: TrainingRows) -> list[Learner]:
-    """The learners; trees with a weight record how many training rows fall into each leaf."""
+def _finished(trace: Trace, weights: Vector, rows: TrainingRows) -> list[Learner]:
+    """The learners; trees with a weight are pruned, and record how many training rows fall into each leaf."""
     return [
-        learner.with_covers(rows.X, rows.counts) if weight and isinstance(learner, Tree) else learner
+        pruned(learner).with_covers(rows.X, rows.counts) if weight and isinstance(learner, Tree) else learner
         for learner, weight in zip(trace.learners, weights, strict=True)
     ]
 

@@ -33,6 +33,7 @@ def fitted_html(clf: Any) -> str:
 def _summary(clf: Any) -> str:
     figures = {
         "trees used": f"{clf.n_trees_} of {clf.n_generated_}",
+        "leaves": f"{clf.n_leaves_}",
         "objective": f"{number(clf.objective_)} ({clf.formulation_.name}, C = {clf.formulation_.C:.4g})",
         "gap": f"{clf.gap_:.1e}",
         "stopped": str(clf.stop_reason_),

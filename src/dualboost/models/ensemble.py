@@ -15,7 +15,7 @@ from .._typing import Features, Matrix, Vector
 from ..tasks.binary import TIE
 from ..trees.learner import Learner
 from ..trees.lightgbm_text import format_model
-from ..trees.tree import Tree
+from ..trees.tree import Tree, n_leaves
 
 
 @dataclass(eq=False)
@@ -85,6 +85,11 @@ class Ensemble:
         for weight, vote in zip(weights / weights.sum(), votes, strict=True):
             scores += weight * vote
         return _settled(scores)
+
+    @property
+    def n_leaves(self) -> int:
+        """The leaves of all learners with a weight."""
+        return sum(n_leaves(self.learners[j]) for j in np.flatnonzero(self.weights).tolist())
 
     def feature_importances(self) -> Vector:
         """The weighted sum of each feature's shares in the learners, scaled to add up to one."""

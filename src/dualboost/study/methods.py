@@ -110,8 +110,7 @@ class TotallyCorrective(StudyMethod):
             solver=SolverOptions(reoptimize=settings.reoptimize),
             random_state=settings.seed,
         ).fit(X, y)
-        leaves = int(adapter_for(model).n_leaves[model.weights_ != 0].sum())
-        return Fitted(model, model.weights_, leaves, model.stop_reason_, model.gap_, model.objective_)
+        return Fitted(model, model.weights_, model.n_leaves_, model.stop_reason_, model.gap_, model.objective_)
 
     def _reweight(self, X: Matrix, y: Vector, value: float, settings: Settings) -> Fitted:
         trees = ADABOOST.fit(X, y, 1.0, settings).model

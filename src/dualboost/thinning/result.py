@@ -70,10 +70,10 @@ class ThinResult:
     def summary(self) -> Summary:
         """Trees, leaves, bytes of the saved model; and on all rows given: accuracies, log loss, seconds to predict."""
         adapter, (X, y) = self._adapter, self._data
-        members = np.arange(adapter.n_members)
+        left = getattr(self.model, "n_leaves_", int(adapter.n_leaves[self.kept].sum()))  # trees of ours are pruned
         figures = Summary()
         figures["trees"] = adapter.n_members, len(self.kept)
-        figures["leaves"] = int(adapter.n_leaves[members].sum()), int(adapter.n_leaves[self.kept].sum())
+        figures["leaves"] = int(adapter.n_leaves.sum()), left
         figures["bytes, saved"] = adapter.saved_bytes(self._original), adapter.saved_bytes(self.model)
         if not np.isnan(self.path["validation_score"]).all():
             after = self.full_score if self.chosen is None else float(self.path["validation_score"][self.chosen])

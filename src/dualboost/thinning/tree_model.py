@@ -53,6 +53,10 @@ class ThinnedTreesClassifier(ClassifierMixin, BaseEstimator):
     def n_features_in_(self) -> int:
         return self.n_features
 
+    @property
+    def n_leaves_(self) -> int:
+        return sum(tree.n_leaves for tree in self.trees)
+
     def __sklearn_is_fitted__(self) -> bool:
         return len(self.trees) > 0
 

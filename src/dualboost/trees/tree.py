@@ -41,17 +41,21 @@ class Tree:
         covers = np.bincount(self.leaves(X), weights=counts, minlength=self.n_leaves)
         return replace(self, covers=covers.astype(float))
 
-    def node_covers(self) -> Vector:
-        """The number of rows in each internal node: the sum over the leaves below it."""
-        assert self.covers is not None
-        covers = np.zeros(len(self.feature))
+    def top_down(self) -> list[int]:
+        """The internal nodes, every parent before its children."""
         pending = [0] if len(self.feature) else []
         order = []
         while pending:
             node = pending.pop()
             order.append(node)
             pending += [int(child) for child in (self.left[node], self.right[node]) if child >= 0]
-        for node in reversed(order):
+        return order
+
+    def node_covers(self) -> Vector:
+        """The number of rows in each internal node: the sum over the leaves below it."""
+        assert self.covers is not None
+        covers = np.zeros(len(self.feature))
+        for node in reversed(self.top_down()):
             for child in (int(self.left[node]), int(self.right[node])):
                 covers[node] += covers[child] if child >= 0 else self.covers[~child]
         return covers
@@ -97,6 +101,11 @@ def constant_tree(vote: float) -> Tree:
     """A tree that is a single leaf."""
     none = np.zeros(0, dtype=np.intp)
     return Tree(none, np.zeros(0), none, none, np.zeros(0, dtype=bool), {}, np.zeros(0), np.array([vote]))
+
+
+def n_leaves(learner: object) -> int:
+    """The number of leaves of a tree; a learner that is not a tree counts as one."""
+    return learner.n_leaves if isinstance(learner, Tree) else 1
 
 
 def column_values(X: Features, feature: int, rows: Integers | slice) -> Vector:

@@ -10,6 +10,7 @@ from sklearn.ensemble import HistGradientBoostingClassifier
 
 from ..._typing import Integers, Matrix, Vector
 from ...errors import UnsupportedModelError
+from ...trees.pruning import pruned
 from ...trees.tree import Tree, constant_tree
 from ..base import Outputs
 from ..links import Logit
@@ -66,7 +67,7 @@ class HistGradientBoostingAdapter(ScikitLearnAdapter):
         return np.array([tree.vote(X) for tree in self._trees], dtype=np.float32)
 
     def rebuild(self, kept: Integers, weights: Vector, intercept: float) -> Any:
-        trees = [self._trees[j] for j in kept]
+        trees = [pruned(self._trees[j]) for j in kept]
         thinned = ThinnedTreesClassifier(trees, weights, intercept, self.classes, self.n_features or 0, self._encoder)
         names = getattr(self._model, "feature_names_in_", None)
         if names is not None:

@@ -10,7 +10,8 @@ import numpy as np
 from ..._typing import Integers, Vector
 from ...estimators.classifier import DualBoostClassifier
 from ...tasks import require_two_classes
-from ...trees.tree import Tree, constant_tree
+from ...trees.pruning import pruned
+from ...trees.tree import Tree, constant_tree, n_leaves
 from ..base import Outputs
 from ..links import Normalised
 from .scikit_learn import ScikitLearnAdapter
@@ -36,15 +37,15 @@ class OwnAdapter(ScikitLearnAdapter):
         require_two_classes(model.fitted_.task, "thinned")
         total = float(model.weights_.sum())
         self.weights = model.weights_ / total if total > 0 else model.weights_.copy()
-        leaves = [learner.n_leaves if isinstance(learner, Tree) else 1 for learner in model.estimators_]
-        self.n_leaves = np.array(leaves, dtype=np.intp)
+        self.n_leaves = np.array([n_leaves(learner) for learner in model.estimators_], dtype=np.intp)
         self.n_nodes = 2 * self.n_leaves - 1
 
     def outputs(self, X: Any) -> Outputs:
         return np.ascontiguousarray(self._model.votes(X).T, dtype=np.float32)
 
     def rebuild(self, kept: Integers, weights: Vector, intercept: float) -> Any:
-        learners = [self._model.estimators_[j] for j in kept]
+        kept_learners = [self._model.estimators_[j] for j in kept]
+        learners = [pruned(learner) if isinstance(learner, Tree) else learner for learner in kept_learners]
         if intercept:
             learners.append(constant_tree(1.0 if intercept > 0 else -1.0))
             weights = np.append(weights, abs(intercept))
