@@ -83,7 +83,7 @@ def to_do(arguments: argparse.Namespace, records: list[Record]) -> Iterator[tupl
     for name in names_by_size(arguments.data, arguments.names, arguments.rows):
         for split in range(arguments.splits):
             for depth in arguments.depths:
-                for method in arguments.methods:
+                for method in arguments.methods or METHODS:
                     unit = Unit(name, split, depth, method, arguments.rows)
                     sizes = [size for size in arguments.sizes if (*unit, size) not in done]
                     if sizes:
@@ -122,7 +122,7 @@ def parse_arguments() -> argparse.Namespace:
     add("--depths", type=_numbers, default=list(DEPTHS), help="1,2,3,5")
     add("--sizes", type=_numbers, default=list(SIZES), help="numbers of trees: 5,10,20,40,100")
     add("--splits", type=int, default=N_SPLITS, help="splits, seeded 0, 1, ... (5)")
-    add("--methods", type=_words, default=list(METHODS), help=f"of {', '.join(ALL_METHODS)}")
+    add("--methods", type=_words, help=f"of {', '.join(ALL_METHODS)}")
     add("--rows", type=int, default=MOST_ROWS, help="training rows at most (4000)")
     add("--jobs", type=int, default=1, help="processes, one thread each (1)")
     add("--out", type=Path, default=Path("out/equal_trees"), help="folder of the results, tables and pictures")
@@ -133,7 +133,7 @@ def parse_arguments() -> argparse.Namespace:
 
 
 def check(parser: argparse.ArgumentParser, arguments: argparse.Namespace) -> None:
-    unknown = set(arguments.methods) - set(ALL_METHODS)
+    unknown = set(arguments.methods or []) - set(ALL_METHODS)
     if unknown:
         parser.error(f"--methods: {', '.join(sorted(unknown))} not known or not installed")
     if min(arguments.splits, arguments.rows, arguments.jobs, *arguments.depths, *arguments.sizes) < 1:
@@ -163,13 +163,19 @@ def main() -> int:
     path = arguments.out / RESULTS
     if not arguments.report_only:
         run(arguments, path)
-    records = read_records(path, arguments.rows)
-    if not records:
-        print(f"no results with --rows {arguments.rows} in {path}")
-        return 1
-    for written in write_report(records, arguments.out):
-        print(f"written: {written}")
-    return 0
+    return report(arguments, read_records(path, arguments.rows))
+
+
+def report(arguments: argparse.Namespace, records: list[Record]) -> int:
+    """Of all methods that are there; after ``--report-only`` of those named."""
+    if arguments.report_only and arguments.methods:
+        records = [record for record in records if record["method"] in arguments.methods]
+    written = write_report(records, arguments.out) if records else []
+    for path in written:
+        print(f"written: {path}")
+    if not written:
+        print(f"{arguments.out}: no results that every method has with --rows {arguments.rows}")
+    return 0 if written else 1
 
 
 if __name__ == "__main__":
