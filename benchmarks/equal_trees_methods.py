@@ -77,7 +77,7 @@ class LightGBM(Rival):
         self._rows = lightgbm.Dataset(X, y, params={"verbosity": -1, "num_threads": 1}, free_raw_data=False)
 
     def fit(self, depth: int, rate: float, n_trees: int) -> None:
-        # - Without a forced layout every fit would first time both.
+        # Without a forced layout every fit would first time both.
         options = {"objective": "binary", "num_threads": 1, "verbosity": -1, "force_col_wise": True}
         shape = {"max_depth": depth, "num_leaves": 2**depth, "learning_rate": rate}
         self._model = lightgbm.train(options | shape, self._rows, n_trees)
@@ -138,8 +138,8 @@ def log_loss(y: np.ndarray, probabilities: np.ndarray) -> float:
 
 def our_model(depth: int, n_trees: int, folds: Folds, seed: int) -> Any:
     """Our classifier with as many candidates, chosen on the same folds, by log loss where it can be."""
-    options = {"max_depth": depth, "max_trees": n_trees, "cv": folds, "Cs": len(RATES), "scoring": "neg_log_loss"}
-    options |= {"n_jobs": 1, "random_state": seed}
+    options: dict[str, Any] = {"max_depth": depth, "max_trees": n_trees, "n_jobs": 1, "random_state": seed}
+    options |= {"cv": folds, "Cs": len(RATES), "scoring": "neg_log_loss"}
     known = DualBoostClassifierCV().get_params()
     return DualBoostClassifierCV(**{name: value for name, value in options.items() if name in known})
 
@@ -167,4 +167,4 @@ def _n_leaves(model: Any) -> int:
 
 Run = Callable[[Split, int, Sequence[int]], list[Outcome]]
 RIVALS: dict[str, type[Rival]] = {"xgboost": XGBoost, "lightgbm": LightGBM, "hist": Histogram}
-METHODS: dict[str, Run] = {OURS: run_ours} | {name: partial(run_rival, rival) for name, rival in RIVALS.items()}
+METHODS: dict[str, Run] = {OURS: run_ours, **{name: partial(run_rival, rival) for name, rival in RIVALS.items()}}

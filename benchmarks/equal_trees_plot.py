@@ -35,7 +35,7 @@ MUTED = {
     "figs": {"color": "#a0a0a0", "linestyle": ":", "marker": "X"},
 }
 N_COLUMNS = 4
-FONTS = {"font.size": 8.5, "axes.titlesize": 9.5, "axes.labelsize": 8.5, "axes.spines.top": False}
+FONTS: dict[Any, Any] = {"font.size": 8.5, "axes.titlesize": 9.5, "axes.labelsize": 8.5, "axes.spines.top": False}
 FONTS |= {"axes.spines.right": False, "axes.edgecolor": "#888888", "xtick.color": "#444444", "ytick.color": "#444444"}
 
 

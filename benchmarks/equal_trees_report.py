@@ -138,6 +138,7 @@ def record(gains: pd.Series) -> str:
 
 
 def markdown(header: Iterable[object], rows: Iterable[Iterable[object]]) -> Iterator[str]:
-    header = list(header)
-    for row in (header, ["---"] * len(header), *rows):
+    columns = list(header)
+    every_row: list[Iterable[object]] = [columns, ["---"] * len(columns), *rows]
+    for row in every_row:
         yield "| " + " | ".join("-" if cell != cell else str(cell) for cell in row) + " |"
