@@ -1,7 +1,7 @@
 """Further rivals of the comparison at equal size, to be compared by leaves; each is there if its library is installed.
 
 Regularized greedy forest (``rgf_python``) may spend the leaves that all full trees would have, at any depth and in any
-number of trees. FIGS (``imodels``) may spend them in that number of trees, at any depth, since its trees come out deeper
+number of trees. FIGS (``imodels``) may spend them in that number of trees, at any depth, since trees come out deeper
 or shallower than the ``max_depth`` it takes; it chooses the share of the splits to use. EBM (``interpret-core``) has
 one round of boosting over all features for each tree, and pairs of features from depth 2; its leaves are the pieces of
 its tables. As for the others, six candidates are compared on the folds.
