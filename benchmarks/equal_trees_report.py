@@ -47,7 +47,7 @@ def means(by_data: pd.DataFrame) -> pd.DataFrame:
 def lines(table: pd.DataFrame, shared: pd.DataFrame, by_data: pd.DataFrame) -> Iterator[str]:
     yield "# Equal numbers of trees\n"
     yield (
-        f"Means over {shared.data.nunique()} data sets of the means over {shared.split.nunique()} splits; "
+        f"Means over {shared.data.nunique()} data sets of the means over up to {shared.split.nunique()} splits; "
         f"at most {shared.rows.max():,} training rows. "
         f"{len(table) - len(shared)} of {len(table)} results are left out: another method is not there yet."
     )
