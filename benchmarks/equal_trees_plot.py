@@ -1,0 +1,126 @@
+"""The pictures of the comparison at equal size: accuracy against trees and leaves, on average and by data set."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import matplotlib
+
+matplotlib.use("Agg")
+import matplotlib.pyplot as plt
+import pandas as pd
+from equal_trees_methods import OURS
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator
+
+TITLES = {
+    OURS: "dualboost",
+    "xgboost": "XGBoost",
+    "lightgbm": "LightGBM",
+    "hist": "HistGradientBoosting",
+    "rgf": "regularized greedy forest",
+    "ebm": "EBM",
+    "figs": "FIGS",
+}
+STRONG = {"color": "#d1345b", "linewidth": 2.2, "marker": "o", "markersize": 4.5, "zorder": 5}
+MUTED = {
+    "xgboost": {"color": "#5b7083", "linestyle": "-", "marker": "s"},
+    "lightgbm": {"color": "#7fa88b", "linestyle": "--", "marker": "^"},
+    "hist": {"color": "#b39b72", "linestyle": "-.", "marker": "D"},
+    "rgf": {"color": "#9a86b5", "linestyle": ":", "marker": "v"},
+    "ebm": {"color": "#6fa8bf", "linestyle": ":", "marker": "P"},
+    "figs": {"color": "#a0a0a0", "linestyle": ":", "marker": "X"},
+}
+N_COLUMNS = 4
+FONTS: dict[Any, Any] = {"font.size": 8.5, "axes.titlesize": 9.5, "axes.labelsize": 8.5, "axes.spines.top": False}
+FONTS |= {"axes.spines.right": False, "axes.edgecolor": "#888888", "xtick.color": "#444444", "ytick.color": "#444444"}
+
+
+def draw_means(means: pd.DataFrame, path: Path) -> None:
+    """One column of panels a depth; above against trees, below against leaves, all on one scale of accuracy."""
+    depths = means.index.unique("depth")
+    with plt.rc_context(FONTS):
+        figure, axes = plt.subplots(
+            2, len(depths), figsize=(2.25 * max(len(depths), 2), 5.0), sharey=True, squeeze=False, layout="constrained"
+        )
+        for (above, below), depth in zip(axes.T, depths, strict=True):
+            part = means.loc[depth]
+            for method in _ours_last(part["accuracy"]):
+                accuracy, style = part["accuracy", method], _style(method)
+                above.plot(part.index, accuracy, **style)
+                below.plot(part["n_leaves", method], accuracy, **style)
+            _trees_axis(above, part.index)
+            _leaves_axis(below)
+            above.set(title=f"depth {depth}", xlabel="trees allowed")
+        for ax in axes[:, 0]:
+            ax.set_ylabel("accuracy on rows not seen, %")
+        _finish(figure, axes.flat, means["accuracy"])
+        figure.savefig(path, dpi=200)
+        plt.close(figure)
+
+
+def draw_by_data(by_data: pd.DataFrame, depth: int, path: Path) -> None:
+    """One panel a data set: accuracy against trees at one depth, each on its own scale."""
+    part = by_data[by_data.depth == depth]
+    names = sorted(part.data.unique())
+    if not names:
+        return
+    n_rows = -(-len(names) // N_COLUMNS)
+    with plt.rc_context(FONTS):
+        figure, axes = plt.subplots(
+            n_rows, N_COLUMNS, figsize=(9.0, 1.75 * n_rows + 0.6), squeeze=False, layout="constrained"
+        )
+        for ax, name in zip(axes.flat, names, strict=False):
+            lines = part[part.data == name].pivot(index="size", columns="method", values="accuracy")
+            for method in _ours_last(lines):
+                ax.plot(lines.index, lines[method], **_style(method))
+            _trees_axis(ax, lines.index)
+            ax.set_title(name.replace("_", " "))
+        for ax in axes.flat[len(names) :]:
+            ax.set_visible(False)
+        figure.supylabel("accuracy on rows not seen, %", fontsize=8.5)
+        figure.supxlabel(f"trees allowed, depth {depth}", fontsize=8.5)
+        _finish(figure, axes.flat, part.pivot_table(index="size", columns="method", values="accuracy", observed=True))
+        figure.savefig(path, dpi=200)
+        plt.close(figure)
+
+
+def _ours_last(methods: Iterable[str]) -> list[str]:
+    return sorted(methods, key=lambda name: name == OURS)
+
+
+def _style(method: str) -> dict[str, Any]:
+    style = STRONG if method == OURS else MUTED[method] | {"linewidth": 1.4, "markersize": 3.2, "zorder": 3}
+    return style | {"label": TITLES[method]}
+
+
+def _trees_axis(ax: Axes, sizes: Iterable[int]) -> None:
+    sizes = list(sizes)
+    ax.set_xscale("log")
+    ax.set_xticks(sizes, [str(size) for size in sizes])
+    ax.minorticks_off()
+
+
+def _leaves_axis(ax: Axes) -> None:
+    ax.set(xscale="log", xlabel="leaves")
+    ax.xaxis.set_major_locator(LogLocator(subs=(1.0, 3.0)))
+    ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}"))
+    ax.minorticks_off()
+
+
+def _finish(figure: Figure, axes: Iterable[Axes], lines: pd.DataFrame) -> None:
+    """Faint lines to read by and one legend, ours first."""
+    for ax in axes:
+        ax.grid(color="#e4e4e4", linewidth=0.7)
+        ax.set_axisbelow(True)
+        ax.yaxis.set_major_locator(MaxNLocator(5))
+        handles = dict(zip(*reversed(ax.get_legend_handles_labels()), strict=True)) if ax.get_visible() else {}
+        if handles:
+            shown = handles
+    titles = [TITLES[name] for name in lines]
+    figure.legend(
+        [shown[title] for title in titles], titles, loc="outside upper center", ncols=len(titles), frameon=False
+    )
