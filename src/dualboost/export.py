@@ -6,31 +6,30 @@ import re
 from typing import Any
 
 import lightgbm
-import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from .errors import UnfittedModelError, UnsupportedModelError
 from .estimators.classifier import DualBoostClassifier
 from .trees.lightgbm_text import format_model
-from .trees.tree import Tree, constant_tree
 
 NOT_A_NAME = re.compile(r'[\s"\[\]{}:,]')
 """The characters that LightGBM does not allow in the name of a feature."""
 
 
 def to_lightgbm(clf: DualBoostClassifier) -> lightgbm.Booster:
-    """A fitted ensemble of trees as a LightGBM model: ``predict`` gives what ``clf.decision_function`` gives.
+    """A fitted ensemble of trees as a LightGBM model, with the intercept as a tree without a split.
 
-    Tools that read LightGBM models can read the result: SHAP's ``TreeExplainer``, converters to ONNX, treelite. The
-    objective is "regression", as the predictions are normalised margins, not probabilities; the sign of a margin is the
-    class. The model takes data frames with categorical columns as ``clf`` does. Learners that are not trees cannot be
-    exported.
+    Tools that read LightGBM models can read the result: SHAP's ``TreeExplainer``, converters to ONNX, treelite. Under
+    "logistic" the objective is "binary": ``predict`` gives the probability of the second class, and with
+    ``raw_score=True`` what ``clf.decision_function`` gives. Under other formulations it is "regression", and
+    ``predict`` gives ``clf.decision_function``: a margin, whose sign is the class. The model takes data frames with
+    categorical columns as ``clf`` does. Learners that are not trees cannot be exported.
 
     >>> from sklearn.datasets import load_breast_cancer
     >>> from dualboost import DualBoostClassifier, to_lightgbm
     >>> X, y = load_breast_cancer(return_X_y=True)
     >>> clf = DualBoostClassifier(max_trees=10).fit(X, y)
-    >>> bool(abs(to_lightgbm(clf).predict(X) - clf.decision_function(X)).max() < 1e-9)
+    >>> bool(abs(to_lightgbm(clf).predict(X) - clf.predict_proba(X)[:, 1]).max() < 1e-9)
     True
     """
     if not isinstance(clf, DualBoostClassifier):
@@ -39,15 +38,12 @@ def to_lightgbm(clf: DualBoostClassifier) -> lightgbm.Booster:
         check_is_fitted(clf)
     except Exception as error:
         raise UnfittedModelError("clf is not fitted; call its fit before exporting it.") from error
-    used = np.flatnonzero(clf.weights_)
-    trees = [learner for learner in (clf.estimators_[j] for j in used) if isinstance(learner, Tree)]
-    if len(trees) < len(used):
+    found = clf.fitted_.ensemble.scaled_trees()
+    if found is None:
         raise UnsupportedModelError("clf has learners that are not trees; only trees make a LightGBM model.")
-    weights = clf.weights_[used]
-    scales = weights / weights.sum() if len(used) else np.array([clf.fitted_.ensemble.baseline])
-    trees = trees or [constant_tree(1.0)]
     categories = [known.tolist() for _, known in sorted(clf.fitted_.encoder.categories.items())]
-    text = format_model(trees, scales, clf.n_features_in_, _names(clf), categories or None)
+    objective = "binary sigmoid:1" if clf.formulation_.gives_log_odds else "regression"
+    text = format_model(*found, clf.n_features_in_, _names(clf), categories or None, objective)
     return lightgbm.Booster(model_str=text)
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import lru_cache
 from typing import Protocol
 
 import numpy as np
@@ -51,15 +51,10 @@ class LeafGroup:
     def columns(self) -> slice:
         return slice(self.first, self.first + sum(self.sizes))
 
-    @cached_property
+    @property
     def table(self) -> Matrix:
         """For each cell, a one in the columns of the leaves that it stands for."""
-        codes = np.unravel_index(np.arange(int(np.prod(self.sizes))), self.sizes)
-        starts = np.cumsum((0, *self.sizes[:-1]))
-        table = np.zeros((len(codes[0]), sum(self.sizes)))
-        for start, code in zip(starts.tolist(), codes, strict=True):
-            table[np.arange(len(code)), start + code] = 1.0
-        return table
+        return _table(self.sizes)
 
     def cell_sums(self, values: Vector, block: slice = slice(None)) -> Vector:
         """The sum of a vector over the rows of each cell, in one block of rows."""
@@ -68,6 +63,17 @@ class LeafGroup:
     def spread(self, values: Vector, block: slice = slice(None)) -> Vector:
         """For each row of a block, the sum of the values of its leaves in this group."""
         return (self.table @ values).take(self.cells[block])
+
+
+@lru_cache(maxsize=256)
+def _table(sizes: tuple[int, ...]) -> Matrix:
+    codes = np.unravel_index(np.arange(int(np.prod(sizes))), sizes)
+    starts = np.cumsum((0, *sizes[:-1]))
+    table = np.zeros((len(codes[0]), sum(sizes)))
+    for start, code in zip(starts.tolist(), codes, strict=True):
+        table[np.arange(len(code)), start + code] = 1.0
+    table.setflags(write=False)
+    return table
 
 
 class LeafColumns:
@@ -80,6 +86,8 @@ class LeafColumns:
         """The number of leaves of each tree."""
         self._leaves: list[LeafNumbers] = []
         self._groups: list[LeafGroup] | None = None
+        self._known: dict[tuple[int, ...], tuple[list[LeafNumbers], LeafNumbers]] = {}
+        """The cells of groups by the identity of their trees' leaf numbers, which are held to keep it."""
 
     @property
     def n_trees(self) -> int:
@@ -126,12 +134,16 @@ class LeafColumns:
         return self._groups
 
     def _grouped(self) -> list[LeafGroup]:
-        groups, first, k = [], 0, 0
+        groups, first, k, known = [], 0, 0, self._known
+        self._known = {}
         while k < self.n_trees:
             n_cells, end = self.sizes[k], k + 1
             while end < self.n_trees and n_cells * self.sizes[end] <= MOST_CELLS:
                 n_cells, end = n_cells * self.sizes[end], end + 1
-            groups.append(LeafGroup(first, tuple(self.sizes[k:end]), self._cells(k, end)))
+            members = self._leaves[k:end]
+            key = tuple(map(id, members))
+            self._known[key] = known.get(key) or (members, self._cells(k, end))
+            groups.append(LeafGroup(first, tuple(self.sizes[k:end]), self._known[key][1]))
             first, k = groups[-1].columns.stop, end
         return groups
 

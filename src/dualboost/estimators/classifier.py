@@ -21,13 +21,15 @@ from ..inspection import InspectionMixin
 from ..loop.column_generation import ColumnGeneration
 from ..loop.held_out import HeldOut
 from ..loop.history import Trace
+from ..loop.leaf_generation import LeafGeneration
+from ..loop.leaf_wiring import LeafWiring, require_leaves, wire_leaves
 from ..loop.logs import log_end, log_iteration, log_start
 from ..loop.progress import ProgressBar
 from ..loop.stopping import Callbacks, NoImprovement, StoppingRule, TimeLimit
 from ..loop.wiring import Wiring, wire
 from ..masters import Precision, SolverOptions
 from ..models.fitted import Tuning
-from ..pricing import PricingContext, TrainingData, make_pool
+from ..pricing import PricingContext, TrainingData, make_grower, make_pool, makes_trees
 from ..tasks import CLASSIFICATION
 from .conclusion import Problem, conclude
 from .degenerate import warn_if_degenerate
@@ -152,9 +154,10 @@ class DualBoostClassifier(InspectionMixin, PredictionMixin, ClassifierMixin, Bas
 
     def __init__(
         self,
-        formulation: str | Formulation = "nm",
+        formulation: str | Formulation = "logistic",
         C: float | None = None,
         *,
+        corrects: str | None = None,
         epsilon: float | None = None,
         learner: Any = "cart",
         max_depth: int = 1,
@@ -171,6 +174,7 @@ class DualBoostClassifier(InspectionMixin, PredictionMixin, ClassifierMixin, Bas
     ) -> None:
         self.formulation = formulation
         self.C = C
+        self.corrects = corrects
         self.epsilon = epsilon
         self.learner = learner
         self.max_depth = max_depth
@@ -193,7 +197,7 @@ class DualBoostClassifier(InspectionMixin, PredictionMixin, ClassifierMixin, Bas
         problem = self._pose(training_set, formulation)
         trace = self._generate(problem)
         fitted = conclude(problem, trace, tuning, effective_n_jobs(self.n_jobs))
-        warn_if_degenerate(fitted, problem.wiring.columns)
+        warn_if_degenerate(fitted, problem.wiring)
         self._fitted = fitted
         return self
 
@@ -206,18 +210,33 @@ class DualBoostClassifier(InspectionMixin, PredictionMixin, ClassifierMixin, Bas
         rows = self._rows(data, training_weights)
         return Problem(data, rows, self._wire(data, rows, formulation, Precision(self.tol)), held_out)
 
-    def _wire(self, data: TrainingSet, rows: TrainingRows, formulation: Formulation, precision: Precision) -> Wiring:
+    def _wire(
+        self, data: TrainingSet, rows: TrainingRows, formulation: Formulation, precision: Precision
+    ) -> Wiring | LeafWiring:
         """The parts of the algorithm for these rows."""
         solver = self.solver or SolverOptions()
         algebra = Rows(rows.counts, data.task.groups(rows.targets), effective_n_jobs(self.n_jobs))
+        training_data = TrainingData(rows.X, sorted(data.encoder.categories))
+        if self._corrected(formulation) == "leaves":
+            require_leaves(formulation.resolve(algebra.n_samples), algebra)
+            grower = make_grower(
+                self.learner, training_data, PricingContext(self.max_depth, effective_n_jobs(self.n_jobs))
+            )
+            return wire_leaves(data.task, rows.targets, formulation, algebra, solver, precision, grower)
         sides = formulation.side_rows(algebra, rows.X.shape[1])
         columns = Columns(algebra, capacity=min(self.max_trees, 128), sides=sides)
         context = PricingContext(
             self.max_depth, effective_n_jobs(self.n_jobs), leave_out_zeros=solver.active_rows is not None
         )
-        training_data = TrainingData(rows.X, sorted(data.encoder.categories))
         pool = make_pool(self.learner, training_data, context, rotate=solver.schedule == "rotate")
-        return wire(data.task, rows.targets, formulation, columns, solver, precision, pool)
+        has_intercept = formulation.has_intercept
+        return wire(data.task, rows.targets, formulation, columns, solver, precision, pool, has_intercept)
+
+    def _corrected(self, formulation: Formulation) -> str:
+        """What is re-optimised: leaves only where learners are trees."""
+        if self.corrects is not None:
+            return self.corrects
+        return formulation.corrects if makes_trees(self.learner) else "trees"
 
     def _rows(self, data: TrainingSet, weights: Vector) -> TrainingRows:
         rows = merge_rows(data.features, data.targets, weights)
@@ -236,17 +255,19 @@ class DualBoostClassifier(InspectionMixin, PredictionMixin, ClassifierMixin, Bas
 
     def _generate(self, problem: Problem) -> Trace:
         wiring, callbacks = problem.wiring, Callbacks(as_callbacks(self.callbacks))
-        log_start(wiring.formulation, wiring.columns, self.max_trees)
+        log_start(wiring.formulation, wiring.columns.rows, self.max_trees)
         with one_blas_thread(), ProgressBar(self.max_trees, enabled=self.verbose > 0) as progress:
-            trace = ColumnGeneration(
-                wiring,
-                max_trees=self.max_trees,
-                most_entering=wiring.solver.most_entering,
-                held_out=problem.held_out,
-                keep_best=self.n_iter_no_change is not None,
-                stopping=[callbacks, *self._stopping_rules()],
-                observers=[progress, log_iteration, callbacks],
-            ).run()
+            common: dict[str, Any] = {
+                "max_trees": self.max_trees,
+                "held_out": problem.held_out,
+                "keep_best": self.n_iter_no_change is not None,
+                "stopping": [callbacks, *self._stopping_rules()],
+                "observers": [progress, log_iteration, callbacks],
+            }
+            if isinstance(wiring, LeafWiring):
+                trace: Trace = LeafGeneration(wiring, **common).run()
+            else:
+                trace = ColumnGeneration(wiring, most_entering=wiring.solver.most_entering, **common).run()
         log_end(trace)
         return trace
 

@@ -65,9 +65,10 @@ class DualBoostClassifierCV(TunedAttributes, DualBoostClassifier):
 
     def __init__(
         self,
-        formulation: str | Formulation = "nm",
+        formulation: str | Formulation = "logistic",
         Cs: Any = 10,
         *,
+        corrects: str | None = None,
         epsilon: float | None = None,
         learner: Any = "cart",
         max_depth: int = 1,
@@ -85,6 +86,7 @@ class DualBoostClassifierCV(TunedAttributes, DualBoostClassifier):
     ) -> None:
         super().__init__(
             formulation=formulation,
+            corrects=corrects,
             epsilon=epsilon,
             learner=learner,
             max_depth=max_depth,

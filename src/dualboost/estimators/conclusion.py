@@ -12,8 +12,9 @@ from ..data.features import has_missing
 from ..data.merging import TrainingRows
 from ..loop.held_out import HeldOut
 from ..loop.history import Trace
+from ..loop.leaf_wiring import LeafWiring
 from ..loop.wiring import Wiring
-from ..models.ensemble import Ensemble
+from ..models.ensemble import Ensemble, WeightStages
 from ..models.fitted import FitFigures, FittedModel, Tuning
 from ..trees.learner import Learner
 from ..trees.pruning import pruned
@@ -27,7 +28,7 @@ class Problem:
 
     training_set: TrainingSet
     rows: TrainingRows
-    wiring: Wiring
+    wiring: Wiring | LeafWiring
     held_out: HeldOut | None
 
 
@@ -37,7 +38,15 @@ def conclude(problem: Problem, trace: Trace, tuning: Tuning | None, n_jobs: int)
     weights = trace.final_weights()
     baseline = data.task.baseline(wiring.targets, wiring.columns.rows)
     learners = _finished(trace, weights, rows)
-    ensemble = Ensemble(learners, weights, baseline, rows.X.shape[1], n_jobs)
+    ensemble = Ensemble(
+        learners,
+        weights,
+        baseline,
+        rows.X.shape[1],
+        n_jobs,
+        intercept=trace.intercept,
+        is_normalised=wiring.has_normalised_scores,
+    )
     return FittedModel(
         task=data.task,
         encoder=data.encoder,
@@ -49,7 +58,7 @@ def conclude(problem: Problem, trace: Trace, tuning: Tuning | None, n_jobs: int)
         feature_names=data.feature_names,
         has_missing=has_missing(rows.X),
         duals=rows.spread(wiring.columns.seen(trace.duals)),
-        stages=trace.weights,
+        stages=trace.leaf_stages() or WeightStages(trace.weights, trace.intercepts),
         tuning=tuning,
     )
 
@@ -71,7 +80,7 @@ def _figures(trace: Trace) -> FitFigures:
         certified=trace.certified,
         stop_reason=trace.stop_reason,
         n_trees=result.n_trees,
-        n_generated=len(trace.learners),
+        n_generated=trace.n_generated,
         n_iterations=len(trace.iterations),
     )
 
@@ -79,9 +88,8 @@ def _figures(trace: Trace) -> FitFigures:
 def _calibration(problem: Problem, ensemble: Ensemble) -> Any:
     """The calibration of probabilities, fitted to the held-out rows, or else to the training rows."""
     task, rows, wiring, held_out = problem.training_set.task, problem.rows, problem.wiring, problem.held_out
+    if wiring.formulation.gives_log_odds:
+        return task.identity_calibration()
     if held_out is not None:
         return task.calibrate(ensemble.decide(held_out.X), held_out.targets, held_out.counts)
-    columns = wiring.columns
-    margins = columns.margins(ensemble.weights[: columns.n_columns])[: columns.n_data]
-    scores = ensemble.from_scores(wiring.operator.scores(margins))
-    return task.calibrate(scores, wiring.targets, rows.counts)
+    return task.calibrate(ensemble.decide(rows.X), wiring.targets, rows.counts)

@@ -11,6 +11,8 @@ from .._typing import Vector
 from ..algebra.columns import Columns
 from ..errors import DegenerateEnsembleWarning, DualBoostWarning, TiedEnsembleWarning
 from ..formulations import Formulation
+from ..loop.leaf_wiring import LeafWiring
+from ..loop.wiring import Wiring
 from ..models.fitted import FittedModel
 from ..tasks.binary import TIE
 
@@ -20,9 +22,13 @@ USER = 3
 """The ``stacklevel`` that makes a warning point to the user's call of ``fit``."""
 
 
-def warn_if_degenerate(model: FittedModel, columns: Columns) -> None:
+def warn_if_degenerate(model: FittedModel, wiring: Wiring | LeafWiring) -> None:
     """Warn if the ensemble is empty, gives a tie for most rows, or fails to reach what its formulation requires."""
-    for message, category in _findings(model, columns):
+    if isinstance(wiring, LeafWiring):
+        if not model.ensemble.weights.any():
+            warnings.warn(_without_splits(model.formulation), DegenerateEnsembleWarning, stacklevel=USER)
+        return
+    for message, category in _findings(model, wiring.columns):
         warnings.warn(message, category, stacklevel=USER)
 
 
@@ -36,6 +42,13 @@ def _findings(model: FittedModel, columns: Columns) -> Iterator[tuple[str, type[
     missed = formulation.shortcoming(margins[columns.n_data :])
     if missed is not None:
         yield missed, DegenerateEnsembleWarning
+
+
+def _without_splits(formulation: Formulation) -> str:
+    return (
+        f"No split lowers the objective of {formulation.name!r} with C={formulation.C:.3g}, so every row gets the "
+        "probabilities of the class balance. A larger C may help."
+    )
 
 
 def _emptiness(formulation: Formulation, columns: Columns) -> str:

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 from .._typing import Vector
-from ..arguments import require_integer, require_jobs, require_positive, require_seed
+from ..arguments import require_choice, require_integer, require_jobs, require_positive, require_seed
 from ..errors import InvalidDataError, InvalidParameterError
 from ..loop.history import Iteration
 from ..masters import SolverOptions
-from ..pricing import require_learner
+from ..pricing import makes_trees, require_learner
 
 
 def as_callbacks(value: Any) -> list[Callable[[Iteration], Any]]:
@@ -28,6 +28,7 @@ def as_callbacks(value: Any) -> list[Callable[[Iteration], Any]]:
 def check_common(estimator: Any) -> None:
     """Check the parameters that all estimators have, except for C, which its formulation checks."""
     require_learner(estimator.learner)
+    _require_corrects(estimator)
     _require_solver(estimator.solver)
     require_integer("max_depth", estimator.max_depth, least=1)
     require_integer("max_trees", estimator.max_trees, least=1)
@@ -41,6 +42,17 @@ def check_common(estimator: Any) -> None:
     as_callbacks(estimator.callbacks)
     if estimator.time_limit is not None:
         require_positive("time_limit", estimator.time_limit)
+
+
+def _require_corrects(estimator: Any) -> None:
+    if estimator.corrects is None:
+        return
+    asked = require_choice("corrects", estimator.corrects, ["trees", "leaves"])
+    if asked == "leaves" and not makes_trees(estimator.learner):
+        raise InvalidParameterError(
+            f"corrects='leaves' needs learners that are trees, 'cart' or 'optimal', but learner is "
+            f"{estimator.learner!r}; use corrects='trees'."
+        )
 
 
 def _require_solver(solver: Any) -> None:

@@ -228,28 +228,32 @@ class ColumnGeneration:
             **self._figures(solution),
         )
         keep = not self.keep_best or self._improves(record.validation_accuracy)
-        self.trace.append(solution.w, solution.u, record, keep)
+        self.trace.append(solution.w, self.intercept(solution), solution.u, record, keep)
         self._kept_programme = solution.programme if keep else self._kept_programme
         for observer in self.observers:
             observer(record)
 
     def _figures(self, solution: MasterSolution) -> dict[str, Any]:
         """The figures of a solution for the record of an iteration."""
-        scores = self.wiring.operator.scores(solution.margins[: self.columns.n_data])
+        scores = self.wiring.operator.scores(solution.margins[: self.columns.n_data]) + self.intercept(solution)
         held = self.held_out
         return {
             "objective": self.formulation.objective_sign * solution.primal,
             "gap": solution.gap,
             "threshold": solution.threshold,
             "train_accuracy": self._quality(scores, self.wiring.targets, self.rows),
-            "validation_accuracy": np.nan if held is None else self.score(held, solution.w),
+            "validation_accuracy": np.nan if held is None else self.score(held, solution.w, self.intercept(solution)),
             "n_trees": n_used(solution.w),
             "n_generated": len(solution.w),
         }
 
-    def score(self, held_out: HeldOut, w: Vector) -> float:
+    def intercept(self, solution: MasterSolution) -> float:
+        """The multiplier of the free intercept, which comes last among those of the equations."""
+        return float(solution.rho[-1]) if self.wiring.has_intercept else 0.0
+
+    def score(self, held_out: HeldOut, w: Vector, intercept: float) -> float:
         """How good the weights w are on held-out rows."""
-        return self._quality(held_out.scores(w), held_out.targets, held_out.rows)
+        return self._quality(held_out.scores(w) + intercept, held_out.targets, held_out.rows)
 
     def _quality(self, scores: Vector, targets: Vector, rows: Rows) -> float:
         """How good the scores are; if all scores are zero, how good the prediction of the empty ensemble is."""
@@ -269,7 +273,7 @@ class ColumnGeneration:
 
     def _replace_result(self, solution: MasterSolution) -> None:
         record = replace(self.trace.result, **self._figures(solution))
-        self.trace.replace_result(solution.w, solution.u, record)
+        self.trace.replace_result(solution.w, self.intercept(solution), solution.u, record)
         self._kept_programme = solution.programme
 
     def _accept_best(self, failure: MasterFailed) -> None:

@@ -37,6 +37,8 @@ class Trace:
 
     learners: list[Learner] = field(default_factory=list)
     weights: list[Vector] = field(default_factory=list)
+    intercepts: list[float] = field(default_factory=list)
+    """The intercept of each iteration; zero where there is none."""
     iterations: list[Iteration] = field(default_factory=list)
     duals: Vector = field(default_factory=lambda: np.zeros(0))
     """The final duals of the iteration that is kept."""
@@ -46,16 +48,17 @@ class Trace:
     certified: bool | None = None
     """Whether the result is proven optimal over all learners of the class; None where the pricers prove nothing."""
 
-    def append(self, w: Vector, u: Vector, iteration: Iteration, keep: bool) -> None:
+    def append(self, w: Vector, intercept: float, u: Vector, iteration: Iteration, keep: bool) -> None:
         """Add the ensemble of one iteration; with ``keep`` it becomes the result so far."""
         self.weights.append(w)
+        self.intercepts.append(intercept)
         self.iterations.append(iteration)
         if keep:
             self.duals, self.kept = u, len(self.iterations) - 1
 
-    def replace_result(self, w: Vector, u: Vector, iteration: Iteration) -> None:
+    def replace_result(self, w: Vector, intercept: float, u: Vector, iteration: Iteration) -> None:
         """Replace the ensemble that was kept by the polished one."""
-        self.weights[self.kept], self.duals = w, u
+        self.weights[self.kept], self.intercepts[self.kept], self.duals = w, intercept, u
         self.iterations[self.kept] = iteration
 
     @property
@@ -73,6 +76,16 @@ class Trace:
         return self
 
     @property
+    def intercept(self) -> float:
+        """The intercept of the result."""
+        return self.intercepts[self.kept]
+
+    @property
+    def n_generated(self) -> int:
+        """How many learners were generated."""
+        return len(self.learners)
+
+    @property
     def result(self) -> Iteration:
         return self.iterations[self.kept]
 
@@ -80,6 +93,10 @@ class Trace:
         """The weights of the result, with zeros for the learners generated after it."""
         w = self.weights[self.kept]
         return np.concatenate([w, np.zeros(len(self.learners) - len(w))])
+
+    def leaf_stages(self) -> Any:
+        """The ensembles on the way where leaves are corrected; None where trees are, and ``weights`` tell all."""
+        return None
 
     def history(self) -> dict[str, NDArray[Any]]:
         """``history_``: arrays of equal length, one for each attribute of ``Iteration``."""

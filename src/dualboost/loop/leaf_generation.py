@@ -1,7 +1,7 @@
 """The totally corrective loop where the values of all leaves are corrected.
 
-Grow a tree from the gradient and the curvature of the loss, re-optimise every leaf of every tree, repeat. More trees are
-grown than asked for; then those that are missed least are eliminated, and each tree that remains is grown once more
+Grow a tree from the gradient and the curvature of the loss, re-optimise every leaf of every tree, repeat. More trees
+are grown than asked for; then those that are missed least are eliminated, and each tree that remains is grown once more
 against all others, and kept if the objective falls. At the end all leaves are solved to the duality gap.
 """
 
@@ -101,7 +101,8 @@ class LeafGeneration:
             grown = self._grown_for(self.ensemble.point.residual, self.ensemble.point.curvature)
             if grown is None:
                 return "converged"
-            fall = self._fall(grown)
+            point, ridge = self.ensemble.point, self.wiring.programme.weight_set.ridge
+            fall = grown.fall(point.residual, point.curvature, ridge)
             if fall <= self.wiring.precision.tolerance * abs(self.ensemble.point.objective):
                 return "converged"
             self.ensemble.enter(grown)
@@ -163,13 +164,6 @@ class LeafGeneration:
         self._pricing_seconds, self._grown_at = time.perf_counter() - self._grown_at, time.perf_counter()
         return grown
 
-    def _fall(self, grown: GrownTree) -> float:
-        """How much the objective falls, to second order, if the leaves of this tree alone move."""
-        point, n = self.ensemble.point, grown.tree.n_leaves
-        edges = np.bincount(grown.leaves, weights=point.residual, minlength=n)
-        curvature = np.bincount(grown.leaves, weights=point.curvature, minlength=n)
-        return float(0.5 * (edges**2 / (curvature + self.wiring.programme.weight_set.ridge)).sum())
-
     def _note(self, fall: float) -> str | None:
         """Record the ensemble; returns a reason to stop, if a rule has one."""
         solution = certified(self.ensemble.point)
@@ -222,9 +216,9 @@ class LeafGeneration:
         solution = certified(self.ensemble.point) if failure.best is None else failure.best
         self._conclude(solution)
         warnings.warn(
-            f"No solver reached a relative gap of {self.wiring.precision.tolerance:g} over {self.wiring.columns.n_trees}"
-            f" trees ({failure}); the best feasible ensemble, with gap {solution.gap:.1e}, is returned. A larger tol or "
-            "another C may help.",
+            f"No solver reached a relative gap of {self.wiring.precision.tolerance:g} over "
+            f"{self.wiring.columns.n_trees} trees ({failure}); the best feasible ensemble, with gap {solution.gap:.1e}, "
+            "is returned. A larger tol or another C may help.",
             SolverWarning,
             stacklevel=5,
         )

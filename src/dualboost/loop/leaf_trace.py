@@ -19,7 +19,6 @@ class LeafTrace(Trace):
 
     stages: list[LeafStage] = field(default_factory=list)
     n_grown: int = 0
-    intercept: float = 0.0
 
     def note(self, stage: LeafStage, iteration: Iteration, keep: bool) -> None:
         """Add the ensemble of one iteration; with ``keep`` it becomes the result so far."""
@@ -36,10 +35,18 @@ class LeafTrace(Trace):
             trees[j].with_votes(values / size if size > 0 else np.zeros_like(values))
             for j, values, size in zip(stage.trees, stage.values, sizes.tolist(), strict=True)
         ]
-        self.weights, self.intercept = [sizes], stage.intercept
+        self.weights, self.intercepts = [sizes], [stage.intercept]
+        self._leaf_stages = LeafStages.of(trees, self.stages)
+
+    def leaf_stages(self) -> LeafStages:
+        return self._leaf_stages
 
     def final_weights(self) -> Vector:
         return self.weights[0]
+
+    @property
+    def intercept(self) -> float:
+        return self.intercepts[0]
 
     @property
     def n_generated(self) -> int:
@@ -61,8 +68,8 @@ class LeafStages:
     def __len__(self) -> int:
         return len(self.stages)
 
-    def scores(self, X: Features) -> Iterator[Vector]:
-        """The scores of each stage; every tree is followed once."""
+    def scores(self, X: Features, ensemble: object) -> Iterator[Vector]:
+        """The scores of each stage; every tree is followed once. The result itself is not needed."""
         leaves = LeafCache(X)
         return (leaves.scores(stage, self.trees) for stage in self.stages)
 
@@ -81,5 +88,3 @@ class LeafCache:
                 self._leaves[j] = trees[j].leaves(self._X).astype(np.min_scalar_type(trees[j].n_leaves - 1))
             scores += values.take(self._leaves[j])
         return scores
-
-

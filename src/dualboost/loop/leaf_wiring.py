@@ -37,6 +37,11 @@ class LeafWiring:
     precision: Precision
     grower: Grower
 
+    @property
+    def has_normalised_scores(self) -> bool:
+        """Scores are sums of leaf values, which are not divided by anything."""
+        return False
+
     @cached_property
     def operator(self) -> Operator:
         return self.task.operator(self.targets)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 
-from ..algebra.columns import Columns
+from ..algebra.rows import Rows
 from ..formulations.base import Formulation
 from .history import Iteration, Trace
 
@@ -12,12 +12,12 @@ logger = logging.getLogger("dualboost")
 logger.addHandler(logging.NullHandler())
 
 
-def log_start(formulation: Formulation, columns: Columns, max_trees: int) -> None:
+def log_start(formulation: Formulation, rows: Rows, max_trees: int) -> None:
     logger.info(
         "fit of %s with C=%.6g: %d distinct rows, at most %d trees",
         formulation.name,
         formulation.C,
-        columns.n_data,
+        rows.n_data,
         max_trees,
     )
 
@@ -42,7 +42,7 @@ def log_end(trace: Trace) -> None:
         trace.result.objective,
         trace.result.gap,
         trace.result.n_trees,
-        len(trace.learners),
+        trace.n_generated,
     )
 
 

@@ -54,8 +54,11 @@ def follow_path(wiring: Wiring, Cs: Vector, held_out: HeldOut, max_trees: int) -
             trace = generation.run()
         if trace.stop_reason == "interrupted":
             raise KeyboardInterrupt
-        w = trace.weights[-1] if trace.iterations or start is None else start.w
-        points[k] = PathPoint(float(Cs[k]), generation.score(held_out, w), _n_used_roughly(w))
+        if trace.iterations or start is None:
+            w, intercept = trace.weights[-1], trace.intercepts[-1]
+        else:
+            w, intercept = start.w, generation.intercept(start)
+        points[k] = PathPoint(float(Cs[k]), generation.score(held_out, w, intercept), _n_used_roughly(w))
     return [points[k] for k in range(len(Cs))]
 
 

@@ -35,6 +35,11 @@ class Wiring:
     n_columns: int | None = None
     """How many columns the programme is stated for; None for as many as are held."""
 
+    @property
+    def has_normalised_scores(self) -> bool:
+        """Whether scores are divided by the sum of the weights."""
+        return not self.formulation.gives_log_odds
+
     @cached_property
     def operator(self) -> Operator:
         """Computes rows of A from learners' votes, and from duals the residual that pricers see."""

@@ -6,6 +6,8 @@ moves the others by -(H^-1)_:t [(H^-1)_tt]^-1 v_t (the surgeon of Hassibi & Stor
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
@@ -22,7 +24,7 @@ class Elimination:
         self.kept = list(range(point.columns.n_trees))
         """The trees that remain."""
         self._values = np.append(point.values, point.intercept)
-        self._of_tree = [np.arange(low, high) for low, high in zip(starts[:-1], starts[1:], strict=True)]
+        self._of_tree = [np.arange(low, high) for low, high in pairwise(starts)]
         matrix = hessian(point)
         self._inverse = cho_solve(cho_factor(matrix, lower=True), np.eye(len(matrix)))
 

@@ -75,7 +75,9 @@ def _newton_direction(point: LeafPoint, factor: tuple[Matrix, bool]) -> tuple[Ve
     preconditioned = cho_solve(factor, residual)
     search, product = preconditioned, float(residual @ preconditioned)
     enough = PRECISION**2 * product
-    for n_iterations in range(1, MOST_ITERATIONS + 1):
+    n_iterations = 0
+    while n_iterations < MOST_ITERATIONS:
+        n_iterations += 1
         scores = columns.scores(search[:-1])
         weighted = point.curvature * (scores + search[-1])
         image = np.append(columns.sums(weighted) + ridge * search[:-1], rows.total(weighted))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +16,14 @@ from ..errors import UnsupportedModelError
 from ..formulations.base import Formulation
 from ..tasks.base import Task
 from ..trees.learner import Learner
-from .ensemble import Ensemble
+from .ensemble import Ensemble, WeightStages
+
+
+class Stages(Protocol):
+    """The ensembles on the way to the result."""
+
+    def scores(self, X: Features, ensemble: Ensemble) -> Iterator[Vector]:
+        """The scores of each stage; ``ensemble`` is the result."""
 
 
 @dataclass(frozen=True)
@@ -64,8 +71,8 @@ class FittedModel:
     """Whether each feature had missing values in training."""
     duals: Vector | None = None
     """One dual for each training row; None for a model from a file."""
-    stages: Sequence[Vector] | None = None
-    """The weights after each iteration; None for a model from a file."""
+    stages: Stages | None = None
+    """The ensemble after each iteration; None for a model from a file."""
     tuning: Tuning | None = None
 
     @property
@@ -73,7 +80,7 @@ class FittedModel:
         return self.ensemble.n_features
 
     def scores(self, X: Features) -> Vector:
-        """The normalised score of each row."""
+        """The score of each row."""
         return self.ensemble.decide(X)
 
     def predict(self, X: Features) -> NDArray[Any]:
@@ -98,7 +105,7 @@ class FittedModel:
             raise UnsupportedModelError(
                 "The model was loaded from a file, which holds no stages; only the estimator that was fitted has them."
             )
-        return self.ensemble.staged(X, self.stages)
+        return self.stages.scores(X, self.ensemble)
 
     @cached_property
     def feature_importances(self) -> Vector:
@@ -111,4 +118,5 @@ class FittedModel:
             self.figures, objective=np.nan, gap=np.nan, bound=None, certified=None, n_trees=n, n_generated=n
         )
         ensemble = replace(self.ensemble, learners=learners, weights=weights)
-        return replace(self, ensemble=ensemble, figures=figures, stages=[weights])
+        stages = WeightStages([weights], [ensemble.intercept])
+        return replace(self, ensemble=ensemble, figures=figures, stages=stages)

@@ -9,9 +9,11 @@ from ..trees.learner import Learner
 from .base import LearnerSpec, PricedColumn, Pricer, PricingContext, TrainingData
 from .cart import CartLearner, CartPricer
 from .estimator import ClassifierLearner, EstimatorPricer
+from .newton_trees import Grower
 from .optimal import OptimalLearner, OptimalPricer
 from .pool import Offer, Pool
 from .stumps import EdgePricer
+from .tree_growers import BestGrower
 
 LEARNERS: dict[str, type[Any]] = {learner.name: learner for learner in (CartLearner, OptimalLearner)}
 """The learners of trees by name; a name stands for the learner with its default options."""
@@ -20,6 +22,17 @@ LEARNERS: dict[str, type[Any]] = {learner.name: learner for learner in (CartLear
 def make_pool(learner: Any, data: TrainingData, context: PricingContext, rotate: bool = False) -> Pool:
     """The pricers for the estimator's parameter ``learner``."""
     return Pool([member.pricer(data, context) for member in as_learners(learner)], rotate)
+
+
+def makes_trees(learner: Any) -> bool:
+    """Whether all learners grow trees, whose leaves can be re-optimised."""
+    return all(hasattr(member, "grower") for member in as_learners(learner))
+
+
+def make_grower(learner: Any, data: TrainingData, context: PricingContext) -> Grower:
+    """Who grows the trees whose leaves are re-optimised."""
+    growers = [member.grower(data, context) for member in as_learners(learner)]  # type: ignore[attr-defined]
+    return growers[0] if len(growers) == 1 else BestGrower(growers)
 
 
 def require_learner(learner: Any) -> None:
@@ -56,6 +69,7 @@ __all__ = [
     "ClassifierLearner",
     "EdgePricer",
     "EstimatorPricer",
+    "Grower",
     "Learner",
     "LearnerSpec",
     "Offer",
@@ -67,6 +81,8 @@ __all__ = [
     "PricingContext",
     "TrainingData",
     "as_learners",
+    "make_grower",
     "make_pool",
+    "makes_trees",
     "require_learner",
 ]

@@ -11,18 +11,16 @@ from typing import Any, ClassVar
 
 import lightgbm
 import numpy as np
-from scipy import sparse
 
-from .._typing import Features, Integers, Vector
+from .._typing import Integers, Vector
 from ..arguments import ParameterObject, require_choice
 from ..trees.lightgbm_text import parse_trees
 from ..trees.tree import Tree, constant_tree
 from .base import PricedColumn, Pricer, PricingContext, TrainingData, priced, require_tree_options
+from .lightgbm_options import SMALLEST_LEAVES, tree_parameters, varies
+from .newton_trees import Grower, NewtonTrees
 from .stumps import EdgePricer
-
-SMALLEST_LEAVES = (1e-6, 1e-3, 1e-1)
-"""The smallest sum of |r| in a leaf, for |r| with a mean of one. LightGBM fails on some splits into lighter leaves, so
-that the values are tried in turn."""
+from .tree_growers import PricedTrees
 
 
 @dataclass
@@ -58,6 +56,11 @@ class CartLearner(ParameterObject):
         if self.criterion == "edge":
             return EdgePricer(data, self.voting, self.n_thresholds, context)
         return CartPricer(data, self.voting, context)
+
+    def grower(self, data: TrainingData, context: PricingContext) -> Grower:
+        if self.criterion == "edge":
+            return PricedTrees(self.pricer(data, context), data.X)
+        return NewtonTrees(data, context.with_depth(self.max_depth))
 
 
 class CartPricer:
@@ -136,35 +139,3 @@ class CartPricer:
 
     def _derivatives(self, predictions: Vector, rows: lightgbm.Dataset) -> tuple[Any, Any]:
         return self._gradients, self._hessians
-
-
-def varies(X: Features) -> bool:
-    """Whether any feature has two different values; a missing value counts as a value."""
-    if sparse.issparse(X):
-        return bool(X.nnz)
-    first = X[:1]
-    return bool(((first != X) & ~(np.isnan(X) & np.isnan(first))).any())
-
-
-def tree_parameters(n_rows: int, context: PricingContext) -> dict[str, Any]:
-    """LightGBM's parameters for plain CART: no shrinkage, no penalties, the same tree on any number of threads."""
-    return {
-        "objective": "none",
-        "learning_rate": 1.0,
-        "max_depth": context.max_depth,
-        "num_leaves": max(min(2 ** min(context.max_depth, 17), n_rows), 2),
-        "histogram_pool_size": 256.0,
-        "min_data_in_leaf": 0,  # LightGBM estimates counts from Hessians, and would refuse leaves of small duals
-        "min_sum_hessian_in_leaf": SMALLEST_LEAVES[0],
-        "min_data_in_bin": 1,
-        "lambda_l2": 0.0,
-        "cat_l2": 0.0,
-        "cat_smooth": 1.0,
-        "min_data_per_group": 1,
-        "feature_pre_filter": False,
-        "deterministic": True,
-        "force_col_wise": True,
-        "num_threads": context.n_jobs,
-        "seed": context.seed,
-        "verbosity": -1,
-    }

@@ -16,7 +16,7 @@ from .._typing import Vector
 from ..trees.lightgbm_text import parse_trees
 from ..trees.tree import Tree
 from .base import PricingContext, TrainingData
-from .cart import tree_parameters, varies
+from .lightgbm_options import tree_parameters, varies
 
 LIGHTEST_LEAF = 1e-3
 """The smallest sum of the curvature in a leaf, where that of a row of even odds is a quarter."""
@@ -29,6 +29,13 @@ class GrownTree(NamedTuple):
 
     tree: Tree
     leaves: NDArray[np.unsignedinteger]
+
+    def fall(self, residual: Vector, curvature: Vector, ridge: float) -> float:
+        """How much the objective falls, to second order, if the leaves of this tree alone move from zero."""
+        n = self.tree.n_leaves
+        edges = np.bincount(self.leaves, weights=residual, minlength=n)
+        curvatures = np.bincount(self.leaves, weights=curvature, minlength=n)
+        return float(0.5 * (edges**2 / (curvatures + ridge)).sum())
 
 
 class Grower(Protocol):

@@ -15,8 +15,10 @@ from ..trees.growing import Branch, build_tree
 from .base import PricedColumn, PricingContext, TrainingData, priced, require_tree_options
 from .cart import CartPricer
 from .enumeration import BinarySplits, best_of_depth_two
+from .newton_trees import Grower
 from .streed import best_within, require_streed
 from .stumps import EdgePricer
+from .tree_growers import PricedTrees
 
 MOST_SPLITS = {2: 512, 3: 128}
 """By depth (3 stands for 3 and more), about how many splits all features have together, by default."""
@@ -56,6 +58,9 @@ class OptimalLearner(ParameterObject):
 
     def pricer(self, data: TrainingData, context: PricingContext) -> OptimalPricer:
         return OptimalPricer(data, self, context.with_depth(self.max_depth))
+
+    def grower(self, data: TrainingData, context: PricingContext) -> Grower:
+        return PricedTrees(self.pricer(data, context), data.X)
 
 
 class OptimalPricer:

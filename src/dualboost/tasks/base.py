@@ -76,6 +76,10 @@ class Task(ABC):
         """What turns scores into probabilities, fitted to these rows."""
 
     @abstractmethod
+    def identity_calibration(self) -> Any:
+        """What turns scores into probabilities if the scores are log-odds already."""
+
+    @abstractmethod
     def decode(self, scores: Vector) -> NDArray[Any]:
         """The predictions for these scores."""
 

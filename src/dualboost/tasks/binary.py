@@ -106,6 +106,9 @@ class TwoClasses(Task):
     def calibrate(self, scores: Vector, targets: Vector, counts: Vector) -> MarginCalibration:
         return calibrate(scores, targets, counts)
 
+    def identity_calibration(self) -> MarginCalibration:
+        return MarginCalibration(1.0, 1.0)
+
     def decode(self, scores: Vector) -> NDArray[Any]:
         predicted: NDArray[Any] = self.classes[(scores > 0).astype(np.intp)]
         return predicted

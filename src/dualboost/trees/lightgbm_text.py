@@ -73,10 +73,12 @@ def format_model(
     n_features: int,
     names: Sequence[str] | None = None,
     categories: Sequence[Sequence[object]] | None = None,
+    objective: str = "regression",
 ) -> str:
     """The text of a model whose raw score is the sum of the trees' votes, each times its scale.
 
-    ``names`` are the names of the features; ``categories`` has one list for each categorical column of a data frame.
+    ``names`` are the names of the features; ``categories`` has one list for each categorical column of a data frame;
+    ``objective`` says what LightGBM makes of the raw score.
     """
     header = [
         "tree",
@@ -85,7 +87,7 @@ def format_model(
         "num_tree_per_iteration=1",
         "label_index=0",
         f"max_feature_idx={n_features - 1}",
-        "objective=regression",
+        f"objective={objective}",
         "feature_names=" + " ".join(names or (f"f{i}" for i in range(n_features))),
         "feature_infos=" + " ".join(["none"] * n_features),
         "",

@@ -1,0 +1,47 @@
+"""How LightGBM is asked to grow trees."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from .._typing import Features
+from .base import PricingContext
+
+SMALLEST_LEAVES = (1e-6, 1e-3, 1e-1)
+"""The smallest sum of |r| in a leaf, for |r| with a mean of one. LightGBM fails on some splits into lighter leaves, so
+that the values are tried in turn."""
+
+
+def varies(X: Features) -> bool:
+    """Whether any feature has two different values; a missing value counts as a value."""
+    if sparse.issparse(X):
+        return bool(X.nnz)
+    first = X[:1]
+    return bool(((first != X) & ~(np.isnan(X) & np.isnan(first))).any())
+
+
+def tree_parameters(n_rows: int, context: PricingContext) -> dict[str, Any]:
+    """LightGBM's parameters for plain CART: no shrinkage, no penalties, the same tree on any number of threads."""
+    return {
+        "objective": "none",
+        "learning_rate": 1.0,
+        "max_depth": context.max_depth,
+        "num_leaves": max(min(2 ** min(context.max_depth, 17), n_rows), 2),
+        "histogram_pool_size": 256.0,
+        "min_data_in_leaf": 0,  # LightGBM estimates counts from Hessians, and would refuse leaves of small duals
+        "min_sum_hessian_in_leaf": SMALLEST_LEAVES[0],
+        "min_data_in_bin": 1,
+        "lambda_l2": 0.0,
+        "cat_l2": 0.0,
+        "cat_smooth": 1.0,
+        "min_data_per_group": 1,
+        "feature_pre_filter": False,
+        "deterministic": True,
+        "force_col_wise": True,
+        "num_threads": context.n_jobs,
+        "seed": context.seed,
+        "verbosity": -1,
+    }
