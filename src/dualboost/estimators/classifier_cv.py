@@ -20,6 +20,7 @@ from ..loop.logs import log_choice
 from ..loop.path import ON_PATH, PathPoint, follow_path
 from ..masters import SolverOptions
 from ..models.fitted import Tuning
+from ..tasks.scoring import make_scoring
 from .attributes import TunedAttributes
 from .classifier import DualBoostClassifier
 from .parameters import check_common
@@ -52,15 +53,19 @@ class DualBoostClassifierCV(TunedAttributes, DualBoostClassifier):
     select : {"best", "sparsest"}, default="best"
         "best" takes the value with the best mean score, and among equal scores the one with fewer trees. "sparsest"
         takes the value with the fewest trees among those within one standard error of the best.
+    scoring : str, scorer or None, default=None
+        What the values are compared by: a name of ``sklearn.metrics.get_scorer_names()`` or a scorer made by
+        ``sklearn.metrics.make_scorer``; None is the accuracy. Probabilities, for scorers such as "neg_log_loss", are
+        those of the curve that fits the training rows.
 
     Attributes
     ----------
     C_ : float, the value chosen
     Cs_ : ndarray of the values compared
-    scores_ : ndarray of shape (n_folds, n_values), accuracies on held-out rows
+    scores_ : ndarray of shape (n_folds, n_values), scores on held-out rows
     path_ : dict of arrays "C", "score", "standard_error" and "n_trees"
-        Accuracy and trees for each C; the standard error is that of the mean over folds, or the binomial error of a
-        single split.
+        Score and trees for each C; nan where no solver can solve it. The standard error is that of the mean over folds;
+        for a single split it is the binomial error of the accuracy, or the jackknife's of another score.
     """
 
     def __init__(
@@ -77,6 +82,7 @@ class DualBoostClassifierCV(TunedAttributes, DualBoostClassifier):
         cv: Any = None,
         validation_fraction: float = 0.2,
         select: str = "best",
+        scoring: Any = None,
         time_limit: float | None = None,
         n_jobs: int | None = None,
         random_state: Any = None,
@@ -91,6 +97,7 @@ class DualBoostClassifierCV(TunedAttributes, DualBoostClassifier):
             max_trees=max_trees,
             tol=tol,
             solver=solver,
+            scoring=scoring,
             time_limit=time_limit,
             n_jobs=n_jobs,
             random_state=random_state,
@@ -117,9 +124,12 @@ class DualBoostClassifierCV(TunedAttributes, DualBoostClassifier):
         if len(folds) > 1:
             error = scores.std(axis=0, ddof=1) / np.sqrt(len(folds))
         else:
-            error = np.sqrt(mean * (1.0 - mean) / max(self.validation_fraction * n_rows, 1.0))
-        allowed = mean >= mean.max() - (error[np.argmax(mean)] if self.select == "sparsest" else 0.0)
-        chosen = min(np.flatnonzero(allowed), key=lambda k: (trees[k], -mean[k], k))
+            scoring = make_scoring(self.scoring)
+            error = np.array([np.nan if p.scored is None else scoring.standard_error(p.scored) for p in folds[0]])
+        known = np.nan_to_num(mean, nan=-np.inf)  # a value that no solver can solve is worse than all others
+        best = int(np.argmax(known))
+        allowed = known >= known[best] - (np.nan_to_num(error[best]) if self.select == "sparsest" else 0.0)
+        chosen = min(np.flatnonzero(allowed), key=lambda k: (trees[k], -known[k], k))
         path = {"C": values, "score": mean, "standard_error": error, "n_trees": trees}
         return Tuning(float(values[chosen]), values, scores, path)
 
@@ -129,7 +139,8 @@ class DualBoostClassifierCV(TunedAttributes, DualBoostClassifier):
         training[held] = 0.0
         rows = self._rows(data, training)
         wiring = self._wire(data, rows, self._untuned(), ON_PATH)
-        tested = HeldOut(data.features[held], data.targets[held], data.weights[held])
+        scoring = make_scoring(self.scoring)
+        tested = HeldOut(data.features[held], data.targets[held], data.weights[held], scoring)
         with one_blas_thread():
             return follow_path(wiring, values, tested, self.max_trees)
 

@@ -15,6 +15,7 @@ import numpy as np
 from .._typing import Vector
 from ..errors import InterruptedFitWarning
 from ..masters import MasterFailed, Precision
+from ..tasks.scoring import ScoredRows
 from .column_generation import ColumnGeneration
 from .held_out import HeldOut
 from .wiring import Wiring
@@ -32,7 +33,9 @@ class PathPoint:
 
     C: float
     score: float
+    """Not a number where no solver can solve this C."""
     n_trees: int
+    scored: ScoredRows | None = None
 
 
 def follow_path(wiring: Wiring, Cs: Vector, held_out: HeldOut, max_trees: int) -> list[PathPoint]:
@@ -44,8 +47,8 @@ def follow_path(wiring: Wiring, Cs: Vector, held_out: HeldOut, max_trees: int) -
         chosen = wiring.at(float(Cs[k]))
         try:
             start = chosen.master.polish(columns, chosen.programme()) if columns.n_columns else None
-        except MasterFailed:  # no solver can solve this extreme value of C, so it gets the worst score
-            points[k] = PathPoint(float(Cs[k]), 0.0, columns.n_columns)
+        except MasterFailed:  # no solver can solve this extreme value of C, so it is no candidate
+            points[k] = PathPoint(float(Cs[k]), np.nan, columns.n_columns)
             continue
         most = max(max_trees, columns.n_columns + max(max_trees // EXTRA_SHARE, 1))
         generation = ColumnGeneration(chosen, most, held_out=held_out, start=start)
@@ -55,7 +58,8 @@ def follow_path(wiring: Wiring, Cs: Vector, held_out: HeldOut, max_trees: int) -
         if trace.stop_reason == "interrupted":
             raise KeyboardInterrupt
         w = trace.weights[-1] if trace.iterations or start is None else start.w
-        points[k] = PathPoint(float(Cs[k]), generation.score(held_out, w), _n_used_roughly(w))
+        scored = generation.scored(held_out, w)
+        points[k] = PathPoint(float(Cs[k]), held_out.scoring.score(scored), _n_used_roughly(w), scored)
     return [points[k] for k in range(len(Cs))]
 
 
