@@ -117,15 +117,15 @@ class DualBoostClassifierCV(TunedAttributes, DualBoostClassifier):
     def _tune(self, data: TrainingSet) -> Tuning:
         n_rows = float(data.weights.sum())
         values = self._values(n_rows)
-        folds = [self._path(data, held, values) for held in self._folds(data)]
+        held_out = self._folds(data)
+        folds = [self._path(data, held, values, with_errors=len(held_out) == 1) for held in held_out]
         scores = np.array([[point.score for point in fold] for fold in folds])
         trees = np.array([[point.n_trees for point in fold] for fold in folds]).mean(axis=0)
         mean = scores.mean(axis=0)
         if len(folds) > 1:
             error = scores.std(axis=0, ddof=1) / np.sqrt(len(folds))
         else:
-            scoring = make_scoring(self.scoring)
-            error = np.array([np.nan if p.scored is None else scoring.standard_error(p.scored) for p in folds[0]])
+            error = np.array([point.standard_error for point in folds[0]])
         known = np.nan_to_num(mean, nan=-np.inf)  # a value that no solver can solve is worse than all others
         best = int(np.argmax(known))
         allowed = known >= known[best] - (np.nan_to_num(error[best]) if self.select == "sparsest" else 0.0)
@@ -133,7 +133,7 @@ class DualBoostClassifierCV(TunedAttributes, DualBoostClassifier):
         path = {"C": values, "score": mean, "standard_error": error, "n_trees": trees}
         return Tuning(float(values[chosen]), values, scores, path)
 
-    def _path(self, data: TrainingSet, held: Integers, values: Vector) -> list[PathPoint]:
+    def _path(self, data: TrainingSet, held: Integers, values: Vector, with_errors: bool) -> list[PathPoint]:
         """The scores of every value of C on the rows held out, after training on the other rows."""
         training = data.weights.copy()
         training[held] = 0.0
@@ -142,7 +142,7 @@ class DualBoostClassifierCV(TunedAttributes, DualBoostClassifier):
         scoring = make_scoring(self.scoring)
         tested = HeldOut(data.features[held], data.targets[held], data.weights[held], scoring)
         with one_blas_thread():
-            return follow_path(wiring, values, tested, self.max_trees)
+            return follow_path(wiring, values, tested, self.max_trees, with_errors)
 
     def _values(self, n_samples: float) -> Vector:
         if isinstance(self.Cs, Integral):

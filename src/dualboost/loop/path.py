@@ -15,7 +15,6 @@ import numpy as np
 from .._typing import Vector
 from ..errors import InterruptedFitWarning
 from ..masters import MasterFailed, Precision
-from ..tasks.scoring import ScoredRows
 from .column_generation import ColumnGeneration
 from .held_out import HeldOut
 from .wiring import Wiring
@@ -35,11 +34,16 @@ class PathPoint:
     score: float
     """Not a number where no solver can solve this C."""
     n_trees: int
-    scored: ScoredRows | None = None
+    standard_error: float = np.nan
 
 
-def follow_path(wiring: Wiring, Cs: Vector, held_out: HeldOut, max_trees: int) -> list[PathPoint]:
-    """One point for each value of C, in the order of ``Cs``; the wiring may be that of any C."""
+def follow_path(
+    wiring: Wiring, Cs: Vector, held_out: HeldOut, max_trees: int, with_errors: bool = False
+) -> list[PathPoint]:
+    """One point for each value of C, in the order of ``Cs``; the wiring may be that of any C.
+
+    With ``with_errors``, the points have the standard errors of their scores.
+    """
     columns = wiring.columns
     order = range(len(Cs)) if wiring.formulation.sparser_with_larger_C else range(len(Cs) - 1, -1, -1)
     points: dict[int, PathPoint] = {}
@@ -59,7 +63,8 @@ def follow_path(wiring: Wiring, Cs: Vector, held_out: HeldOut, max_trees: int) -
             raise KeyboardInterrupt
         w = trace.weights[-1] if trace.iterations or start is None else start.w
         scored = generation.scored(held_out, w)
-        points[k] = PathPoint(float(Cs[k]), held_out.scoring.score(scored), _n_used_roughly(w), scored)
+        error = held_out.scoring.standard_error(scored) if with_errors else np.nan
+        points[k] = PathPoint(float(Cs[k]), held_out.scoring.score(scored), _n_used_roughly(w), error)
     return [points[k] for k in range(len(Cs))]
 
 
