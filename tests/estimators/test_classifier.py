@@ -19,7 +19,7 @@ from ..conftest import is_priced_by_votes, small_dataset
 from ..paper_programmes import PAPER
 
 HISTORY = {
-    "iteration", "objective", "gap", "edge", "threshold", "train_accuracy", "validation_accuracy", "n_trees",
+    "iteration", "objective", "gap", "edge", "threshold", "train_accuracy", "validation_score", "n_trees",
     "n_generated", "pricing_seconds", "master_seconds", "bound",
 }  # fmt: skip
 
@@ -50,7 +50,7 @@ def test_attributes_agree(fitted, twonorm):
     assert fitted.feature_importances_.sum() == pytest.approx(1.0)
     assert fitted.stop_reason_ in ("converged", "max_trees")
     assert list(fitted.classes_) == [-1, 1]
-    assert np.isnan(fitted.history_["validation_accuracy"]).all()
+    assert np.isnan(fitted.history_["validation_score"]).all()
 
 
 def test_votes_and_weights_make_the_decision(fitted, twonorm):
@@ -153,7 +153,7 @@ def test_validation_is_recorded_and_stops(twonorm):
         random_state=0,
         solver=SolverOptions(reoptimize="every"),
     ).fit(X, y)
-    validated = clf.history_["validation_accuracy"]
+    validated = clf.history_["validation_score"]
     assert clf.stop_reason_ == "no_improvement"
     best = int(np.argmax(validated))
     assert clf.n_generated_ == best + 1 + 5

@@ -72,7 +72,7 @@ def test_the_best_iteration_is_kept_when_stopped():
         "cg", max_trees=50, validation_fraction=0.3, n_iter_no_change=40, random_state=0, callbacks=stop_at_five
     ).fit(X, Y)
     assert clf.stop_reason_ == "callback"
-    best = int(np.argmax(clf.history_["validation_accuracy"]))
+    best = int(np.argmax(clf.history_["validation_score"]))
     assert not clf.weights_[best + 1 :].any()
 
 

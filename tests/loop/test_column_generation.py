@@ -168,7 +168,7 @@ def test_keep_best_keeps_the_first_best_iteration():
     source, _, generation = loop("cg", max_trees=10, keep_best=True)
     generation.held_out = HeldOut(np.arange(40), source.labels[:40], source.counts[:40])
     trace = generation.run()
-    accuracies = [row.validation_accuracy for row in trace.iterations]
+    accuracies = [row.validation_score for row in trace.iterations]
     assert trace.kept == int(np.argmax(accuracies))
     assert len(trace.final_weights()) == len(trace.learners)
     assert (trace.final_weights()[trace.kept + 1 :] == 0).all()

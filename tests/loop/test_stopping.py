@@ -16,7 +16,7 @@ ITERATION = Iteration(1, 0.0, 0.0, 0.0, 0.0, 0.9, 0.5, 1, 0.0, 0.0)
 )
 def test_no_improvement(accuracies, stops_at):
     rule = NoImprovement(patience=2)
-    records = [replace(ITERATION, iteration=k, validation_accuracy=a) for k, a in enumerate(accuracies, start=1)]
+    records = [replace(ITERATION, iteration=k, validation_score=a) for k, a in enumerate(accuracies, start=1)]
     reasons = [rule.reason(record) for record in records for _ in range(2)][1::2]  # to be asked twice changes nothing
     found = reasons.index("no_improvement") if "no_improvement" in reasons else None
     assert found == stops_at

@@ -17,6 +17,7 @@ from dualboost.errors import (
     UnfittedModelError,
     UnsupportedModelError,
 )
+from dualboost.inspection.html import fitted_html
 from dualboost.plots import plot_history, plot_margins, plot_path, plot_tree, plot_weights
 
 from .conftest import X, Y
@@ -32,7 +33,7 @@ def test_history_has_three_panels(fitted):
     np.testing.assert_array_equal(gap.lines[0].get_ydata(), np.maximum(fitted.history_["gap"], 1e-16))
     assert gap.get_yscale() == "log"
     np.testing.assert_array_equal(drawn(accuracy, "training"), fitted.history_["train_accuracy"])
-    np.testing.assert_array_equal(drawn(accuracy, "held out"), fitted.history_["validation_accuracy"])
+    np.testing.assert_array_equal(drawn(accuracy, "held out"), fitted.history_["validation_score"])
     assert drawn(accuracy, "rows given")[-1] == fitted.score(X, Y)
 
 
@@ -138,3 +139,13 @@ def test_the_library_is_imported_with_the_first_plot_only():
     code = "import lightgbm, sys; before = set(sys.modules); import dualboost.plots; new = set(sys.modules) - before;"
     code += "assert not any(name.startswith('matplotlib') for name in new)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_another_score_than_the_accuracy_has_an_axis_of_its_own():
+    clf = DualBoostClassifier(max_trees=5, validation_fraction=0.3, random_state=0, scoring="neg_log_loss").fit(X, Y)
+    axes = plot_history(clf)
+    assert "held out" not in axes[2].get_legend_handles_labels()[1]
+    other = axes[2].figure.axes[-1]
+    assert other.get_ylabel() == "neg_log_loss, held out"
+    np.testing.assert_array_equal(other.lines[0].get_ydata(), clf.history_["validation_score"])
+    assert "neg_log_loss: " in fitted_html(clf)

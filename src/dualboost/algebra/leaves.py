@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from .._typing import Integers, Matrix, Vector
 from .rows import LIGHT, Rows
+from .side_rows import NoSideRows
 
 MOST_CELLS = 1024
 """The most cells of a group: the sums of its cells stay in the processor's nearest cache."""
@@ -82,6 +83,7 @@ class LeafColumns:
     def __init__(self, rows: Rows, operator: OutputOperator) -> None:
         self.rows = rows
         self.operator = operator
+        self.sides = NoSideRows()
         self.sizes: list[int] = []
         """The number of leaves of each tree."""
         self._leaves: list[LeafNumbers] = []

@@ -10,7 +10,7 @@ rows that the pricer sees. If it depends on the learner, its dual becomes a fact
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import ClassVar, Protocol
 
 import numpy as np
 
@@ -23,6 +23,9 @@ LEAST_HURDLE = 0.1
 
 class SideRows(Protocol):
     """The side rows of one formulation."""
+
+    read_splits: ClassVar[bool]
+    """Whether entries depend on the splits of a learner, and not only on its votes."""
 
     @property
     def n(self) -> int: ...
@@ -44,6 +47,7 @@ class SideRows(Protocol):
 class NoSideRows:
     """No side rows."""
 
+    read_splits: ClassVar[bool] = False
     n: int = 0
 
     def entries(self, of_data: Vector, learner: Learner | None) -> Vector:
@@ -63,6 +67,7 @@ class NoSideRows:
 class MeanMargin:
     """One side row: the mean of a column over the data rows, with ``shares`` that add up to one."""
 
+    read_splits: ClassVar[bool] = False
     shares: Vector
     n: int = 1
 
@@ -87,6 +92,7 @@ class FeatureDifferences:
     divided by that difference.
     """
 
+    read_splits: ClassVar[bool] = True
     first: Integers
     second: Integers
     n_features: int

@@ -31,6 +31,7 @@ from ..masters import Precision, SolverOptions
 from ..models.fitted import Tuning
 from ..pricing import PricingContext, TrainingData, make_grower, make_pool, makes_trees
 from ..tasks import CLASSIFICATION
+from ..tasks.scoring import make_scoring
 from .conclusion import Problem, conclude
 from .degenerate import warn_if_degenerate
 from .parameters import as_callbacks, check_common
@@ -77,11 +78,15 @@ class DualBoostClassifier(InspectionMixin, PredictionMixin, ClassifierMixin, Bas
     solver : SolverOptions, default=None
         How the programmes are solved, which does not change what is optimal; None means ``SolverOptions()``.
     validation_fraction : float, default=None
-        The share of rows held out to record the validation accuracy, and to calibrate probabilities.
+        The share of rows held out to record the validation score, and to calibrate probabilities.
     n_iter_no_change : int, default=None
-        Stop when the validation accuracy has not risen for that many iterations, and keep the best iteration: later
+        Stop when the validation score has not risen for that many iterations, and keep the best iteration: later
         learners get weight zero, and ``objective_`` and ``gap_`` are those of the best iteration. Needs
         ``validation_fraction``.
+    scoring : str, scorer or None, default=None
+        The validation score: a name of ``sklearn.metrics.get_scorer_names()`` or a scorer made by
+        ``sklearn.metrics.make_scorer``; None is the accuracy. Probabilities, for scorers such as "neg_log_loss", are
+        those of the curve that fits the training rows. Needs ``validation_fraction``.
     time_limit : float, default=None
         Seconds after which no further iteration begins.
     n_jobs : int, default=None
@@ -107,8 +112,8 @@ class DualBoostClassifier(InspectionMixin, PredictionMixin, ClassifierMixin, Bas
     n_trees_ : int
         The number of weights above 1e-6 times the largest weight.
     n_leaves_ : int
-        The number of leaves of the trees with a weight, which are pruned: a split between leaves of the same vote is
-        no split. A learner that is not a tree counts as one leaf.
+        The number of leaves of the trees with a weight, in which (but for "spatial") no split has the same vote on both
+        sides. A learner that is not a tree counts as one leaf.
     objective_ : float
         In the paper's own direction: "nm", "md", "md-full", "lp-nu", "hard", "soft", "total", "mlp" maximise, the
         others minimise ("qrlp" and "erlp" over the duals, so that more trees raise it).
@@ -131,7 +136,7 @@ class DualBoostClassifier(InspectionMixin, PredictionMixin, ClassifierMixin, Bas
         with CART, a heuristic, that is not a proof that none exists; for "soft", "total" and "mlp", that epsilon is
         reached.
     history_ : dict of equal-length arrays
-        iteration, objective, gap, edge, threshold, train_accuracy, validation_accuracy, n_trees, n_generated,
+        iteration, objective, gap, edge, threshold, train_accuracy, validation_score, n_trees, n_generated,
         pricing_seconds, master_seconds, bound (nan where nothing is proven).
     feature_importances_ : ndarray
         For each feature the weighted sum, over the learners, of its share in the learner's gain (for classifiers that
@@ -166,6 +171,7 @@ class DualBoostClassifier(InspectionMixin, PredictionMixin, ClassifierMixin, Bas
         solver: SolverOptions | None = None,
         validation_fraction: float | None = None,
         n_iter_no_change: int | None = None,
+        scoring: Any = None,
         time_limit: float | None = None,
         n_jobs: int | None = None,
         random_state: Any = None,
@@ -183,6 +189,7 @@ class DualBoostClassifier(InspectionMixin, PredictionMixin, ClassifierMixin, Bas
         self.solver = solver
         self.validation_fraction = validation_fraction
         self.n_iter_no_change = n_iter_no_change
+        self.scoring = scoring
         self.time_limit = time_limit
         self.n_jobs = n_jobs
         self.random_state = random_state
@@ -195,7 +202,7 @@ class DualBoostClassifier(InspectionMixin, PredictionMixin, ClassifierMixin, Bas
         training_set = read_training_set(self, CLASSIFICATION, X, y, sample_weight)
         formulation, tuning = self._choose_formulation(training_set)
         problem = self._pose(training_set, formulation)
-        trace = self._generate(problem)
+        trace = self._generate(problem, (tuning and tuning.max_trees) or self.max_trees)
         fitted = conclude(problem, trace, tuning, effective_n_jobs(self.n_jobs))
         warn_if_degenerate(fitted, problem.wiring)
         self._fitted = fitted
@@ -251,14 +258,15 @@ class DualBoostClassifier(InspectionMixin, PredictionMixin, ClassifierMixin, Bas
         held = hold_out(strata, data.weights, self.validation_fraction, rng)
         training_weights = data.weights.copy()
         training_weights[held] = 0.0
-        return HeldOut(data.features[held], data.targets[held], data.weights[held]), training_weights
+        scoring = make_scoring(self.scoring)
+        return HeldOut(data.features[held], data.targets[held], data.weights[held], scoring), training_weights
 
-    def _generate(self, problem: Problem) -> Trace:
+    def _generate(self, problem: Problem, max_trees: int) -> Trace:
         wiring, callbacks = problem.wiring, Callbacks(as_callbacks(self.callbacks))
-        log_start(wiring.formulation, wiring.columns.rows, self.max_trees)
-        with one_blas_thread(), ProgressBar(self.max_trees, enabled=self.verbose > 0) as progress:
+        log_start(wiring.formulation, wiring.columns.rows, max_trees)
+        with one_blas_thread(), ProgressBar(max_trees, enabled=self.verbose > 0) as progress:
             common: dict[str, Any] = {
-                "max_trees": self.max_trees,
+                "max_trees": max_trees,
                 "held_out": problem.held_out,
                 "keep_best": self.n_iter_no_change is not None,
                 "stopping": [callbacks, *self._stopping_rules()],
@@ -284,6 +292,10 @@ class DualBoostClassifier(InspectionMixin, PredictionMixin, ClassifierMixin, Bas
         make_formulation(self.formulation, self.C, self.epsilon)
         if self.validation_fraction is not None:
             require_fraction("validation_fraction", self.validation_fraction)
+        elif self.scoring is not None:
+            raise InvalidParameterError(
+                f"scoring={self.scoring!r} needs rows to score: set validation_fraction, for example to 0.1."
+            )
         if self.n_iter_no_change is not None:
             require_integer("n_iter_no_change", self.n_iter_no_change, least=1)
             if self.validation_fraction is None:

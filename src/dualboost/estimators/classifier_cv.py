@@ -16,10 +16,13 @@ from ..data.splitting import hold_out
 from ..errors import InvalidParameterError
 from ..formulations import Formulation, make_formulation
 from ..loop.held_out import HeldOut
+from ..loop.leaf_path import follow_leaf_path, sizes_below
+from ..loop.leaf_wiring import LeafWiring
 from ..loop.logs import log_choice
 from ..loop.path import ON_PATH, PathPoint, follow_path
 from ..masters import SolverOptions
 from ..models.fitted import Tuning
+from ..tasks.scoring import make_scoring
 from .attributes import TunedAttributes
 from .classifier import DualBoostClassifier
 from .parameters import check_common
@@ -51,16 +54,21 @@ class DualBoostClassifierCV(TunedAttributes, DualBoostClassifier):
         The share of rows to score on if ``cv`` is None.
     select : {"best", "sparsest"}, default="best"
         "best" takes the value with the best mean score, and among equal scores the one with fewer trees. "sparsest"
-        takes the value with the fewest trees among those within one standard error of the best.
+        takes the value with the fewest trees among those within one standard error of the best; where leaves are
+        corrected, it also tries fewer trees than ``max_trees``, and the final fit has as many as were chosen.
+    scoring : str, scorer or None, default=None
+        What the values are compared by: a name of ``sklearn.metrics.get_scorer_names()`` or a scorer made by
+        ``sklearn.metrics.make_scorer``; None is the accuracy. Probabilities, for scorers such as "neg_log_loss", are
+        those of the curve that fits the training rows.
 
     Attributes
     ----------
     C_ : float, the value chosen
     Cs_ : ndarray of the values compared
-    scores_ : ndarray of shape (n_folds, n_values), accuracies on held-out rows
+    scores_ : ndarray of shape (n_folds, n_values), scores on held-out rows
     path_ : dict of arrays "C", "score", "standard_error" and "n_trees"
-        Accuracy and trees for each C; the standard error is that of the mean over folds, or the binomial error of a
-        single split.
+        Score and trees for each C; nan where no solver can solve it. The standard error is that of the mean over folds;
+        for a single split it is the binomial error of the accuracy, or the jackknife's of another score.
     """
 
     def __init__(
@@ -78,6 +86,7 @@ class DualBoostClassifierCV(TunedAttributes, DualBoostClassifier):
         cv: Any = None,
         validation_fraction: float = 0.2,
         select: str = "best",
+        scoring: Any = None,
         time_limit: float | None = None,
         n_jobs: int | None = None,
         random_state: Any = None,
@@ -93,6 +102,7 @@ class DualBoostClassifierCV(TunedAttributes, DualBoostClassifier):
             max_trees=max_trees,
             tol=tol,
             solver=solver,
+            scoring=scoring,
             time_limit=time_limit,
             n_jobs=n_jobs,
             random_state=random_state,
@@ -106,34 +116,46 @@ class DualBoostClassifierCV(TunedAttributes, DualBoostClassifier):
 
     def _choose_formulation(self, data: TrainingSet) -> tuple[Formulation, Tuning]:
         tuning = self._tune(data)
-        log_choice(tuning.C, len(tuning.Cs), float(tuning.path["score"][tuning.Cs == tuning.C][0]))
+        log_choice(tuning.C, len(tuning.Cs), float(np.nanmax(tuning.path["score"])))
         return make_formulation(self.formulation, tuning.C, self.epsilon), tuning
 
     def _tune(self, data: TrainingSet) -> Tuning:
         n_rows = float(data.weights.sum())
         values = self._values(n_rows)
-        folds = [self._path(data, held, values) for held in self._folds(data)]
+        held_out = self._folds(data)
+        folds = [self._path(data, held, values, with_errors=len(held_out) == 1) for held in held_out]
         scores = np.array([[point.score for point in fold] for fold in folds])
         trees = np.array([[point.n_trees for point in fold] for fold in folds]).mean(axis=0)
         mean = scores.mean(axis=0)
         if len(folds) > 1:
             error = scores.std(axis=0, ddof=1) / np.sqrt(len(folds))
         else:
-            error = np.sqrt(mean * (1.0 - mean) / max(self.validation_fraction * n_rows, 1.0))
-        allowed = mean >= mean.max() - (error[np.argmax(mean)] if self.select == "sparsest" else 0.0)
-        chosen = min(np.flatnonzero(allowed), key=lambda k: (trees[k], -mean[k], k))
-        path = {"C": values, "score": mean, "standard_error": error, "n_trees": trees}
-        return Tuning(float(values[chosen]), values, scores, path)
+            error = np.array([point.standard_error for point in folds[0]])
+        known = np.nan_to_num(mean, nan=-np.inf)  # a value that no solver can solve is worse than all others
+        best = int(np.argmax(known))
+        allowed = known >= known[best] - (np.nan_to_num(error[best]) if self.select == "sparsest" else 0.0)
+        chosen = min(np.flatnonzero(allowed), key=lambda k: (trees[k], -known[k], k))
+        Cs = np.array([point.C for point in folds[0]])
+        path = {"C": Cs, "score": mean, "standard_error": error, "n_trees": trees}
+        most = self._sizes()[chosen % len(self._sizes())] if len(Cs) > len(values) else self.max_trees
+        return Tuning(float(Cs[chosen]), Cs, scores, path, most)
 
-    def _path(self, data: TrainingSet, held: Integers, values: Vector) -> list[PathPoint]:
+    def _path(self, data: TrainingSet, held: Integers, values: Vector, with_errors: bool) -> list[PathPoint]:
         """The scores of every value of C on the rows held out, after training on the other rows."""
         training = data.weights.copy()
         training[held] = 0.0
         rows = self._rows(data, training)
         wiring = self._wire(data, rows, self._untuned(), ON_PATH)
-        tested = HeldOut(data.features[held], data.targets[held], data.weights[held])
+        scoring = make_scoring(self.scoring)
+        tested = HeldOut(data.features[held], data.targets[held], data.weights[held], scoring)
         with one_blas_thread():
-            return follow_path(wiring, values, tested, self.max_trees)
+            if isinstance(wiring, LeafWiring):
+                return follow_leaf_path(wiring, values, tested, self._sizes(), with_errors)
+            return follow_path(wiring, values, tested, self.max_trees, with_errors)
+
+    def _sizes(self) -> list[int]:
+        """The numbers of trees that are compared where leaves are corrected."""
+        return sizes_below(self.max_trees) if self.select == "sparsest" else [self.max_trees]
 
     def _values(self, n_samples: float) -> Vector:
         if isinstance(self.Cs, Integral):

@@ -37,7 +37,7 @@ def conclude(problem: Problem, trace: Trace, tuning: Tuning | None, n_jobs: int)
     data, rows, wiring = problem.training_set, problem.rows, problem.wiring
     weights = trace.final_weights()
     baseline = data.task.baseline(wiring.targets, wiring.columns.rows)
-    learners = _finished(trace, weights, rows)
+    learners = _finished(trace, weights, rows, can_prune=not wiring.columns.sides.read_splits)
     ensemble = Ensemble(
         learners,
         weights,
@@ -63,10 +63,15 @@ def conclude(problem: Problem, trace: Trace, tuning: Tuning | None, n_jobs: int)
     )
 
 
-def _finished(trace: Trace, weights: Vector, rows: TrainingRows) -> list[Learner]:
-    """The learners; trees with a weight are pruned, and record how many training rows fall into each leaf."""
+def _finished(trace: Trace, weights: Vector, rows: TrainingRows, can_prune: bool) -> list[Learner]:
+    """The learners; trees with a weight are pruned, and record how many training rows fall into each leaf.
+
+    Where the programme depends on the splits of a tree, they stay: else it would not be the tree of its column.
+    """
     return [
-        pruned(learner).with_covers(rows.X, rows.counts) if weight and isinstance(learner, Tree) else learner
+        (pruned(learner) if can_prune else learner).with_covers(rows.X, rows.counts)
+        if weight and isinstance(learner, Tree)
+        else learner
         for learner, weight in zip(trace.learners, weights, strict=True)
     ]
 

@@ -13,6 +13,7 @@ from ..errors import InvalidDataError, InvalidParameterError
 from ..loop.history import Iteration
 from ..masters import SolverOptions
 from ..pricing import makes_trees, require_learner
+from ..tasks.scoring import make_scoring
 
 
 def as_callbacks(value: Any) -> list[Callable[[Iteration], Any]]:
@@ -40,6 +41,7 @@ def check_common(estimator: Any) -> None:
     if estimator.epsilon is not None:
         require_positive("epsilon", estimator.epsilon)
     as_callbacks(estimator.callbacks)
+    make_scoring(estimator.scoring)
     if estimator.time_limit is not None:
         require_positive("time_limit", estimator.time_limit)
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from .._typing import Vector
+from ..tasks.scoring import scoring_name
 from .names import number
 
 WIDTH = 220
@@ -41,10 +42,13 @@ def _summary(clf: Any) -> str:
     cells = "".join(
         f'<div><span style="opacity:.65">{escape(name)}</span> {escape(value)}</div>' for name, value in figures.items()
     )
-    history = clf.history_
-    curves = _curves("objective", {"": history["objective"]}) + _curves(
-        "accuracy", {"training": history["train_accuracy"], "validation": history["validation_accuracy"]}
-    )
+    history, name = clf.history_, scoring_name(clf.scoring)
+    accuracies, validation = {"training": history["train_accuracy"]}, {"validation": history["validation_score"]}
+    curves = _curves("objective", {"": history["objective"]})
+    if name == "accuracy":
+        curves += _curves(name, accuracies | validation)
+    else:
+        curves += _curves("accuracy", accuracies) + _curves(name, validation)
     return (
         '<div class="dualboost-fit" style="font:13px sans-serif;color:inherit;margin:.5em 0">'
         f'<div style="display:flex;flex-wrap:wrap;gap:.2em 1.6em">{cells}</div>'

@@ -15,12 +15,13 @@ from typing import Any
 
 import numpy as np
 
-from .._typing import Vector
+from .._typing import Matrix, Vector
 from ..algebra.rows import Rows
 from ..errors import InterruptedFitWarning, SolverWarning
 from ..formulations.programme import Programme
 from ..masters import Candidate, MasterFailed, MasterSolution, bound_over_class, certify, n_used, relative_gap
 from ..pricing.pool import Offer
+from ..tasks.scoring import ScoredRows
 from .guides import OwnDuals, PricingDuals
 from .held_out import HeldOut
 from .history import Iteration, Trace
@@ -43,7 +44,7 @@ class ColumnGeneration:
     """How many columns may enter at one iteration; None for all that improve."""
     held_out: HeldOut | None = None
     keep_best: bool = False
-    """Keep the iteration with the best validation accuracy instead of the last one."""
+    """Keep the iteration with the best validation score instead of the last one."""
     start: MasterSolution | None = None
     """The solution to begin from, where columns are held already."""
     stopping: Sequence[StoppingRule] = ()
@@ -227,7 +228,7 @@ class ColumnGeneration:
             master_seconds=solving,
             **self._figures(solution),
         )
-        keep = not self.keep_best or self._improves(record.validation_accuracy)
+        keep = not self.keep_best or self._improves(record.validation_score)
         self.trace.append(solution.w, self.intercept(solution), solution.u, record, keep)
         self._kept_programme = solution.programme if keep else self._kept_programme
         for observer in self.observers:
@@ -235,14 +236,15 @@ class ColumnGeneration:
 
     def _figures(self, solution: MasterSolution) -> dict[str, Any]:
         """The figures of a solution for the record of an iteration."""
-        scores = self.wiring.operator.scores(solution.margins[: self.columns.n_data]) + self.intercept(solution)
+        margins, intercept = solution.margins[: self.columns.n_data], self.intercept(solution)
+        scores = self._finished(self.wiring.operator.scores(margins), solution.w, intercept, self.rows)
         held = self.held_out
         return {
             "objective": self.formulation.objective_sign * solution.primal,
             "gap": solution.gap,
             "threshold": solution.threshold,
-            "train_accuracy": self._quality(scores, self.wiring.targets, self.rows),
-            "validation_accuracy": np.nan if held is None else self.score(held, solution.w, self.intercept(solution)),
+            "train_accuracy": self.wiring.task.quality(scores, self.wiring.targets, self.rows),
+            "validation_score": np.nan if held is None else self.score(held, solution.w, intercept),
             "n_trees": n_used(solution.w),
             "n_generated": len(solution.w),
         }
@@ -253,17 +255,36 @@ class ColumnGeneration:
 
     def score(self, held_out: HeldOut, w: Vector, intercept: float) -> float:
         """How good the weights w are on held-out rows."""
-        return self._quality(held_out.scores(w) + intercept, held_out.targets, held_out.rows)
+        return held_out.scoring.score(self.scored(held_out, w, intercept))
 
-    def _quality(self, scores: Vector, targets: Vector, rows: Rows) -> float:
-        """How good the scores are; if all scores are zero, how good the prediction of the empty ensemble is."""
+    def scored(self, held_out: HeldOut, w: Vector, intercept: float) -> ScoredRows:
+        """The held-out rows with their scores under the weights w.
+
+        Probabilities, where a scorer asks for them and scores are no log-odds, are those of the curve that fits the
+        training rows.
+        """
         task = self.wiring.task
+
+        def probabilities(scores: Vector) -> Matrix:
+            if self.formulation.gives_log_odds:
+                return task.probabilities(scores, task.identity_calibration())
+            margins = self.columns.margins(np.pad(w, (0, self.columns.n_columns - len(w))))[: self.columns.n_data]
+            known = self._finished(self.wiring.operator.scores(margins), w, intercept, self.rows)
+            return task.probabilities(scores, task.calibrate(known, self.wiring.targets, self.rows.counts))
+
+        scores = self._finished(held_out.scores(w), w, intercept, held_out.rows)
+        return ScoredRows(task, scores, held_out.targets, held_out.rows, probabilities)
+
+    def _finished(self, scores: Vector, w: Vector, intercept: float, rows: Rows) -> Vector:
+        """The scores with the intercept, or divided by the sum of the weights; those of the empty ensemble if zero."""
+        if not self.wiring.has_normalised_scores:
+            return scores + intercept
         if not rows.any(scores != 0):
-            scores = np.full_like(scores, task.baseline(self.wiring.targets, self.rows))
-        return task.quality(scores, targets, rows)
+            return np.full_like(scores, self.wiring.task.baseline(self.wiring.targets, self.rows))
+        return scores / w.sum()
 
     def _improves(self, validated: float) -> bool:
-        return not self.trace.iterations or validated > self.trace.result.validation_accuracy
+        return not self.trace.iterations or validated > self.trace.result.validation_score
 
     def _polish(self) -> None:
         """Solve the master of the iteration that is kept to the optimum, if that was not done yet."""

@@ -6,16 +6,18 @@ import numpy as np
 
 from .._typing import Features, Vector
 from ..algebra.rows import Rows
+from ..tasks.scoring import Scoring
 from ..trees.learner import Learner
 
 
 class HeldOut:
     """The votes of every learner so far on the held-out rows."""
 
-    def __init__(self, X: Features, targets: Vector, counts: Vector) -> None:
+    def __init__(self, X: Features, targets: Vector, counts: Vector, scoring: Scoring | None = None) -> None:
         self.X = X
         self.targets = targets
         self.rows = Rows(counts)
+        self.scoring = scoring or Scoring()
         self._votes: list[Vector] = []
 
     @property

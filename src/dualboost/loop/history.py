@@ -22,7 +22,7 @@ class Iteration:
     edge: float
     threshold: float
     train_accuracy: float
-    validation_accuracy: float
+    validation_score: float
     n_trees: int
     pricing_seconds: float
     master_seconds: float

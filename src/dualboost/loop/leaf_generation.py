@@ -15,12 +15,13 @@ from math import ceil
 
 import numpy as np
 
-from .._typing import Vector
+from .._typing import Matrix, Vector
 from ..errors import InterruptedFitWarning, SolverWarning
 from ..masters import MasterFailed, MasterSolution
 from ..masters.leaf_elimination import Elimination
 from ..masters.leaf_newton import certified
 from ..pricing.newton_trees import GrownTree
+from ..tasks.scoring import ScoredRows
 from .held_out import HeldOut
 from .history import Iteration
 from .leaf_ensemble import LeafEnsemble, LeafStage
@@ -56,7 +57,7 @@ class LeafGeneration:
 
     def __post_init__(self) -> None:
         self.ensemble = LeafEnsemble.empty(self.wiring.programme, self.wiring.columns)
-        self._cache = None if self.held_out is None else LeafCache(self.held_out.X)
+        self._cache = LeafCache(self.held_out.X if self.held_out is not None else np.empty((0, 1)))
         self._n_grown, self._grown_at = 0, time.perf_counter()
 
     @property
@@ -91,7 +92,9 @@ class LeafGeneration:
         reason = self._grow()
         if self.keep_best and self.trace.stages:
             self.ensemble.restore(self.trace.stages[self.trace.kept])
-        self._eliminate()
+        if len(self.ensemble.held) > self.max_trees:
+            self._eliminate(self.max_trees)
+            self._note(np.nan)
         if reason in ("max_trees", "converged", "no_improvement") and self.wiring.is_smooth:
             reason = self._regrow() or reason
         return reason
@@ -112,18 +115,32 @@ class LeafGeneration:
                 return reason
         return "max_trees"
 
-    def _eliminate(self) -> None:
-        """Remove the trees that are missed least, a third at a time, until as many are left as were asked for."""
-        while len(self.ensemble.held) > self.max_trees:
+    def _eliminate(self, n_trees: int) -> None:
+        """Remove the trees that are missed least, a third at a time, until so many are left."""
+        while len(self.ensemble.held) > n_trees:
+            stage, n_held = self.ensemble.stage(), len(self.ensemble.held)
             if not self.wiring.is_smooth:
-                self.ensemble.restore(_first(self.ensemble.stage(), self.max_trees))
+                self.ensemble.restore(LeafStage(stage.trees[:n_trees], stage.values[:n_trees], stage.intercept))
                 return
-            n = len(self.ensemble.held)
             elimination = Elimination(self.ensemble.point)
-            elimination.remove_down_to(max(self.max_trees, int(n * (1 - ELIMINATED_AT_ONCE))))
-            self.ensemble.restore(_some(self.ensemble.stage(), elimination))
+            elimination.remove_down_to(max(n_trees, int(n_held * (1 - ELIMINATED_AT_ONCE))))
+            self.ensemble.restore(_some(stage, elimination))
             self._settle()
-            self._note(np.nan)
+
+    def moved_to(self, wiring: LeafWiring, held_out: HeldOut) -> LeafGeneration:
+        """The trees of now under another programme over the same rows, to be scored on other held-out rows."""
+        moved = replace(self, wiring=wiring, held_out=held_out, trace=LeafTrace())
+        moved.ensemble.grown = self.ensemble.grown
+        moved._cache = self._cache if self._cache.X is held_out.X else LeafCache(held_out.X)
+        self._cache = moved._cache
+        return moved
+
+    def shrink_to(self, n_trees: int) -> None:
+        """Keep at most so many of the trees, with the best values for their leaves."""
+        self.ensemble.point, _ = self.wiring.optimum(self.ensemble.point)
+        if len(self.ensemble.held) > n_trees:
+            self._eliminate(n_trees)
+            self.ensemble.point, _ = self.wiring.optimum(self.ensemble.point)
 
     def _regrow(self) -> str | None:
         """Grow each tree once more against all others, the weakest first; returns why that ended early, if it did."""
@@ -174,7 +191,7 @@ class LeafGeneration:
             master_seconds=time.perf_counter() - self._grown_at,
             **self._figures(solution),
         )
-        better = not self.trace.iterations or not row.validation_accuracy <= self.trace.result.validation_accuracy
+        better = not self.trace.iterations or not row.validation_score <= self.trace.result.validation_score
         self.trace.note(self.ensemble.stage(), row, keep=better or not self.keep_best)
         self.trace.n_grown = self._n_grown
         for observer in self.observers:
@@ -183,19 +200,33 @@ class LeafGeneration:
 
     def _figures(self, solution: MasterSolution) -> dict[str, float]:
         point, task = self.ensemble.point, self.wiring.task
-        validated, held = np.nan, self.held_out
-        if held is not None and self._cache is not None:
-            scores = self._cache.scores(self.ensemble.stage(), self.ensemble.trees)
-            validated = task.quality(scores, held.targets, held.rows)
+        validated = np.nan if self.held_out is None else self.held_out.scoring.score(self.scored(self.held_out))
         return {
             "objective": self.wiring.formulation.objective_sign * solution.primal,
             "gap": solution.gap,
             "threshold": solution.threshold,
             "train_accuracy": task.quality(point.scores + point.intercept, self.wiring.targets, self.wiring.rows),
-            "validation_accuracy": validated,
+            "validation_score": validated,
             "n_trees": len(self.ensemble.held),
             "n_generated": self._n_grown,
         }
+
+    def scored(self, held_out: HeldOut) -> ScoredRows:
+        """The held-out rows with their scores.
+
+        Probabilities, where a scorer asks for them and scores are no log-odds, are those of the curve that fits the
+        training rows.
+        """
+        task, point, targets = self.wiring.task, self.ensemble.point, self.wiring.targets
+
+        def probabilities(scores: Vector) -> Matrix:
+            if self.wiring.formulation.gives_log_odds:
+                return task.probabilities(scores, task.identity_calibration())
+            curve = task.calibrate(point.scores + point.intercept, targets, self.wiring.rows.counts)
+            return task.probabilities(scores, curve)
+
+        scores = self._cache.scores(self.ensemble.stage(), self.ensemble.trees)
+        return ScoredRows(task, scores, held_out.targets, held_out.rows, probabilities)
 
     def _polish(self) -> None:
         """Solve all leaves to the optimum, and let that be the last iteration."""
@@ -222,10 +253,6 @@ class LeafGeneration:
             SolverWarning,
             stacklevel=5,
         )
-
-
-def _first(stage: LeafStage, n: int) -> LeafStage:
-    return LeafStage(stage.trees[:n], stage.values[:n], stage.intercept)
 
 
 def _some(stage: LeafStage, elimination: Elimination) -> LeafStage:

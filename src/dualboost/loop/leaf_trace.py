@@ -78,13 +78,13 @@ class LeafCache:
     """The leaves of some rows, found once for each tree."""
 
     def __init__(self, X: Features) -> None:
-        self._X = X
+        self.X = X
         self._leaves: dict[int, np.ndarray] = {}
 
     def scores(self, stage: LeafStage, trees: Sequence[Tree] | dict[int, Tree]) -> Vector:
-        scores = np.full(self._X.shape[0], stage.intercept)
+        scores = np.full(self.X.shape[0], stage.intercept)
         for j, values in zip(stage.trees, stage.values, strict=True):
             if j not in self._leaves:
-                self._leaves[j] = trees[j].leaves(self._X).astype(np.min_scalar_type(trees[j].n_leaves - 1))
+                self._leaves[j] = trees[j].leaves(self.X).astype(np.min_scalar_type(trees[j].n_leaves - 1))
             scores += values.take(self._leaves[j])
         return scores

@@ -32,11 +32,18 @@ class PathPoint:
 
     C: float
     score: float
+    """Not a number where no solver can solve this C."""
     n_trees: int
+    standard_error: float = np.nan
 
 
-def follow_path(wiring: Wiring, Cs: Vector, held_out: HeldOut, max_trees: int) -> list[PathPoint]:
-    """One point for each value of C, in the order of ``Cs``; the wiring may be that of any C."""
+def follow_path(
+    wiring: Wiring, Cs: Vector, held_out: HeldOut, max_trees: int, with_errors: bool = False
+) -> list[PathPoint]:
+    """One point for each value of C, in the order of ``Cs``; the wiring may be that of any C.
+
+    With ``with_errors``, the points have the standard errors of their scores.
+    """
     columns = wiring.columns
     order = range(len(Cs)) if wiring.formulation.sparser_with_larger_C else range(len(Cs) - 1, -1, -1)
     points: dict[int, PathPoint] = {}
@@ -44,8 +51,8 @@ def follow_path(wiring: Wiring, Cs: Vector, held_out: HeldOut, max_trees: int) -
         chosen = wiring.at(float(Cs[k]))
         try:
             start = chosen.master.polish(columns, chosen.programme()) if columns.n_columns else None
-        except MasterFailed:  # no solver can solve this extreme value of C, so it gets the worst score
-            points[k] = PathPoint(float(Cs[k]), 0.0, columns.n_columns)
+        except MasterFailed:  # no solver can solve this extreme value of C, so it is no candidate
+            points[k] = PathPoint(float(Cs[k]), np.nan, columns.n_columns)
             continue
         most = max(max_trees, columns.n_columns + max(max_trees // EXTRA_SHARE, 1))
         generation = ColumnGeneration(chosen, most, held_out=held_out, start=start)
@@ -58,7 +65,9 @@ def follow_path(wiring: Wiring, Cs: Vector, held_out: HeldOut, max_trees: int) -
             w, intercept = trace.weights[-1], trace.intercepts[-1]
         else:
             w, intercept = start.w, generation.intercept(start)
-        points[k] = PathPoint(float(Cs[k]), generation.score(held_out, w, intercept), _n_used_roughly(w))
+        scored = generation.scored(held_out, w, intercept)
+        error = held_out.scoring.standard_error(scored) if with_errors else np.nan
+        points[k] = PathPoint(float(Cs[k]), held_out.scoring.score(scored), _n_used_roughly(w), error)
     return [points[k] for k in range(len(Cs))]
 
 

@@ -31,8 +31,8 @@ class ProgressBar:
     def __call__(self, iteration: Iteration) -> None:
         figures = {"objective": f"{iteration.objective:.5g}", "gap": f"{iteration.gap:.0e}"}
         figures["accuracy"] = f"{iteration.train_accuracy:.3f}"
-        if iteration.validation_accuracy == iteration.validation_accuracy:
-            figures["validation"] = f"{iteration.validation_accuracy:.3f}"
+        if iteration.validation_score == iteration.validation_score:
+            figures["validation"] = f"{iteration.validation_score:.3f}"
         self.advance(**figures)
 
     def advance(self, **figures: object) -> None:

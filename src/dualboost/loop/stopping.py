@@ -28,16 +28,16 @@ class TimeLimit:
 
 
 class NoImprovement:
-    """Stops when the validation accuracy has not risen for ``patience`` iterations."""
+    """Stops when the validation score has not risen for ``patience`` iterations."""
 
     def __init__(self, patience: int) -> None:
         self._patience = patience
-        self._best = -1.0
+        self._best = -np.inf
         self._best_iteration = 0
 
     def reason(self, iteration: Iteration) -> str | None:
-        if iteration.validation_accuracy > self._best:
-            self._best, self._best_iteration = iteration.validation_accuracy, iteration.iteration
+        if iteration.validation_score > self._best:
+            self._best, self._best_iteration = iteration.validation_score, iteration.iteration
         waited = iteration.iteration - self._best_iteration
         return "no_improvement" if waited >= self._patience else None
 

@@ -23,8 +23,8 @@ from .objects import (
     whole_or_fraction,
 )
 
-REPLACEABLE = ("callbacks", "cv", "random_state")
-"""Parameters that are written only if they are whole numbers, and else as null; a fitted model does not need them."""
+REPLACEABLE = {"callbacks": int, "cv": int, "random_state": int, "scoring": str}
+"""Parameters that are written only if they have this type, and else as null; a fitted model does not need them."""
 
 SAVED_BY_USER = 7
 """The ``stacklevel`` that makes a warning point to the user's call of ``save``."""
@@ -40,7 +40,7 @@ def describe_parameters(estimator: Any) -> dict[str, Any]:
 
 
 def _describe(name: str, value: Any) -> Any:
-    if name in REPLACEABLE and value is not None and type(plain(value)) is not int:
+    if name in REPLACEABLE and value is not None and type(plain(value)) is not REPLACEABLE[name]:
         warnings.warn(
             f"{name}={value!r} cannot be written to a model file and is None there: set it before you fit a model that "
             "was loaded.",
@@ -95,6 +95,7 @@ PARAMETERS: dict[str, Check] = {
     "solver": optional(read_solver),
     "validation_fraction": optional(whole_or_fraction),
     "n_iter_no_change": optional(integer),
+    "scoring": optional(text),
     "time_limit": optional(whole_or_fraction),
     "n_jobs": optional(integer),
     "random_state": optional(integer),

@@ -39,6 +39,8 @@ from .parameters import read_parameters
 from .trees import LARGEST_FIGURE, TreeReader
 from .values import read_categories, read_classes
 
+OLD_NAMES = {"validation_accuracy": "validation_score"}
+"""The old and the new name of a column of the history."""
 FIT = ("objective", "gap", "bound", "certified", "stop_reason", "n_trees", "n_generated", "n_iterations")
 
 
@@ -177,7 +179,7 @@ def _restore_fit(value: Any, n_weights: int) -> FitFigures:
 
 def _read_history(value: Any, where: str, length: int) -> dict[str, NDArray[Any]]:
     names = [attribute.name for attribute in dataclass_fields(Iteration)]
-    columns = fields(value, where, names)
+    columns = fields(_with_new_names(value), where, names)
     return {
         name: integers(columns[name], inside(where, name), length)
         if name in COUNTS
@@ -186,15 +188,25 @@ def _read_history(value: Any, where: str, length: int) -> dict[str, NDArray[Any]
     }
 
 
+def _with_new_names(history: Any) -> Any:
+    """The history with names of today: the score on held-out rows was called an accuracy while it could be no other."""
+    if type(history) is not dict or "validation_score" in history:
+        return history
+    return {OLD_NAMES.get(name, name): column for name, column in history.items()}
+
+
 def _restore_tuning(value: Any) -> Tuning:
     entry = fields(value, "tuning", ("C", "Cs", "scores", "path"))
     C, Cs = number(entry["C"], "tuning.C"), numbers(entry["Cs"], "tuning.Cs", None)
     n = len(Cs)
     folds = items(entry["scores"], "tuning.scores")
-    scores = [numbers(fold, inside("tuning.scores", k), n, 0.0, 1.0) for k, fold in enumerate(folds)]
-    names = ("score", "standard_error", "n_trees")
-    path = fields(entry["path"], "tuning.path", names)
-    columns = {name: numbers(path[name], f"tuning.path.{name}", n, 0.0) for name in names}
+    scores = [numbers(fold, inside("tuning.scores", k), n, null=np.nan) for k, fold in enumerate(folds)]
+    path = fields(entry["path"], "tuning.path", ("score", "standard_error", "n_trees"))
+    columns = {
+        "score": numbers(path["score"], "tuning.path.score", n, null=np.nan),
+        "standard_error": numbers(path["standard_error"], "tuning.path.standard_error", n, 0.0, null=np.nan),
+        "n_trees": numbers(path["n_trees"], "tuning.path.n_trees", n, 0.0),
+    }
     return Tuning(C, Cs, np.array(scores, dtype=float).reshape(len(folds), n), {"C": Cs} | columns)
 
 

@@ -85,8 +85,8 @@ def _describe_fit(figures: FitFigures) -> dict[str, Any]:
 
 
 def _describe_tuning(tuning: Tuning) -> dict[str, Any]:
-    path = {name: column.tolist() for name, column in tuning.path.items() if name != "C"}
-    return {"C": tuning.C, "Cs": tuning.Cs.tolist(), "scores": tuning.scores.tolist(), "path": path}
+    path = {name: _plain(column) for name, column in tuning.path.items() if name != "C"}
+    return {"C": tuning.C, "Cs": tuning.Cs.tolist(), "scores": _plain(tuning.scores), "path": path}
 
 
 def _describe_thinned(model: Any) -> dict[str, Any]:

@@ -49,6 +49,8 @@ class Tuning:
     scores: Matrix
     """One row for each fold, one column for each value of C."""
     path: dict[str, Vector]
+    max_trees: int | None = None
+    """The greatest number of trees of the final fit; None for that of the estimator."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,6 +8,7 @@ import numpy as np
 
 from .._typing import Vector
 from ..errors import InvalidDataError, InvalidParameterError, UnsupportedModelError
+from ..tasks.scoring import scoring_name
 from .axes import BLUE, GREEN, RED, finish, pyplot, require_fitted
 
 N_PANELS = 3
@@ -18,7 +19,8 @@ SMALLEST_GAP = 1e-16
 def plot_history(clf: Any, X: Any = None, y: Any = None, *, ax: Any = None) -> Any:
     """Objective, duality gap (on a logarithmic axis) and accuracy against iterations; returns the three axes.
 
-    The accuracies are those of ``history_``, on the training rows and on the held-out rows; if X and y are given, the
+    The accuracies are those of ``history_``, on the training rows and on the held-out rows (a score other than the
+    accuracy has an axis of its own); if X and y are given, the
     accuracy of each stage on these rows is added. ``ax`` are three axes to draw into, or one that is replaced by three.
     Unless the estimator has ``SolverOptions(reoptimize="every")``, masters are solved only as far as the next tree
     needs, so that only the final ensemble has the gap ``gap_``.
@@ -36,8 +38,8 @@ def plot_history(clf: Any, X: Any = None, y: Any = None, *, ax: Any = None) -> A
     axes[1].legend(frameon=False)
     axes[1].set_yscale("log")
     _curve(axes[2], iterations, history["train_accuracy"], BLUE, "training")
-    if np.isfinite(history["validation_accuracy"]).any():
-        _curve(axes[2], iterations, history["validation_accuracy"], GREEN, "held out", "-.")
+    if np.isfinite(history["validation_score"]).any():
+        _curve(_validation_axis(axes[2], clf), iterations, history["validation_score"], GREEN, "held out", "-.")
     if X is not None or y is not None:
         _curve(axes[2], iterations, _staged_accuracy(clf, X, y, len(iterations)), RED, "rows given", "--")
     axes[2].legend(frameon=False, loc="best")
@@ -66,6 +68,16 @@ def _three_axes(ax: Any) -> Any:
 def _curve(ax: Any, x: Vector, values: Vector, colour: str, label: str | None = None, dashes: str = "-") -> None:
     marker = "o" if len(x) == 1 else None
     ax.plot(x, values, dashes, color=colour, lw=1.8, marker=marker, label=label)
+
+
+def _validation_axis(panel: Any, clf: Any) -> Any:
+    """The panel of the accuracy; for another score an axis on its right."""
+    name = scoring_name(clf.scoring)
+    if name == "accuracy":
+        return panel
+    other = panel.twinx()
+    other.set_ylabel(f"{name}, held out", color=GREEN)
+    return other
 
 
 def _staged_accuracy(clf: Any, X: Any, y: Any, n_iterations: int) -> Vector:

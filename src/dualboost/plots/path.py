@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ..tasks.scoring import scoring_name
 from .axes import RED, axes_for, finish, require_fitted
 
 LOGARITHMIC_FROM = 10.0
@@ -13,7 +14,7 @@ LOGARITHMIC_FROM = 10.0
 
 
 def plot_path(cv: Any, *, ax: Any = None) -> Any:
-    """Accuracy on held-out rows, with its standard error, against trees: a point for each C, the chosen one ringed.
+    """Score on held-out rows, with its standard error, against trees: a point for each C, the chosen one ringed.
 
     ``cv`` is a fitted ``DualBoostClassifierCV``.
     """
@@ -33,4 +34,4 @@ def plot_path(cv: Any, *, ax: Any = None) -> Any:
     ax.plot(trees[chosen], scores[chosen], "o", ms=14, mfc="none", mec=RED, mew=2, label=label, zorder=4)
     ax.figure.colorbar(points, ax=ax, label="C")
     ax.legend(frameon=False, loc="best")
-    return finish(ax, xlabel="trees used", ylabel="accuracy on held-out rows")
+    return finish(ax, xlabel="trees used", ylabel=f"{scoring_name(cv.scoring)} on held-out rows")

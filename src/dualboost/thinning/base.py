@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from typing import Any, ClassVar
 
 import numpy as np
@@ -12,6 +13,7 @@ from .._typing import Integers, Vector
 from .links import Link
 
 Outputs = NDArray[np.float32]
+Probability = Callable[[Vector], Vector]
 
 
 class Adapter(ABC):
@@ -77,7 +79,12 @@ class Adapter(ABC):
         return len(self.weights)
 
     def probability(self, raw: Vector) -> Vector:
+        """P(second class) of the model before thinning, for its raw scores."""
         return self.link.probability(raw)
+
+    def recalibrated(self, scores: Vector, labels: Vector, counts: Vector) -> Probability:
+        """From the raw scores of a rebuilt model to P(second class), if it was fitted to these rows."""
+        return self.link.probability
 
 
 def is_instance_of(model: Any, package: str, *names: str) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,6 +16,8 @@ from ..errors import DegenerateEnsembleWarning, InvalidParameterError, SolverWar
 from ..formulations import Formulation
 from ..loop.progress import ProgressBar
 from ..masters import MasterFailed
+from ..tasks.binary import TwoClasses
+from ..tasks.scoring import Scoring
 from .base import Adapter
 from .member_master import EXACT
 from .methods import Method
@@ -44,13 +46,13 @@ class Chosen(NamedTuple):
     """One of the points; None if none of them is good enough."""
     final: Point | None
     """The ensemble returned: that taken, with weights fitted to all rows."""
-    compared: MemberRows
-    """The rows that ensembles were compared on."""
+    full_score: float
+    """The score of the whole model on the rows that ensembles were compared on."""
 
 
 @dataclass(frozen=True, eq=False)
 class Thinning:
-    """A task of thinning: the model, the method, the formulation, the rows, and the accuracy that may be lost."""
+    """A task of thinning: the model, the method, the formulation, the rows, and how much of which score may be lost."""
 
     adapter: Adapter
     method: Method
@@ -60,41 +62,62 @@ class Thinning:
     tolerance: float
     max_trees: int | None
     shows_progress: bool
+    scoring: Scoring = field(default_factory=Scoring)
 
     def at_given_C(self) -> Chosen:
         """The optimum at the formulation's own C, on all rows."""
         C = self.formulation.resolve(float(self.rows.counts.sum())).strength
         solved = _solved_once(self._search(self.rows, self.validation), C)
-        return Chosen([solved], solved, solved, self.validation or self.rows)
+        return Chosen([solved], solved, solved, self._full_score(self.validation or self.rows))
 
     def along_path(self, validation_fraction: float | None, random_state: Any) -> Chosen:
         """The smallest ensemble of the path that is good enough, or the best one, depending on the method."""
         if self.validation is None:
             _warn_by_heart(self.rows)
         training, others = _split(self.rows, self.validation, validation_fraction, random_state)
-        compared = others or training
-        enough = compared.full_accuracy - self.tolerance if self.method.takes_smallest else np.inf
+        full_score = self._full_score(others or training)
+        enough = full_score - self.tolerance if self.method.takes_smallest else np.inf
         values = _sparsest_first(self.formulation, float(training.counts.sum()))
         points = _path(self._search(training, others), values, enough, self.method.grows, self.shows_progress)
         taken = take(points, enough) or self._best_of_few(points, enough)
         if taken is None:
-            _warn_unchanged(points, enough, self.tolerance, self.rows, self.adapter.n_members)
-            return Chosen(points, None, None, compared)
+            self._warn_unchanged(points, enough)
+            return Chosen(points, None, None, full_score)
         final = _refitted(self._search(self.rows, self.validation, taken.members), taken, enough)
         if self.validation is not None:  # the path is to show the ensemble that is returned
             points, taken = [final if point is taken else point for point in points], final
-        return Chosen(points, taken, final, compared)
+        return Chosen(points, taken, final, full_score)
 
     def _best_of_few(self, points: list[Point], enough: float) -> Point | None:
         """The best ensemble of at most ``max_trees`` trees, with a warning; None without ``max_trees``."""
         if self.max_trees is None or not points:
             return None
-        asked = f"reaches the accuracy asked for, {enough:.4f}"
+        asked = f"reaches the {self.scoring.name} asked for, {enough:.4f}"
         _warn(f"No ensemble of {self.max_trees} trees {asked}: the best one is taken.")
         return take(points, np.inf)
 
+    def _full_score(self, rows: MemberRows) -> float:
+        task = TwoClasses(self.adapter.classes)
+        return self.scoring.score(rows.scored(rows.full_scores, task, self.adapter.probability))
+
+    def _warn_unchanged(self, points: list[Point], enough: float) -> None:
+        closest, rows, name = take(points, np.inf), self.rows, self.scoring.name
+        hint = ""
+        if closest is not None and len(closest.members) < self.adapter.n_members:
+            needed = np.ceil(1e4 * (self.tolerance + enough - closest.score)) / 1e4
+            trees = "1 tree" if len(closest.members) == 1 else f"{len(closest.members)} trees"
+            hint = f" The closest has {trees} and {name} {closest.score:.4f}; tolerance={needed:g} takes it."
+        if rows.full_accuracy >= BY_HEART:
+            hint += " The model knows the rows of X by heart: rows that it has not seen, as X and y, may do better."
+        if rows.counts.sum() < LIGHT * len(rows.counts):
+            total = f"{rows.counts.sum():.3g}"
+            hint += f" The sample weights add up to {total}: as repetitions, they should have a mean of one."
+        _warn(f"No smaller ensemble reaches the {name} asked for, {enough:.4f}: the model is returned as it was.{hint}")
+
     def _search(self, on: MemberRows, compared_on: MemberRows | None, members: Integers | None = None) -> Search:
-        return Search(self.adapter, self.method, on, compared_on, self.formulation, self.max_trees, members)
+        return Search(
+            self.adapter, self.method, on, compared_on, self.formulation, self.max_trees, members, self.scoring
+        )
 
 
 def _split(
@@ -133,7 +156,7 @@ def _grown(search: Search, C: float, enough: float, progress: ProgressBar) -> It
     last = np.inf
     for point in search.grown(C):
         yield point
-        progress.advance(trees=len(point.members), accuracy=point.score)
+        progress.advance(trees=len(point.members), score=point.score)
         last = min(last, (1.0 + BEYOND) * len(point.members) + 1 if point.score >= enough else np.inf)
         if len(point.members) > last:
             return
@@ -143,7 +166,7 @@ def _along(search: Search, values: Vector, most: float, progress: ProgressBar) -
     """The optimum for every C, the sparsest first, until one has more than ``most`` members."""
     for point in search.along(values):
         yield point
-        progress.advance(C=point.C, trees=len(point.members), accuracy=point.score)
+        progress.advance(C=point.C, trees=len(point.members), score=point.score)
         if len(point.members) > most:
             return
 
@@ -180,22 +203,6 @@ def _refitted(search: Search, chosen: Point, enough: float) -> Point:
             stacklevel=USER - 1,
         )
         return chosen
-
-
-def _warn_unchanged(points: list[Point], enough: float, tolerance: float, rows: MemberRows, n_members: int) -> None:
-    closest = take(points, np.inf)
-    hint = ""
-    if closest is not None and len(closest.members) < n_members:
-        needed = np.ceil(1e4 * (tolerance + enough - closest.score)) / 1e4
-        trees = "1 tree" if len(closest.members) == 1 else f"{len(closest.members)} trees"
-        hint = f" The closest has {trees} and an accuracy of {closest.score:.4f}; tolerance={needed:g} takes it."
-    if rows.full_accuracy >= BY_HEART:
-        hint += " The model knows the rows of X by heart: rows that it has not seen, as X and y, may do better."
-    if rows.counts.sum() < LIGHT * len(rows.counts):
-        hint += (
-            f" The sample weights add up to {rows.counts.sum():.3g}: as repetitions, they should have a mean of one."
-        )
-    _warn(f"No smaller ensemble reaches the accuracy asked for, {enough:.4f}: the model is returned as it was.{hint}")
 
 
 def _warn_by_heart(rows: MemberRows) -> None:

@@ -57,12 +57,13 @@ class ThinResult:
     chosen: int | None
     """The row of ``path`` that was taken; None if the model is unchanged."""
     full_score: float
-    """The accuracy of the original model, on the rows that ensembles were compared on."""
+    """The score of the original model, on the rows that ensembles were compared on."""
     gap: float
     """The relative duality gap of the weights over the trees they were optimised over; nan if nothing changed."""
     _adapter: Adapter = field(repr=False)
     _original: Any = field(repr=False)
     _data: tuple[Any, Any] = field(repr=False)
+    _score_name: str = field(default="accuracy", repr=False)
 
     def __repr__(self) -> str:
         return f"ThinResult({type(self.model).__name__}: {len(self.kept)} of {self._adapter.n_members} trees)"
@@ -77,7 +78,7 @@ class ThinResult:
         figures["bytes, saved"] = adapter.saved_bytes(self._original), adapter.saved_bytes(self.model)
         if not np.isnan(self.path["validation_score"]).all():
             after = self.full_score if self.chosen is None else float(self.path["validation_score"][self.chosen])
-            figures["accuracy, validation"] = self.full_score, after
+            figures[f"{self._score_name}, validation"] = self.full_score, after
         before, after_all = (self._measured(model, X, np.asarray(y)) for model in (self._original, self.model))
         figures |= {name: (before[name], after_all[name]) for name in before}
         return figures
@@ -102,7 +103,7 @@ class ThinResult:
         }
 
     def plot(self, ax: Any = None) -> Any:
-        """Plot accuracy against trees: the ensembles of the path, the original model, and the ensemble taken."""
+        """Plot the score against trees: the ensembles of the path, the original model, and the ensemble taken."""
         try:
             import matplotlib.pyplot as plt
         except ImportError as error:
@@ -118,7 +119,7 @@ class ThinResult:
             at = trees[self.chosen], scores[self.chosen]
             ax.plot(*at, "o", ms=15, mfc="none", mec="crimson", mew=2, label=f"taken: {at[0]} trees")
         which = "validation" if has_validation else "training"
-        ax.set(xlabel="trees", ylabel=f"{which} accuracy", xlim=(0, 1.04 * n_members))
+        ax.set(xlabel="trees", ylabel=f"{which} {self._score_name}", xlim=(0, 1.04 * n_members))
         ax.grid(alpha=0.3)
         ax.legend(loc="lower right", frameon=False)
         return ax
@@ -130,9 +131,10 @@ def make_result(
     data: tuple[Any, Any],
     chosen: Chosen,
     rows: MemberRows,
+    score_name: str = "accuracy",
 ) -> ThinResult:
     """The result for the ensemble chosen; if none was, the original model."""
-    points, taken, final, compared = chosen
+    points, taken, final, full_score = chosen
     if final is None:
         kept, weights, intercept = np.arange(adapter.n_members), adapter.weights.copy(), adapter.intercept
     else:
@@ -151,11 +153,12 @@ def make_result(
         C=None if taken is None else taken.C,
         path=_table(points, adapter),
         chosen=None if taken is None else next(k for k, point in enumerate(points) if point is taken),
-        full_score=compared.full_accuracy,
+        full_score=full_score,
         gap=np.nan if final is None else final.solution.gap,
         _adapter=adapter,
         _original=model,
         _data=data,
+        _score_name=score_name,
     )
 
 

@@ -7,12 +7,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from .._typing import Integers, Vector
+from .._typing import Integers, Matrix, Vector
 from ..algebra.columns import Columns
 from ..algebra.rows import Rows
-from ..tasks.base import Operator
+from ..tasks.base import Operator, Task
 from ..tasks.binary import accuracy
-from .base import Outputs
+from ..tasks.scoring import ScoredRows
+from .base import Outputs, Probability
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,12 +41,18 @@ class MemberRows:
             total += weight * self.outputs[member]
         return total
 
-    def accuracy(self, scores: Vector) -> float:
-        return accuracy(scores, self.labels, self.counts)
-
     @property
     def full_accuracy(self) -> float:
-        return self.accuracy(self.full_scores)
+        return accuracy(self.full_scores, self.labels, self.counts)
+
+    def scored(self, scores: Vector, task: Task, probability: Probability) -> ScoredRows:
+        """The rows with these raw scores, which ``probability`` turns into P(second class)."""
+
+        def probabilities(raw: Vector) -> Matrix:
+            positive = np.clip(probability(raw), 0.0, 1.0)  # an average may leave this range by rounding
+            return np.column_stack([1.0 - positive, positive])
+
+        return ScoredRows(task, scores, self.labels, Rows(self.counts), probabilities)
 
     def columns(self, operator: Operator, scales: Vector, groups: Integers | None) -> tuple[Columns, Integers]:
         """The scaled outputs as columns, and the members they belong to; constant and repeated columns are left out."""

@@ -13,6 +13,7 @@ from ..formulations import Formulation, Programme
 from ..loop.wiring import wire
 from ..masters import MasterFailed, MasterSolution, SolverOptions
 from ..tasks.binary import TwoClasses
+from ..tasks.scoring import ScorerFailed, Scoring
 from .base import Adapter
 from .member_master import EXACT, LOOSE, MemberMaster, Trust
 from .methods import Method
@@ -52,8 +53,9 @@ class Search:
         formulation: Formulation,
         max_trees: int | None,
         members: Integers | None = None,
+        scoring: Scoring | None = None,
     ) -> None:
-        self._link = adapter.link
+        self._adapter, self._scoring = adapter, scoring or Scoring()
         self._rows, self._validation = rows, validation
         self._max_columns = max_trees
         self._scales = method.scales(adapter, rows)
@@ -80,6 +82,8 @@ class Search:
                     return
                 if len(used):
                     yield self._point(C, master.active[used], solution.w[used], solution)
+        except ScorerFailed:
+            raise
         except (MasterFailed, InvalidParameterError):  # the ensembles found so far are enough to choose from
             return
 
@@ -89,6 +93,8 @@ class Search:
         for C in map(float, Cs):
             try:
                 yield from self._of(master.solve(self._programme(C)), C, LOOSE)
+            except ScorerFailed:
+                raise
             except (MasterFailed, InvalidParameterError):  # no solver can solve this value of C
                 continue
 
@@ -131,12 +137,15 @@ class Search:
         intercept = self._intercept(solution, w)
         scores = self._rows.scores(members, weights, intercept)
         size = float(np.abs(weights).sum()) + abs(intercept)
-        factor, shift = self._link.recalibration(scores, self._goals, self._rows.counts, size)
+        factor, shift = self._adapter.link.recalibration(scores, self._goals, self._rows.counts, size)
         weights, intercept = factor * weights, factor * intercept + shift
-        train_score = self._rows.accuracy(factor * scores + shift)
+        scores = factor * scores + shift
+        task, curve = self._wiring.task, self._adapter.recalibrated(scores, self._rows.labels, self._rows.counts)
+        train_score = self._scoring.score(self._rows.scored(scores, task, curve))
         validation_score = np.nan
         if self._validation is not None:
-            validation_score = self._validation.accuracy(self._validation.scores(members, weights, intercept))
+            validated = self._validation.scores(members, weights, intercept)
+            validation_score = self._scoring.score(self._validation.scored(validated, task, curve))
         return Point(C, members, weights, intercept, train_score, validation_score, solution)
 
     def _intercept(self, solution: MasterSolution, w: Vector) -> float:

@@ -12,7 +12,7 @@ from ...estimators.classifier import DualBoostClassifier
 from ...tasks import require_two_classes
 from ...trees.pruning import pruned
 from ...trees.tree import Tree, constant_tree, n_leaves
-from ..base import Outputs
+from ..base import Outputs, Probability
 from ..links import Normalised
 from .scikit_learn import ScikitLearnAdapter
 
@@ -50,6 +50,14 @@ class OwnAdapter(ScikitLearnAdapter):
             learners.append(constant_tree(1.0 if intercept > 0 else -1.0))
             weights = np.append(weights, abs(intercept))
         return self._model.with_fitted(self._model.fitted_.with_learners(learners, weights))
+
+    def probability(self, raw: Vector) -> Vector:
+        fitted = self._model.fitted_
+        return fitted.task.probabilities(raw, fitted.calibration)[:, 1]
+
+    def recalibrated(self, scores: Vector, labels: Vector, counts: Vector) -> Probability:
+        task = self._model.fitted_.task
+        return lambda raw: task.probabilities(raw, task.calibrate(scores, labels, counts))[:, 1]
 
     def with_probabilities(self, model: Any, scores: Vector, labels: Vector, counts: Vector) -> Any:
         fitted = model.fitted_

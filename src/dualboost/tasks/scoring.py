@@ -1,0 +1,158 @@
+"""Judges held-out scores by a scorer of scikit-learn's, which expects a fitted classifier and its features.
+
+The loop knows the scores of the held-out rows, and has no classifier yet. So the scorer gets a stand-in for one, which
+looks the scores up: its features are the numbers of the rows.
+"""
+
+from __future__ import annotations
+
+import inspect
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.metrics import get_scorer
+
+from .._typing import Integers, Matrix, Vector
+from ..algebra.rows import Rows
+from ..errors import InvalidParameterError
+from .base import Task
+from .binary import TIE
+
+EXAMPLES = ("accuracy", "balanced_accuracy", "f1", "neg_brier_score", "neg_log_loss", "roc_auc")
+"""The scorers that messages name; scikit-learn has more."""
+N_GROUPS = 20
+"""How many groups of rows are left out in turn, to see how much a score depends on the rows."""
+
+
+class ScorerFailed(InvalidParameterError):
+    """The scorer raised an error, or its score is not a number."""
+
+
+@dataclass(frozen=True, eq=False)
+class ScoredRows:
+    """Rows with their targets, multiplicities and the scores of an ensemble."""
+
+    task: Task
+    scores: Vector
+    targets: Vector
+    rows: Rows
+    probabilities: Callable[[Vector], Matrix]
+    """The class probabilities for some scores; asked only by scorers that need them."""
+
+
+class StandIn(ClassifierMixin, BaseEstimator):
+    """A classifier that looks up what an ensemble says of the rows whose numbers are X."""
+
+    def __init__(self, known: ScoredRows) -> None:
+        self.known = known
+        self.classes_ = getattr(known.task, "classes", None)
+        self._scores = np.where(np.abs(known.scores) < TIE, 0.0, known.scores)  # such a sign may be a rounding error
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return True
+
+    def decision_function(self, X: Any) -> Vector:
+        return self._scores[np.asarray(X)[:, 0]]
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        return self.known.task.decode(self.decision_function(X))
+
+    def predict_proba(self, X: Any) -> Matrix:
+        return self._probabilities[np.asarray(X)[:, 0]]
+
+    @cached_property
+    def _probabilities(self) -> Matrix:
+        return self.known.probabilities(self._scores)
+
+
+@dataclass(frozen=True, eq=False)
+class Scoring:
+    """How good the scores of rows are; larger is better."""
+
+    name: str = "accuracy"
+    scorer: Callable[..., Any] | None = None
+    """scikit-learn's scorer; None is the task's own quality, which is the accuracy."""
+
+    def score(self, known: ScoredRows) -> float:
+        if self.scorer is None:
+            return known.task.quality(known.scores, known.targets, known.rows)
+        return self._scored(known, StandIn(known), np.arange(len(known.scores)))
+
+    def standard_error(self, known: ScoredRows) -> float:
+        """How far the score may be off because the rows are a sample.
+
+        For the accuracy it is the binomial error; for others the jackknife's, which leaves out a group of rows at a
+        time. Each group has the same share of every class.
+        """
+        if self.scorer is None:
+            share = self.score(known)
+            return float(np.sqrt(share * (1.0 - share) / max(known.rows.n_samples, 1.0)))
+        stand_in, group = StandIn(known), _groups(known)
+        found = []
+        for k in range(N_GROUPS):
+            try:
+                found.append(self._scored(known, stand_in, np.flatnonzero(group != k)))
+            except ScorerFailed:  # too few rows of a class are left for this scorer
+                continue
+        return float(np.std(found) * np.sqrt(len(found) - 1)) if found else 0.0
+
+    def _scored(self, known: ScoredRows, stand_in: StandIn, rows: Integers) -> float:
+        assert self.scorer is not None
+        counts = known.rows.counts[rows]
+        weights = {"sample_weight": counts} if (counts != 1).any() and _takes_weights(self.scorer) else {}
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # a metric that is undefined here is nan, which is refused
+                y = known.task.decode(known.targets[rows])
+                score = float(self.scorer(stand_in, rows[:, None], y, **weights))
+        except Exception as error:  # scorers are anybody's code
+            raise ScorerFailed(f"scoring={self.name!r} cannot score the rows: {error}") from error
+        if not np.isfinite(score):
+            raise ScorerFailed(f"scoring={self.name!r} gives {score}; it must be a finite number.")
+        return score
+
+
+def make_scoring(value: Any) -> Scoring:
+    """The argument ``scoring``: None, a name of scikit-learn's, or a scorer."""
+    if value is None or (isinstance(value, str) and value == "accuracy"):
+        return Scoring()
+    if callable(value):
+        return Scoring(scoring_name(value), value)
+    try:
+        return Scoring(value, get_scorer(value))
+    except (ValueError, TypeError) as error:
+        raise InvalidParameterError(
+            f"scoring={value!r} is not known; choose a name such as {', '.join(map(repr, EXAMPLES))}, a scorer made by "
+            "sklearn.metrics.make_scorer, or None for the accuracy. sklearn.metrics.get_scorer_names() lists all names."
+        ) from error
+
+
+def scoring_name(value: Any) -> str:
+    """What to call the score in messages and pictures."""
+    if value is None or isinstance(value, str):
+        return value or "accuracy"
+    function = getattr(value, "_score_func", value)
+    return str(getattr(function, "__name__", "score"))
+
+
+def _takes_weights(scorer: Callable[..., Any]) -> bool:
+    """Whether the function behind the scorer has a ``sample_weight``."""
+    try:
+        return "sample_weight" in inspect.signature(getattr(scorer, "_score_func", scorer)).parameters
+    except (TypeError, ValueError):  # a function that does not tell its parameters
+        return False
+
+
+def _groups(known: ScoredRows) -> Integers:
+    """A group for each row, dealt out in turn within each class."""
+    classes = known.task.groups(known.targets)
+    order = np.arange(len(known.targets)) if classes is None else np.argsort(classes, kind="stable")
+    group = np.empty(len(order), dtype=np.intp)
+    group[order] = np.arange(len(order)) % N_GROUPS
+    return group
