@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -45,8 +46,9 @@ class LeafEnsemble:
         return [grown.tree for grown in self.grown]
 
     def stage(self) -> LeafStage:
-        values = np.split(self.point.values, self.columns.starts[1:-1]) if self.held else []
-        return LeafStage(tuple(self.held), tuple(values), self.point.intercept)
+        values = self.point.values
+        parts = tuple(values[low:high] for low, high in pairwise(self.columns.starts.tolist()))
+        return LeafStage(tuple(self.held), parts, self.point.intercept)
 
     def enter(self, grown: GrownTree) -> None:
         """Add a tree whose leaves have the value zero."""

@@ -247,9 +247,9 @@ class LeafGeneration:
         solution = certified(self.ensemble.point) if failure.best is None else failure.best
         self._conclude(solution)
         warnings.warn(
-            f"No solver reached a relative gap of {self.wiring.precision.tolerance:g} over "
-            f"{self.wiring.columns.n_trees} trees ({failure}); the best feasible ensemble, with gap {solution.gap:.1e}, "
-            "is returned. A larger tol or another C may help.",
+            f"No solver reached a relative gap of {self.wiring.precision.tolerance:g} over the leaves of "
+            f"{self.wiring.columns.n_trees} trees ({failure}); the best feasible ensemble, with gap "
+            f"{solution.gap:.1e}, is returned. A larger tol or another C may help.",
             SolverWarning,
             stacklevel=5,
         )

@@ -11,7 +11,7 @@ from itertools import pairwise
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
-from .._typing import Integers, Vector
+from .._typing import Vector
 from .leaf_newton import hessian
 from .leaf_point import LeafPoint
 
@@ -37,17 +37,21 @@ class Elimination:
         return self._values[self._of_tree[k]]
 
     def costs(self) -> Vector:
-        """What the removal of each remaining tree costs."""
-        return np.array([self._cost(self._of_tree[k]) for k in self.kept])
+        """What the removal of each remaining tree costs; trees with as many leaves are computed together."""
+        costs = np.empty(len(self.kept))
+        sizes = np.array([len(self._of_tree[k]) for k in self.kept])
+        for size in np.unique(sizes):
+            places = np.flatnonzero(sizes == size)
+            columns = np.array([self._of_tree[self.kept[place]] for place in places])
+            own = self._values[columns]
+            blocks = self._inverse[columns[:, :, None], columns[:, None, :]]
+            costs[places] = 0.5 * np.einsum("ij,ij->i", own, np.linalg.solve(blocks, own[:, :, None])[:, :, 0])
+        return costs
 
     def remove_down_to(self, n_trees: int) -> None:
         """Remove the tree that costs least, again and again, until so many are left."""
         while len(self.kept) > n_trees:
             self._remove(self.kept[int(np.argmin(self.costs()))])
-
-    def _cost(self, columns: Integers) -> float:
-        own = self._values[columns]
-        return float(0.5 * own @ np.linalg.solve(self._inverse[np.ix_(columns, columns)], own))
 
     def _remove(self, k: int) -> None:
         columns = self._of_tree[k]
