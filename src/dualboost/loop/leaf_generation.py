@@ -12,6 +12,7 @@ import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from math import ceil
+from typing import Any
 
 import numpy as np
 
@@ -198,7 +199,7 @@ class LeafGeneration:
             observer(row)
         return next(filter(None, (rule.reason(row) for rule in self.stopping)), None)
 
-    def _figures(self, solution: MasterSolution) -> dict[str, float]:
+    def _figures(self, solution: MasterSolution) -> dict[str, Any]:
         point, task = self.ensemble.point, self.wiring.task
         validated = np.nan if self.held_out is None else self.held_out.scoring.score(self.scored(self.held_out))
         return {
@@ -238,7 +239,7 @@ class LeafGeneration:
             self._pricing_seconds = 0.0
             self._note(0.0)
         last = self.trace.iterations[-1]
-        self.trace.iterations[-1] = replace(last, **self._figures(solution))  # type: ignore[arg-type]
+        self.trace.iterations[-1] = replace(last, **self._figures(solution))
         self.trace.stages[-1] = self.ensemble.stage()
         self.trace.kept, self.trace.duals = len(self.trace.iterations) - 1, solution.u
 
