@@ -22,7 +22,7 @@ from ..loop.column_generation import ColumnGeneration
 from ..loop.held_out import HeldOut
 from ..loop.history import Trace
 from ..loop.leaf_generation import LeafGeneration
-from ..loop.leaf_wiring import LeafWiring, require_leaves, wire_leaves
+from ..loop.leaf_wiring import LeafWiring, wire_leaves
 from ..loop.logs import log_end, log_iteration, log_start
 from ..loop.progress import ProgressBar
 from ..loop.stopping import Callbacks, NoImprovement, StoppingRule, TimeLimit
@@ -44,19 +44,27 @@ Estimator = TypeVar("Estimator", bound="DualBoostClassifier")
 class DualBoostClassifier(InspectionMixin, PredictionMixin, ClassifierMixin, BaseEstimator):
     """A small, accurate tree ensemble by totally corrective boosting.
 
-    Every tree is found by pricing with the duals of a linear or convex programme, and every weight is re-optimised at
-    every step. The fit ends when no tree improves the programme; a tree whose weight falls to zero is not used. Each
-    solution has a duality gap, computed from its weights and duals.
+    Every tree is found by pricing with the duals of a linear or convex programme. After every new tree all leaf values
+    of all trees are re-optimised (by default), or one weight for each tree (the formulations of the paper). Each
+    solution has a duality gap, computed from its values and duals.
+
+    By default the loss is logistic and the score is the log-odds. Twice as many trees are grown as asked for, those
+    that are missed least are eliminated, and each tree that remains is grown once more against all others.
 
     Parameters
     ----------
-    formulation : str or Formulation, default="nm"
-        What is optimised: "nm", "qrlp", "lp", "cg", "erlp", "md", "lp-nu", "hard", "md-full", "convex", "lexi", "soft",
-        "total", "mlp", "cq" or "spatial"; see ``dualboost.formulations``. A formulation object has its own parameters,
-        which can be searched over, as ``formulation__loss``.
+    formulation : str or Formulation, default="logistic"
+        What is optimised: "logistic", or a formulation of the paper or its family: "nm", "qrlp", "lp", "cg", "erlp",
+        "md", "lp-nu", "hard", "md-full", "convex", "lexi", "soft", "total", "mlp", "cq" or "spatial"; see
+        ``dualboost.formulations``. A formulation object has its own parameters, which can be searched over, as
+        ``formulation__loss``.
     C : float, default=None
         The formulation's one hyperparameter, with the paper's meaning. None picks the formulation's documented default
         for the size of the data. Leave it at None if ``formulation`` is an object with its own C.
+    corrects : {"trees", "leaves"}, default=None
+        What is re-optimised after every new tree: one weight for each tree, or the values of all leaves with a ridge
+        and a free intercept. None means the leaves for "logistic", if the learners are trees, and the trees for all
+        others. "leaves" is also possible for the losses of "lp", "cg" and "convex".
     epsilon : float, default=None
         For "erlp" and "qrlp" the paper's stopping constant: the larger it is, the stronger the duals are pulled to
         uniform. For "soft", "total" and "mlp" the guarantee: the fit ends within epsilon of the best margin that the
@@ -225,10 +233,8 @@ class DualBoostClassifier(InspectionMixin, PredictionMixin, ClassifierMixin, Bas
         algebra = Rows(rows.counts, data.task.groups(rows.targets), effective_n_jobs(self.n_jobs))
         training_data = TrainingData(rows.X, sorted(data.encoder.categories))
         if self._corrected(formulation) == "leaves":
-            require_leaves(formulation.resolve(algebra.n_samples), algebra)
-            grower = make_grower(
-                self.learner, training_data, PricingContext(self.max_depth, effective_n_jobs(self.n_jobs))
-            )
+            context = PricingContext(self.max_depth, effective_n_jobs(self.n_jobs))
+            grower = make_grower(self.learner, training_data, context)
             return wire_leaves(data.task, rows.targets, formulation, algebra, solver, precision, grower)
         sides = formulation.side_rows(algebra, rows.X.shape[1])
         columns = Columns(algebra, capacity=min(self.max_trees, 128), sides=sides)

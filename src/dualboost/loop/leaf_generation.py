@@ -32,7 +32,7 @@ from .stopping import StoppingRule
 
 Observer = Callable[[Iteration], None]
 
-OVERGROWTH = 1.5
+OVERGROWTH = 2.0
 """How many times as many trees are grown as are asked for, before the least useful ones are eliminated."""
 PRICING_RIDGE = 3.0
 """The ridge that trees are grown with, relative to that of the programme. A larger one finds better splits: leaves that
