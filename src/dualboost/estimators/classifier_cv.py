@@ -137,7 +137,7 @@ class DualBoostClassifierCV(TunedAttributes, DualBoostClassifier):
         chosen = min(np.flatnonzero(allowed), key=lambda k: (trees[k], -known[k], k))
         Cs = np.array([point.C for point in folds[0]])
         path = {"C": Cs, "score": mean, "standard_error": error, "n_trees": trees}
-        most = self._sizes()[chosen % len(self._sizes())] if len(Cs) > len(values) else self.max_trees
+        most = self._sizes()[chosen // len(values)] if len(Cs) > len(values) else self.max_trees
         return Tuning(float(Cs[chosen]), Cs, scores, path, most)
 
     def _path(self, data: TrainingSet, held: Integers, values: Vector, with_errors: bool) -> list[PathPoint]:

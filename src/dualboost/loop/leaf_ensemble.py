@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -85,6 +85,10 @@ class LeafEnsemble:
         self._hold()
         values = np.concatenate([*stage.values, np.zeros(0)])
         self.point = self._at(values, stage.intercept, self.columns.scores(values))
+
+    def move_to(self, programme: Programme) -> None:
+        """Go on with a programme of the same rows at another C."""
+        self.point = replace(self.point, programme=programme)
 
     def _hold(self) -> None:
         self.columns.hold([(self.grown[j].leaves, self.grown[j].tree.n_leaves) for j in self.held])

@@ -3,6 +3,9 @@
 Grow a tree from the gradient and the curvature of the loss, re-optimise every leaf of every tree, repeat. More trees
 are grown than asked for; then those that are missed least are eliminated, and each tree that remains is grown once more
 against all others, and kept if the objective falls. At the end all leaves are solved to the duality gap.
+
+Trees are grown at the default C, and C decides the values of their leaves: trees grown at other values of C were no
+better, and so all values of C have the same trees, which makes tuning exact and cheap.
 """
 
 from __future__ import annotations
@@ -57,7 +60,7 @@ class LeafGeneration:
     trace: LeafTrace = field(default_factory=LeafTrace)
 
     def __post_init__(self) -> None:
-        self.ensemble = LeafEnsemble.empty(self.wiring.programme, self.wiring.columns)
+        self.ensemble = LeafEnsemble.empty(self.wiring.at(None).programme, self.wiring.columns)
         self._cache = LeafCache(self.held_out.X if self.held_out is not None else np.empty((0, 1)))
         self._n_grown, self._grown_at = 0, time.perf_counter()
 
@@ -105,7 +108,7 @@ class LeafGeneration:
             grown = self._grown_for(self.ensemble.point.residual, self.ensemble.point.curvature)
             if grown is None:
                 return "converged"
-            point, ridge = self.ensemble.point, self.wiring.programme.weight_set.ridge
+            point, ridge = self.ensemble.point, self.ensemble.point.programme.weight_set.ridge
             fall = grown.fall(point.residual, point.curvature, ridge)
             if fall <= self.wiring.precision.tolerance * abs(self.ensemble.point.objective):
                 return "converged"
@@ -128,20 +131,17 @@ class LeafGeneration:
             self.ensemble.restore(_some(stage, elimination))
             self._settle()
 
-    def moved_to(self, wiring: LeafWiring, held_out: HeldOut) -> LeafGeneration:
-        """The trees of now under another programme over the same rows, to be scored on other held-out rows."""
-        moved = replace(self, wiring=wiring, held_out=held_out, trace=LeafTrace())
-        moved.ensemble.grown = self.ensemble.grown
-        moved._cache = self._cache if self._cache.X is held_out.X else LeafCache(held_out.X)
-        self._cache = moved._cache
-        return moved
-
     def shrink_to(self, n_trees: int) -> None:
         """Keep at most so many of the trees, with the best values for their leaves."""
         self.ensemble.point, _ = self.wiring.optimum(self.ensemble.point)
         if len(self.ensemble.held) > n_trees:
             self._eliminate(n_trees)
             self.ensemble.point, _ = self.wiring.optimum(self.ensemble.point)
+
+    def value_at(self, C: float) -> None:
+        """Give the leaves of the trees held the best values for another C."""
+        self.ensemble.move_to(self.wiring.at(C).programme)
+        self.ensemble.point, _ = self.wiring.optimum(self.ensemble.point)
 
     def _regrow(self) -> str | None:
         """Grow each tree once more against all others, the weakest first; returns why that ended early, if it did."""
@@ -177,7 +177,7 @@ class LeafGeneration:
     def _grown_for(self, residual: Vector, curvature: Vector) -> GrownTree | None:
         self._grown_at = time.perf_counter()
         self._n_grown += 1
-        ridge = PRICING_RIDGE * self.wiring.programme.weight_set.ridge
+        ridge = PRICING_RIDGE * self.ensemble.point.programme.weight_set.ridge
         grown = self.wiring.grower.grow(residual, curvature, ridge)
         self._pricing_seconds, self._grown_at = time.perf_counter() - self._grown_at, time.perf_counter()
         return grown
@@ -230,7 +230,8 @@ class LeafGeneration:
         return ScoredRows(task, scores, held_out.targets, held_out.rows, probabilities)
 
     def _polish(self) -> None:
-        """Solve all leaves to the optimum, and let that be the last iteration."""
+        """Solve all leaves to the optimum at the C asked for, and let that be the last iteration."""
+        self.ensemble.move_to(self.wiring.programme)
         self.ensemble.point, solution = self.wiring.optimum(self.ensemble.point)
         self._conclude(solution)
 

@@ -72,8 +72,8 @@ class LeafWiring:
         solve = optimum if self.is_smooth else dense_optimum
         return solve(point, self.precision.tolerance)
 
-    def at(self, C: float) -> LeafWiring:
-        """The same parts at another C."""
+    def at(self, C: float | None) -> LeafWiring:
+        """The same parts at another C; None for the default."""
         return replace(self, formulation=replace(self.formulation, C=C).resolve_for(self.rows))
 
 
