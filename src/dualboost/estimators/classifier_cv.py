@@ -39,7 +39,7 @@ class DualBoostClassifierCV(TunedAttributes, DualBoostClassifier):
     Parameters
     ----------
     formulation, epsilon, learner, max_depth, max_trees, tol, solver : as for ``DualBoostClassifier``
-    n_jobs, random_state, verbose : as for ``DualBoostClassifier``
+    calibration, n_jobs, random_state, verbose : as for ``DualBoostClassifier``
     time_limit, callbacks : as for ``DualBoostClassifier``; those of the final fit
     Cs : int or array of floats, default=10
         The number of values from the formulation's own grid (``formulation.C_grid``), or the values. The grid depends
@@ -77,6 +77,7 @@ class DualBoostClassifierCV(TunedAttributes, DualBoostClassifier):
         cv: Any = None,
         validation_fraction: float = 0.2,
         select: str = "best",
+        calibration: str = "cross_fit",
         time_limit: float | None = None,
         n_jobs: int | None = None,
         random_state: Any = None,
@@ -91,6 +92,7 @@ class DualBoostClassifierCV(TunedAttributes, DualBoostClassifier):
             max_trees=max_trees,
             tol=tol,
             solver=solver,
+            calibration=calibration,
             time_limit=time_limit,
             n_jobs=n_jobs,
             random_state=random_state,

@@ -2,32 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
-
 import numpy as np
 
 from .._typing import Vector
 from ..data.features import has_missing
 from ..data.merging import TrainingRows
-from ..loop.held_out import HeldOut
 from ..loop.history import Trace
-from ..loop.wiring import Wiring
 from ..models.ensemble import Ensemble
 from ..models.fitted import FitFigures, FittedModel, Tuning
 from ..trees.learner import Learner
 from ..trees.tree import Tree
-from .reading import TrainingSet
-
-
-@dataclass(frozen=True, eq=False)
-class Problem:
-    """What the loop solves: its wiring, the rows to train on, and the rows to validate on."""
-
-    training_set: TrainingSet
-    rows: TrainingRows
-    wiring: Wiring
-    held_out: HeldOut | None
+from .calibrating import calibration_of
+from .problem import Problem
 
 
 def conclude(problem: Problem, trace: Trace, tuning: Tuning | None, n_jobs: int) -> FittedModel:
@@ -41,7 +27,7 @@ def conclude(problem: Problem, trace: Trace, tuning: Tuning | None, n_jobs: int)
         task=data.task,
         encoder=data.encoder,
         ensemble=ensemble,
-        calibration=_calibration(problem, ensemble),
+        calibration=calibration_of(problem, trace, ensemble),
         formulation=wiring.formulation,
         figures=_figures(trace),
         history=trace.history(),
@@ -73,14 +59,3 @@ def _figures(trace: Trace) -> FitFigures:
         n_generated=len(trace.learners),
         n_iterations=len(trace.iterations),
     )
-
-
-def _calibration(problem: Problem, ensemble: Ensemble) -> Any:
-    """The calibration of probabilities, fitted to the held-out rows, or else to the training rows."""
-    task, rows, wiring, held_out = problem.training_set.task, problem.rows, problem.wiring, problem.held_out
-    if held_out is not None:
-        return task.calibrate(ensemble.decide(held_out.X), held_out.targets, held_out.counts)
-    columns = wiring.columns
-    margins = columns.margins(ensemble.weights[: columns.n_columns])[: columns.n_data]
-    scores = ensemble.from_scores(wiring.operator.scores(margins))
-    return task.calibrate(scores, wiring.targets, rows.counts)

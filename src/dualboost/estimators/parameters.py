@@ -8,11 +8,14 @@ from typing import Any
 import numpy as np
 
 from .._typing import Vector
-from ..arguments import require_integer, require_jobs, require_positive, require_seed
+from ..arguments import require_choice, require_integer, require_jobs, require_positive, require_seed
 from ..errors import InvalidDataError, InvalidParameterError
 from ..loop.history import Iteration
 from ..masters import SolverOptions
 from ..pricing import require_learner
+
+CALIBRATIONS = ["cross_fit", "training"]
+"""What the curve of the probabilities is fitted to where no rows are held out."""
 
 
 def as_callbacks(value: Any) -> list[Callable[[Iteration], Any]]:
@@ -38,6 +41,7 @@ def check_common(estimator: Any) -> None:
     require_positive("tol", estimator.tol)
     if estimator.epsilon is not None:
         require_positive("epsilon", estimator.epsilon)
+    require_choice("calibration", estimator.calibration, CALIBRATIONS)
     as_callbacks(estimator.callbacks)
     if estimator.time_limit is not None:
         require_positive("time_limit", estimator.time_limit)

@@ -95,6 +95,7 @@ PARAMETERS: dict[str, Check] = {
     "solver": optional(read_solver),
     "validation_fraction": optional(whole_or_fraction),
     "n_iter_no_change": optional(integer),
+    "calibration": text,
     "time_limit": optional(whole_or_fraction),
     "n_jobs": optional(integer),
     "random_state": optional(integer),

@@ -200,7 +200,7 @@ def _restore_tuning(value: Any) -> Tuning:
 
 def _read_calibration(value: Any, where: str) -> MarginCalibration:
     names = ("negative_slope", "positive_slope")
-    entry = fields(value, where, names)
-    return MarginCalibration(
-        *(number(entry[name], inside(where, name), SMALLEST_SLOPE, LARGEST_SLOPE) for name in names)
-    )
+    entry = fields(value, where, names, ("intercept",))
+    negative, positive = (number(entry[name], inside(where, name), SMALLEST_SLOPE, LARGEST_SLOPE) for name in names)
+    # Files that are older than the intercept have curves through one half at margin zero.
+    return MarginCalibration(negative, positive, number(entry.get("intercept", 0.0), inside(where, "intercept")))
