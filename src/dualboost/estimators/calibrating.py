@@ -23,6 +23,7 @@ from ..loop.logs import log_no_twins
 from ..loop.wiring import Wiring
 from ..models.ensemble import Ensemble
 from ..tasks.base import Scored
+from ..tasks.calibration import limit_of
 from .problem import Problem, Rewire
 
 FEWEST_ROWS = 10
@@ -70,20 +71,22 @@ def _scored_by_twins(rows: TrainingRows, rewire: Rewire, training: Scored, ensem
     """Each half of the rows as the twin of the other half scores it; None if there are too few rows for twins.
 
     Ensembles of the same programme may differ much in how far their scores are from zero. So the scores of each twin
-    are shifted and scaled: on its training rows they have the mean and the deviation that the ensemble's have there.
+    are limited, shifted and scaled: on its training rows they have the mean and the deviation that the ensemble's have
+    on all rows.
     """
     halves = halves_of(rows)
     trained = [_sample(half, MOST_TRAINED) for half in halves]
     if not all(_can_train(rows.targets[half]) for half in trained):
         return None
-    centre, width = _moments(training.scores, training.counts)
+    _, centre, width = _extent(training.scores, training.counts)
     found = []
     for half, other in zip(trained, reversed(halves), strict=True):
         part, tested = rows.part(half), _sample(other, MOST_SCORED)
         wiring = rewire(part)
         twin = _twin(wiring, ensemble)
-        its_centre, its_width = _moments(_training_scores(wiring, twin), part.counts)
-        scores = centre + (twin.decide(rows.X[tested]) - its_centre) * (width / its_width if its_width > 0 else 0.0)
+        limit, its_centre, its_width = _extent(_training_scores(wiring, twin), part.counts)
+        offsets = np.clip(twin.decide(rows.X[tested]), -limit, limit) - its_centre
+        scores = centre + offsets * (width / its_width if its_width > 0 else 0.0)
         found.append(Scored(scores, rows.targets[tested], rows.counts[tested]))
     return Scored(*(np.concatenate(both) for both in zip(*found, strict=True)))
 
@@ -99,10 +102,12 @@ def _twin(wiring: Wiring, ensemble: Ensemble) -> Ensemble:
     return replace(ensemble, learners=trace.learners, weights=trace.final_weights(), baseline=baseline)
 
 
-def _moments(scores: Vector, counts: Vector) -> tuple[float, float]:
-    """The mean and the standard deviation."""
+def _extent(scores: Vector, counts: Vector) -> tuple[float, float, float]:
+    """The limit of the scores, and their mean and standard deviation within it."""
+    limit = limit_of(scores, counts)
+    scores = np.clip(scores, -limit, limit)
     mean = float(np.average(scores, weights=counts))
-    return mean, float(np.sqrt(np.average((scores - mean) ** 2, weights=counts)))
+    return limit, mean, float(np.sqrt(np.average((scores - mean) ** 2, weights=counts)))
 
 
 def halves_of(rows: TrainingRows) -> tuple[Integers, Integers]:

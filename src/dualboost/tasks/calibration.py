@@ -1,12 +1,13 @@
 """Probabilities from margins: a logistic curve with a slope and an intercept.
 
-The curve increases strictly. Its intercept makes the mean probability the share of the class, so that it need not pass
-through one half at margin zero: formulations treat the two classes alike, whatever their shares are.
+The curve increases up to a limit on either side, and is flat beyond it. Its intercept makes the mean probability the
+share of the class, so that it need not pass through one half at margin zero: formulations treat the two classes alike,
+whatever their shares are.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.optimize import brentq, minimize
@@ -21,6 +22,9 @@ LARGEST_SLOPE = 1e4
 """The largest slope."""
 DIGITS = 5
 """Margins are rounded to this many decimal places, so that there are few different ones to fit to."""
+LIMIT = 2.0
+"""Margins are limited to this multiple of their median size: a programme on noisy rows has an optimum with tiny margins
+but for a few rows, on which a curve would depend more than on all others."""
 RIDGE = 1e-8
 """The strength of a ridge penalty that keeps coefficients finite where the log loss alone does not."""
 
@@ -29,12 +33,13 @@ RIDGE = 1e-8
 class MarginCalibration:
     """P(second class | margin) = 1/(1 + exp(-intercept - slope*margin)); a slope for each sign of the margin.
 
-    ``MarginCalibration(1, 1, 0)`` takes the margin itself as the log odds.
+    Margins beyond ``limit`` count as ``limit``. ``MarginCalibration(1, 1)`` takes the margin itself as the log odds.
     """
 
     negative_slope: float
     positive_slope: float
     intercept: float = 0.0
+    limit: float = np.inf
 
     def probability(self, margins: Vector) -> Vector:
         """The probability of the second class."""
@@ -42,11 +47,27 @@ class MarginCalibration:
 
     def log_odds(self, margins: Vector) -> Vector:
         """The logarithm of the odds of the second class."""
-        return self.intercept + np.where(margins < 0, self.negative_slope, self.positive_slope) * margins
+        slopes = np.where(margins < 0, self.negative_slope, self.positive_slope)
+        return self.intercept + slopes * np.clip(margins, -self.limit, self.limit)
+
+
+def limit_of(margins: Vector, counts: Vector) -> float:
+    """Beyond which margin a larger one says no more; infinite where most margins are zero."""
+    sizes = np.abs(margins)
+    order = np.argsort(sizes, kind="stable")
+    below = np.cumsum(counts[order])
+    median = float(sizes[order][np.searchsorted(below, 0.5 * below[-1])])
+    return LIMIT * median if median > 10.0**-DIGITS else np.inf
 
 
 def calibrate(margins: Vector, labels: Vector, counts: Vector) -> MarginCalibration:
-    """The curve of least log loss, with one slope for both signs.
+    """The curve of least log loss, with one slope for both signs."""
+    limit = limit_of(margins, counts)
+    return replace(_curve(np.clip(margins, -limit, limit), labels, counts), limit=limit)
+
+
+def _curve(margins: Vector, labels: Vector, counts: Vector) -> MarginCalibration:
+    """The curve of least log loss without a limit.
 
     Platt's smoothed targets keep it finite where margins separate the classes. They count rows: multiplicities that
     are less than one on average are scaled up to one.
@@ -75,7 +96,9 @@ def calibrate_by_twins(training: Scored, unseen: Scored) -> MarginCalibration:
     its share of their gain over the class balance is smaller. The mean probability, over the training rows and the
     unseen ones, is the share of the second class.
     """
-    curves = [calibrate(*training), calibrate(*unseen)]
+    limit = limit_of(training.scores, training.counts)
+    training, unseen = (one._replace(scores=np.clip(one.scores, -limit, limit)) for one in (training, unseen))
+    curves = [_curve(*training), _curve(*unseen)]
     own, others = (_gain(curve, scored) for curve, scored in zip(curves, (training, unseen), strict=True))
     slope = min(curve.positive_slope for curve in curves) * (min(own / others, 1.0) if others > 0 else 1.0)
     slope = max(slope, SMALLEST_SLOPE)
@@ -88,7 +111,7 @@ def calibrate_by_twins(training: Scored, unseen: Scored) -> MarginCalibration:
 
     reach = slope * float(np.abs(margins).max()) + 1e-6
     intercept = brentq(excess, logit(share) - reach, logit(share) + reach)
-    return MarginCalibration(slope, slope, float(intercept))
+    return MarginCalibration(slope, slope, float(intercept), limit)
 
 
 def _gain(curve: MarginCalibration, scored: Scored) -> float:
