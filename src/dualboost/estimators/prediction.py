@@ -37,10 +37,11 @@ class PredictionMixin(FittedAttributes):
         return self.fitted_.scores(features)
 
     def predict_proba(self, X: Any) -> Matrix:
-        """Class probabilities: a logistic curve of the margin, fitted on the held-out rows or else the training rows.
+        """Class probabilities: a logistic curve of the margin, fitted to rows that the trees were not grown on.
 
-        If the trees are deep enough to fit the training rows perfectly, a curve fitted on these rows is overconfident:
-        set ``validation_fraction`` then.
+        These are the held-out rows, or both halves of the training rows, each scored by trees of the other half; see
+        ``calibration``. ``predict`` goes by the sign of the margin, as the papers do, not by the probability: if one
+        class is rare, the class predicted may have a probability below one half, as with scikit-learn's ``SVC``.
         """
         features = self._features(X)
         return self.fitted_.probabilities(features)
