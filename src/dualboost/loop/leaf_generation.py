@@ -53,6 +53,8 @@ class LeafGeneration:
     wiring: LeafWiring
     max_trees: int
     held_out: HeldOut | None = None
+    scores_each: bool = True
+    """Whether each iteration is scored on the held-out rows."""
     keep_best: bool = False
     """Keep the iteration with the best validation score instead of the last one."""
     stopping: Sequence[StoppingRule] = ()
@@ -201,7 +203,8 @@ class LeafGeneration:
 
     def _figures(self, solution: MasterSolution) -> dict[str, Any]:
         point, task = self.ensemble.point, self.wiring.task
-        validated = np.nan if self.held_out is None else self.held_out.scoring.score(self.scored(self.held_out))
+        held = self.held_out if self.scores_each else None
+        validated = np.nan if held is None else held.scoring.score(self.scored(held))
         return {
             "objective": self.wiring.formulation.objective_sign * solution.primal,
             "gap": solution.gap,
