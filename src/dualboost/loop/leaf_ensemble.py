@@ -23,6 +23,11 @@ class LeafStage(NamedTuple):
     values: tuple[Vector, ...]
     intercept: float
 
+    @property
+    def sizes(self) -> Vector:
+        """The largest absolute value of each tree: its weight."""
+        return np.array([np.abs(values).max(initial=0.0) for values in self.values])
+
 
 @dataclass(eq=False)
 class LeafEnsemble:

@@ -21,7 +21,7 @@ import numpy as np
 
 from .._typing import Matrix, Vector
 from ..errors import InterruptedFitWarning, SolverWarning
-from ..masters import MasterFailed, MasterSolution
+from ..masters import MasterFailed, MasterSolution, n_used
 from ..masters.leaf_elimination import Elimination
 from ..masters.leaf_newton import certified
 from ..pricing.newton_trees import GrownTree
@@ -208,7 +208,7 @@ class LeafGeneration:
             "threshold": solution.threshold,
             "train_accuracy": task.quality(point.scores + point.intercept, self.wiring.targets, self.wiring.rows),
             "validation_score": validated,
-            "n_trees": len(self.ensemble.held),
+            "n_trees": n_used(self.ensemble.stage().sizes),
             "n_generated": self._n_grown,
         }
 
