@@ -77,12 +77,13 @@ class LeafGeneration:
                 if not self.trace.stages:
                     raise
                 reason = "interrupted"
-                self.ensemble.restore(self.trace.stages[-1])
+                self.ensemble.restore(self.trace.stages[self.trace.kept])
                 warnings.warn(
                     f"fit was interrupted; the ensemble of {len(self.trace.iterations)} iterations is returned.",
                     InterruptedFitWarning,
                     stacklevel=4,
                 )
+                self._eliminate(self.max_trees)
             self._polish()
         except MasterFailed as failure:
             reason = "solver_failed"
@@ -246,7 +247,12 @@ class LeafGeneration:
 
     def _accept(self, failure: MasterFailed) -> None:
         """Keep the best feasible ensemble, with a warning, because no solver reached the tolerance."""
-        solution = certified(self.ensemble.point) if failure.best is None else failure.best
+        if failure.best is not None:
+            self.ensemble.adopt(failure.best)
+        if len(self.ensemble.held) > self.max_trees:
+            stage, n = self.ensemble.stage(), self.max_trees
+            self.ensemble.restore(LeafStage(stage.trees[:n], stage.values[:n], stage.intercept))
+        solution = certified(self.ensemble.point)
         self._conclude(solution)
         warnings.warn(
             f"No solver reached a relative gap of {self.wiring.precision.tolerance:g} over the leaves of "
