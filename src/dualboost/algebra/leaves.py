@@ -162,7 +162,7 @@ class LeafColumns:
 
     def scores(self, values: Vector) -> Vector:
         """For each row, the sum of the values of its leaves."""
-        scores = np.zeros(self.rows.n_data)
+        scores = self.rows.full(0.0)
 
         def work(block: slice) -> None:
             for group in self.groups:

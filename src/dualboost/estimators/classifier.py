@@ -80,7 +80,7 @@ class DualBoostClassifier(InspectionMixin, PredictionMixin, ClassifierMixin, Bas
     max_depth : int, default=1
         The greatest depth of a tree, unless its learner has a depth of its own.
     max_trees : int, default=100
-        The greatest number of trees generated.
+        The greatest number of trees generated; where leaves are corrected, of the result.
     tol : float, default=1e-6
         The largest relative duality gap of a solution, and the smallest improvement of the (normalised) edge that lets
         a tree enter.
@@ -119,11 +119,16 @@ class DualBoostClassifier(InspectionMixin, PredictionMixin, ClassifierMixin, Bas
     classes_ : ndarray of shape (2,)
     n_features_in_ : int
     feature_names_in_ : ndarray, only if X has string column names
-    estimators_ : list of every learner generated, in order
+    estimators_ : list of learners, in order
+        Every learner generated; where leaves are corrected, the trees of the result.
     weights_ : ndarray
-        One weight for each learner generated, zeros included.
+        One weight for each learner, zeros included. Where leaves are corrected, the largest absolute value of the
+        tree's leaves: its votes, in [-1, 1], times the weight are the values.
+    intercept_ : float
+        What is added to the weighted votes; zero for the formulations without an intercept.
     n_generated_, n_iter_ : int
-        The number of learners generated, and of iterations: the same if one column enters at a time.
+        The number of learners generated, and of iterations: the same if one column enters at a time. Where leaves are
+        corrected, trees that were eliminated or replaced count as generated.
     n_trees_ : int
         The number of weights above 1e-6 times the largest weight.
     n_leaves_ : int

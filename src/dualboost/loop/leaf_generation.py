@@ -21,7 +21,7 @@ import numpy as np
 
 from .._typing import Matrix, Vector
 from ..errors import InterruptedFitWarning, SolverWarning
-from ..masters import MasterFailed, MasterSolution
+from ..masters import MasterFailed, MasterSolution, n_used
 from ..masters.leaf_elimination import Elimination
 from ..masters.leaf_newton import certified
 from ..pricing.newton_trees import GrownTree
@@ -79,12 +79,13 @@ class LeafGeneration:
                 if not self.trace.stages:
                     raise
                 reason = "interrupted"
-                self.ensemble.restore(self.trace.stages[-1])
+                self.ensemble.restore(self.trace.stages[self.trace.kept])
                 warnings.warn(
                     f"fit was interrupted; the ensemble of {len(self.trace.iterations)} iterations is returned.",
                     InterruptedFitWarning,
                     stacklevel=4,
                 )
+                self._eliminate(self.max_trees)
             self._polish()
         except MasterFailed as failure:
             reason = "solver_failed"
@@ -211,7 +212,7 @@ class LeafGeneration:
             "threshold": solution.threshold,
             "train_accuracy": task.quality(point.scores + point.intercept, self.wiring.targets, self.wiring.rows),
             "validation_score": validated,
-            "n_trees": len(self.ensemble.held),
+            "n_trees": n_used(self.ensemble.stage().sizes),
             "n_generated": self._n_grown,
         }
 
@@ -249,7 +250,12 @@ class LeafGeneration:
 
     def _accept(self, failure: MasterFailed) -> None:
         """Keep the best feasible ensemble, with a warning, because no solver reached the tolerance."""
-        solution = certified(self.ensemble.point) if failure.best is None else failure.best
+        if failure.best is not None:
+            self.ensemble.adopt(failure.best)
+        if len(self.ensemble.held) > self.max_trees:
+            stage, n = self.ensemble.stage(), self.max_trees
+            self.ensemble.restore(LeafStage(stage.trees[:n], stage.values[:n], stage.intercept))
+        solution = certified(self.ensemble.point)
         self._conclude(solution)
         warnings.warn(
             f"No solver reached a relative gap of {self.wiring.precision.tolerance:g} over the leaves of "

@@ -76,7 +76,7 @@ def hessian(point: LeafPoint) -> Matrix:
     """The Hessian of the objective in the values and the intercept, estimated from the first ``SAMPLE`` rows."""
     rows, ridge = point.programme.rows, point.programme.weight_set.ridge
     sample = point.curvature[:SAMPLE]
-    seen, total = float(sample.sum()), rows.total(point.curvature)
+    seen, total = rows.total(sample), rows.total(point.curvature)
     matrix = point.columns.gram(sample * (total / seen) if seen > 0 else sample)
     diagonal = np.arange(len(matrix))
     matrix[diagonal[:-1], diagonal[:-1]] += ridge
