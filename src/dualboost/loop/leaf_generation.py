@@ -37,9 +37,6 @@ Observer = Callable[[Iteration], None]
 
 OVERGROWTH = 2.0
 """How many times as many trees are grown as are asked for, before the least useful ones are eliminated."""
-PRICING_RIDGE = 3.0
-"""The ridge that trees are grown with, relative to that of the programme. A larger one finds better splits: leaves that
-look good on few rows gain less from it, and what the tree leaves over is taken up by the others."""
 ELIMINATED_AT_ONCE = 0.34
 """The largest share of the trees that is eliminated from one quadratic model of the objective."""
 SWEEPS_AFTER_CHANGE = 2
@@ -180,8 +177,7 @@ class LeafGeneration:
     def _grown_for(self, residual: Vector, curvature: Vector) -> GrownTree | None:
         self._grown_at = time.perf_counter()
         self._n_grown += 1
-        ridge = PRICING_RIDGE * self.ensemble.point.programme.weight_set.ridge
-        grown = self.wiring.grower.grow(residual, curvature, ridge)
+        grown = self.wiring.grower.grow(residual, curvature, self.ensemble.point.programme.weight_set.ridge)
         self._pricing_seconds, self._grown_at = time.perf_counter() - self._grown_at, time.perf_counter()
         return grown
 
