@@ -168,7 +168,7 @@ class LeafColumns:
             for group in self.groups:
                 scores[block] += group.spread(values[group.columns], block)
 
-        self.rows.each(work, size=LIGHT * max(len(self.groups), 1))
+        self.rows.each(work, size=LIGHT)
         return scores
 
     def sums(self, values: Vector) -> Vector:
@@ -178,7 +178,7 @@ class LeafColumns:
             parts = [group.cell_sums(values[block], block) @ group.table for group in self.groups]
             return np.concatenate([*parts, np.zeros(0)])
 
-        found: Vector = self.rows.add_up(work, size=LIGHT * max(len(self.groups), 1))
+        found: Vector = self.rows.add_up(work, size=LIGHT)
         return found
 
     def margins(self, values: Vector) -> Vector:

@@ -15,7 +15,7 @@ from .certificate import certify
 from .leaf_point import LeafPoint
 from .leaf_sweeps import FLATTEST, lowered
 
-SAMPLE = 12288
+SAMPLE = 8192
 """How many rows the preconditioner is computed from."""
 MOST_STEPS = 60
 """Newton's method needs 3 to 8 steps."""
