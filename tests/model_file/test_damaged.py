@@ -51,7 +51,7 @@ WRONG = [
         {"name": "cart", "max_depth": 0, "criterion": "gini", "voting": "hard", "n_thresholds": None},
         "is refused: max_depth=0 must be an integer of at least 1",
     ),
-    ("parameters.formulation", "exec", "is 'exec'; it must be one of nm, "),
+    ("parameters.formulation", "exec", "is 'exec'; it must be one of logistic, nm, "),
     ("parameters.formulation", {"name": "lp", "C": 1, "epsilon": 1}, ".epsilon is not a key"),
     ("parameters.formulation", {"name": "md", "C": 1, "negative_weights": "x"}, "is refused: negative_weights='x'"),
     ("parameters.solver", "x", "is 'x'; it must be an object"),
@@ -72,6 +72,9 @@ WRONG = [
     ("fit.n_generated", 1, "is 1; it must be a whole number from 5"),
     ("calibration.negative_slope", -1.0, "is -1.0; it must be a number from 0.001 to 10000"),
     ("balance", 1.5, "is 1.5; it must be a number from -1 to 1"),
+    ("intercept", None, "is null; it must be a number from -"),
+    ("normalised", 1, "is 1; it must be true or false"),
+    ("parameters.corrects", 1, "is 1; it must be a string"),
     ("history.gap[1]", "0", "is '0'; it must be a finite number"),
     ("history.edge", [0.0], "has 1 entries; it must have 12"),
     ("trees[3].threshold[0]", float("nan"), "is NaN; it must be a finite number"),
@@ -103,7 +106,7 @@ def test_another_formulation_than_asked_for(tmp_path):
     refuse(tmp_path / "model.json", content, "formulation.name is 'lp', but parameters.formulation is 'nm'")
 
 
-WRONG_PARAMETERS = {"max_depth": 0, "max_trees": 0, "n_jobs": 0, "tol": -1.0, "random_state": -5, "verbose": -1}
+WRONG_PARAMETERS = {"max_depth": 0, "max_trees": 0, "n_jobs": 0, "tol": -1.0, "random_state": -5, "verbose": -1, "corrects": "boughs"}
 
 
 @pytest.mark.parametrize("name", WRONG_PARAMETERS)

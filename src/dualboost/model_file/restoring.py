@@ -85,6 +85,10 @@ def restore_classifier(document: dict[str, Any]) -> StoredClassifier:
     weights, trees = _restore_trees(document["trees"], TreeReader(features.count, n_categories))
     figures = _restore_fit(document["fit"], len(weights))
     baseline = number(document["balance"], "balance", -1.0, 1.0)
+    is_normalised = flag(document.get("normalised", True), "normalised")
+    # What the intercept is divided by may be tiny, and the quotient must be finite.
+    most = LARGEST_FIGURE * (min(float(weights.sum()), 1.0) if is_normalised else 1.0)
+    intercept = number(document.get("intercept", 0.0), "intercept", -most, most)
     n_jobs = parameters.get("n_jobs")
     # The file may name too many threads for this machine, or zero, which the estimator refuses later.
     n_threads = min(effective_n_jobs(n_jobs or None), effective_n_jobs(-1))
@@ -97,8 +101,8 @@ def restore_classifier(document: dict[str, Any]) -> StoredClassifier:
             baseline,
             features.count,
             n_threads,
-            intercept=number(document.get("intercept", 0.0), "intercept", -LARGEST_FIGURE, LARGEST_FIGURE),
-            is_normalised=flag(document.get("normalised", True), "normalised"),
+            intercept=intercept,
+            is_normalised=is_normalised,
         ),
         calibration=_read_calibration(document["calibration"], "calibration"),
         formulation=formulation,
