@@ -50,7 +50,7 @@ class Formulation(ParameterObject, ABC):
     gives_log_odds: ClassVar[bool] = False
     """Whether a score is the logarithm of the odds of the second class, which makes it a probability by itself."""
     is_scale_free: ClassVar[bool] = False
-    """Whether multiplying all sample weights by a number changes nothing, so that rows are counted, not their weights."""
+    """Whether multiplying all sample weights by a number changes nothing: rows are counted, not their weights."""
     guide: ClassVar[str] = "own"
     """The name of the guide, in ``loop/guides``, that chooses the duals for the next pricing."""
 
