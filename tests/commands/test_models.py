@@ -169,6 +169,7 @@ def test_an_interrupted_fit_keeps_its_trees_and_says_so(tables):
     )
     running = psutil.Process(process.pid)
     while running.cpu_times().user < how_many(3.0, 8.0):  # modules are imported by then, and trees are grown
+        assert process.poll() is None, process.communicate()[1]
         time.sleep(0.05)
     process.send_signal(signal.SIGINT)
     try:

@@ -117,7 +117,9 @@ def test_without_a_split_the_probabilities_are_the_class_balance():
 
 @pytest.mark.parametrize("name", [name for name in FORMULATIONS if name not in CAN])
 def test_other_formulations_are_refused(name):
-    with pytest.raises(UnsupportedFormulationError, match=f"corrects='leaves' needs a loss.*'{name}'.*corrects='trees'"):
+    with pytest.raises(
+        UnsupportedFormulationError, match=f"corrects='leaves' needs a loss.*'{name}'.*corrects='trees'"
+    ):
         leaf_fit(name)
 
 
@@ -227,9 +229,7 @@ def test_explanations_and_rules_add_up_to_the_score():
     assert len(rules) == clf.n_leaves_
     values = {(rule.tree, rule.leaf): rule.weighted_vote for rule in rules.itertuples()}
     features = clf.fitted_.encoder.transform(X).to_numpy(dtype=float)
-    found = sum(
-        np.array([values[j, leaf] for leaf in tree.leaves(features)]) for j, tree in enumerate(clf.estimators_)
-    )
+    found = sum(np.array([values[j, leaf] for leaf in tree.leaves(features)]) for j, tree in enumerate(clf.estimators_))
     np.testing.assert_allclose(found + clf.intercept_, scores, atol=1e-9)
     assert clf.feature_importances_.sum() == pytest.approx(1.0)
 
@@ -241,7 +241,9 @@ def test_lightgbm_gives_the_same_probabilities():
     np.testing.assert_allclose(booster.predict(X, raw_score=True), clf.decision_function(X), atol=1e-12)
     of_another_loss = leaf_fit("cg")
     X, _ = small_dataset("twonorm")
-    np.testing.assert_allclose(to_lightgbm(of_another_loss).predict(X), of_another_loss.decision_function(X), atol=1e-12)
+    np.testing.assert_allclose(
+        to_lightgbm(of_another_loss).predict(X), of_another_loss.decision_function(X), atol=1e-12
+    )
 
 
 @pytest.mark.parametrize("formulation", every(LEAF_LOSSES, few=["logistic", "lp"]), ids=label)

@@ -29,7 +29,9 @@ TARGET = click.option("--target", required=True, help="The column with the label
 @click.argument("data", type=FILE)
 @TARGET
 @click.option("-o", "--out", type=FILE, default="model.json", show_default=True, help="The model file.")
-@click.option("--formulation", type=click.Choice(list(FORMULATIONS)), default=DEFAULTS["formulation"], show_default=True)
+@click.option(
+    "--formulation", type=click.Choice(list(FORMULATIONS)), default=DEFAULTS["formulation"], show_default=True
+)
 @click.option(
     "--corrects",
     type=click.Choice(["trees", "leaves"]),

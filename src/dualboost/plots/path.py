@@ -26,7 +26,7 @@ def plot_path(cv: Any, *, ax: Any = None) -> Any:
     path = cv.path_
     C, trees, scores = path["C"], path["n_trees"], path["score"]
     spread = LogNorm if C.min() > 0 and C.max() >= LOGARITHMIC_FROM * C.min() else Normalize
-    for one in [slice(None)] if len(np.unique(C)) == len(C) else [C == value for value in np.unique(C)]:
+    for one in [slice(None)] if len(np.unique(C)) == len(C) else [value == C for value in np.unique(C)]:
         ax.plot(trees[one], scores[one], color="0.8", lw=1, zorder=1)
     ax.errorbar(trees, scores, path["standard_error"], fmt="none", ecolor="0.6", elinewidth=1, capsize=2, zorder=2)
     norm = spread(C.min(), C.max()) if C.max() > C.min() else None
