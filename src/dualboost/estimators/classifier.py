@@ -18,12 +18,12 @@ from ..data.splitting import hold_out
 from ..errors import InvalidParameterError
 from ..formulations import Formulation, make_formulation
 from ..inspection import InspectionMixin
-from ..loop.column_generation import ColumnGeneration
+from ..loop.generation import generate
 from ..loop.held_out import HeldOut
 from ..loop.history import Trace
-from ..loop.leaf_generation import LeafGeneration
 from ..loop.leaf_wiring import LeafWiring, wire_leaves
 from ..loop.logs import log_end, log_iteration, log_start
+from ..loop.path import ON_PATH
 from ..loop.progress import ProgressBar
 from ..loop.stopping import Callbacks, NoImprovement, StoppingRule, TimeLimit
 from ..loop.wiring import Wiring, wire
@@ -32,10 +32,11 @@ from ..models.fitted import Tuning
 from ..pricing import PricingContext, TrainingData, make_grower, make_pool, makes_trees
 from ..tasks import CLASSIFICATION
 from ..tasks.scoring import make_scoring
-from .conclusion import Problem, conclude
+from .conclusion import conclude
 from .degenerate import warn_if_degenerate
 from .parameters import as_callbacks, check_common
 from .prediction import PredictionMixin
+from .problem import Problem, Rewire
 from .reading import TrainingSet, read_training_set
 
 Estimator = TypeVar("Estimator", bound="DualBoostClassifier")
@@ -86,7 +87,7 @@ class DualBoostClassifier(InspectionMixin, PredictionMixin, ClassifierMixin, Bas
     solver : SolverOptions, default=None
         How the programmes are solved, which does not change what is optimal; None means ``SolverOptions()``.
     validation_fraction : float, default=None
-        The share of rows held out to record the validation score, and to calibrate probabilities.
+        The share of rows held out to record the validation score, and to calibrate probabilities on.
     n_iter_no_change : int, default=None
         Stop when the validation score has not risen for that many iterations, and keep the best iteration: later
         learners get weight zero, and ``objective_`` and ``gap_`` are those of the best iteration. Needs
@@ -95,8 +96,14 @@ class DualBoostClassifier(InspectionMixin, PredictionMixin, ClassifierMixin, Bas
         The validation score: a name of ``sklearn.metrics.get_scorer_names()`` or a scorer made by
         ``sklearn.metrics.make_scorer``; None is the accuracy. Probabilities, for scorers such as "neg_log_loss", are
         those of the curve that fits the training rows. Needs ``validation_fraction``.
+    calibration : {"cross_fit", "training"}, default="cross_fit"
+        What the probabilities are calibrated on if no rows are held out; of no effect under "logistic", whose scores
+        are log-odds. "cross_fit" fits the same ensemble on either half of the rows (at most 10,000 each), less
+        precisely, and scores the other half: honest, and it takes about as long again as the fit itself. "training"
+        takes the training rows: for those who need no probabilities, as these are overconfident for deep trees. Fewer
+        than 10 rows of a class in a half are too few for "cross_fit", and "training" is used. The ensemble is the same.
     time_limit : float, default=None
-        Seconds after which no further iteration begins.
+        Seconds after which no further iteration begins; the calibration takes its time afterwards.
     n_jobs : int, default=None
         The number of threads; None means 1, and -1 all. It does not change the model.
     random_state : int, RandomState instance or None, default=None
@@ -185,6 +192,7 @@ class DualBoostClassifier(InspectionMixin, PredictionMixin, ClassifierMixin, Bas
         validation_fraction: float | None = None,
         n_iter_no_change: int | None = None,
         scoring: Any = None,
+        calibration: str = "cross_fit",
         time_limit: float | None = None,
         n_jobs: int | None = None,
         random_state: Any = None,
@@ -203,6 +211,7 @@ class DualBoostClassifier(InspectionMixin, PredictionMixin, ClassifierMixin, Bas
         self.validation_fraction = validation_fraction
         self.n_iter_no_change = n_iter_no_change
         self.scoring = scoring
+        self.calibration = calibration
         self.time_limit = time_limit
         self.n_jobs = n_jobs
         self.random_state = random_state
@@ -228,7 +237,14 @@ class DualBoostClassifier(InspectionMixin, PredictionMixin, ClassifierMixin, Bas
     def _pose(self, data: TrainingSet, formulation: Formulation) -> Problem:
         held_out, training_weights = self._hold_out(data)
         rows = self._rows(data, training_weights)
-        return Problem(data, rows, self._wire(data, rows, formulation, Precision(self.tol)), held_out)
+        wiring = self._wire(data, rows, formulation, Precision(self.tol))
+        return Problem(data, rows, wiring, held_out, self._rewire(data, wiring.formulation))
+
+    def _rewire(self, data: TrainingSet, formulation: Formulation) -> Rewire | None:
+        """Wires the same programme for other rows, if probabilities are to be calibrated by such fits."""
+        if self.calibration == "training":
+            return None
+        return lambda rows: self._wire(data, rows, formulation, ON_PATH)
 
     def _wire(
         self, data: TrainingSet, rows: TrainingRows, formulation: Formulation, precision: Precision
@@ -276,17 +292,14 @@ class DualBoostClassifier(InspectionMixin, PredictionMixin, ClassifierMixin, Bas
         wiring, callbacks = problem.wiring, Callbacks(as_callbacks(self.callbacks))
         log_start(wiring.formulation, wiring.columns.rows, max_trees)
         with one_blas_thread(), ProgressBar(max_trees, enabled=self.verbose > 0) as progress:
-            common: dict[str, Any] = {
-                "max_trees": max_trees,
-                "held_out": problem.held_out,
-                "keep_best": self.n_iter_no_change is not None,
-                "stopping": [callbacks, *self._stopping_rules()],
-                "observers": [progress, log_iteration, callbacks],
-            }
-            if isinstance(wiring, LeafWiring):
-                trace: Trace = LeafGeneration(wiring, **common).run()
-            else:
-                trace = ColumnGeneration(wiring, most_entering=wiring.solver.most_entering, **common).run()
+            trace = generate(
+                wiring,
+                max_trees,
+                held_out=problem.held_out,
+                keep_best=self.n_iter_no_change is not None,
+                stopping=[callbacks, *self._stopping_rules()],
+                observers=[progress, log_iteration, callbacks],
+            )
         log_end(trace)
         return trace
 

@@ -42,7 +42,7 @@ class DualBoostClassifierCV(TunedAttributes, DualBoostClassifier):
     Parameters
     ----------
     formulation, epsilon, learner, max_depth, max_trees, tol, solver : as for ``DualBoostClassifier``
-    n_jobs, random_state, verbose : as for ``DualBoostClassifier``
+    calibration, n_jobs, random_state, verbose : as for ``DualBoostClassifier``
     time_limit, callbacks : as for ``DualBoostClassifier``; those of the final fit
     Cs : int or array of floats, default=10
         The number of values from the formulation's own grid (``formulation.C_grid``), or the values. The grid depends
@@ -87,6 +87,7 @@ class DualBoostClassifierCV(TunedAttributes, DualBoostClassifier):
         validation_fraction: float = 0.2,
         select: str = "best",
         scoring: Any = None,
+        calibration: str = "cross_fit",
         time_limit: float | None = None,
         n_jobs: int | None = None,
         random_state: Any = None,
@@ -103,6 +104,7 @@ class DualBoostClassifierCV(TunedAttributes, DualBoostClassifier):
             tol=tol,
             solver=solver,
             scoring=scoring,
+            calibration=calibration,
             time_limit=time_limit,
             n_jobs=n_jobs,
             random_state=random_state,

@@ -43,9 +43,10 @@ class PredictionMixin(FittedAttributes):
     def predict_proba(self, X: Any) -> Matrix:
         """Class probabilities: under "logistic" the loss itself gives them, since scores are log-odds.
 
-        Elsewhere they are a logistic curve of the score, fitted on the held-out rows or else the training rows. If the
-        trees are deep enough to fit the training rows perfectly, a curve fitted on these rows is overconfident: set
-        ``validation_fraction`` then.
+        Elsewhere they are a logistic curve of the score, fitted to rows that the trees were not grown on: the held-out
+        rows, or both halves of the training rows, each scored by trees of the other half; see ``calibration``.
+        ``predict`` then goes by the sign of the score, as the papers do, not by the probability: if one class is rare,
+        the class predicted may have a probability below one half, as with scikit-learn's ``SVC``.
         """
         features = self._features(X)
         return self.fitted_.probabilities(features)

@@ -14,7 +14,7 @@ from .programme import Programme
 from .terms import LogisticTerm
 from .weight_sets import Cone
 
-ROWS_PER_C = 8.0
+ROWS_PER_C = 5.0
 """The default is one C for so many distinct rows: the ridge where the loss is a sum over distinct rows."""
 LEAST_ROWS = 300
 """With fewer distinct rows the default is that of so many: few distinct rows may stand for many rows each."""
@@ -46,7 +46,7 @@ class LogisticBoost(Formulation):
 
     C: the price of the mean loss, above 0; one half of the squared values costs one. It does not depend on the number
     of rows, nor on the scale of the sample weights: rows that are repeated change nothing. Default: the number of
-    distinct rows, at least 300, divided by 8, which makes the ridge 8 where the loss is a sum over distinct rows. Grid:
+    distinct rows, at least 300, divided by 5, which makes the ridge 5 where the loss is a sum over distinct rows. Grid:
     10 to 10,000.
 
     Papers: Friedman, "Greedy function approximation: a gradient boosting machine", Annals of Statistics 29 (2001), for

@@ -61,6 +61,17 @@ class RowTerm(ABC):
         u = self.response(margins, lower, upper)
         return -u * margins - self.value(u)
 
+    def expansion(self, margins: Vector, lower: Vector, upper: Vector) -> tuple[Vector, Vector, Vector]:
+        """The loss, its negative first and its second derivative with respect to the margin.
+
+        Where a loss bends only in its kink, the width of the box stands in for the second derivative.
+        """
+        u = self.response(margins, lower, upper)
+        if self.is_linear:
+            return self.loss(margins, lower, upper), u, upper - lower
+        inside = (u > lower) & (u < upper)
+        return -u * margins - self.value(u), u, np.where(inside, 1.0 / self.curvature(u), 0.0)
+
 
 @dataclass(frozen=True, eq=False)
 class LinearTerm(RowTerm):
@@ -152,10 +163,14 @@ class LogisticTerm(RowTerm):
     def response(self, margins: Vector, lower: Vector, upper: Vector) -> Vector:
         return np.clip(self.scale * expit(-margins), lower, upper)
 
-    def loss(self, margins: Vector, lower: Vector, upper: Vector) -> Vector:
-        """The loss itself where the box is the whole range of duals, which costs less than the conjugate."""
-        is_whole = not lower.any() and np.array_equal(upper, self.scale)
-        return self.scale * np.logaddexp(0.0, -margins) if is_whole else super().loss(margins, lower, upper)
+    def expansion(self, margins: Vector, lower: Vector, upper: Vector) -> tuple[Vector, Vector, Vector]:
+        """All three from one exponential, where the box is the whole range of duals."""
+        if lower.any() or not np.array_equal(upper, self.scale):
+            return super().expansion(margins, lower, upper)
+        small = np.exp(-np.abs(margins))
+        share = np.where(margins > 0, small, 1.0) / (1.0 + small)
+        u = self.scale * share
+        return self.scale * (np.log1p(small) - np.minimum(margins, 0.0)), u, u * (1.0 - share)
 
     def _inside(self, u: Vector) -> Vector:
         """u as a fraction of ``scale``, kept inside (0, 1), where slope and curvature are finite."""

@@ -35,15 +35,10 @@ from .stopping import StoppingRule
 
 Observer = Callable[[Iteration], None]
 
-OVERGROWTH = 2.0
+OVERGROWTH = 1.5
 """How many times as many trees are grown as are asked for, before the least useful ones are eliminated."""
-PRICING_RIDGE = 3.0
-"""The ridge that trees are grown with, relative to that of the programme. A larger one finds better splits: leaves that
-look good on few rows gain less from it, and what the tree leaves over is taken up by the others."""
 ELIMINATED_AT_ONCE = 0.34
 """The largest share of the trees that is eliminated from one quadratic model of the objective."""
-SWEEPS_AFTER_CHANGE = 2
-"""How many sweeps the others get after a tree was eliminated or regrown."""
 
 
 @dataclass
@@ -53,6 +48,8 @@ class LeafGeneration:
     wiring: LeafWiring
     max_trees: int
     held_out: HeldOut | None = None
+    scores_each: bool = True
+    """Whether each iteration is scored on the held-out rows."""
     keep_best: bool = False
     """Keep the iteration with the best validation score instead of the last one."""
     stopping: Sequence[StoppingRule] = ()
@@ -130,7 +127,7 @@ class LeafGeneration:
             elimination = Elimination(self.ensemble.point)
             elimination.remove_down_to(max(n_trees, int(n_held * (1 - ELIMINATED_AT_ONCE))))
             self.ensemble.restore(_some(stage, elimination))
-            self._settle()
+            self.ensemble.point = self.wiring.improved(self.wiring.improved(self.ensemble.point))
 
     def shrink_to(self, n_trees: int) -> None:
         """Keep at most so many of the trees, with the best values for their leaves."""
@@ -153,7 +150,7 @@ class LeafGeneration:
             if grown is None:
                 continue
             self.ensemble.put(k, grown)
-            self._settle()
+            self.ensemble.point = self.wiring.improved(self.ensemble.point)
             if self.ensemble.point.objective >= before.objective:
                 self.ensemble.undo(stage, before)
                 continue
@@ -171,27 +168,23 @@ class LeafGeneration:
         ]
         return [self.ensemble.held[k] for k in np.argsort(moves, kind="stable").tolist()]
 
-    def _settle(self) -> None:
-        for _ in range(SWEEPS_AFTER_CHANGE):
-            self.ensemble.point = self.wiring.improved(self.ensemble.point)
-
     def _grown_for(self, residual: Vector, curvature: Vector) -> GrownTree | None:
         self._grown_at = time.perf_counter()
         self._n_grown += 1
-        ridge = PRICING_RIDGE * self.ensemble.point.programme.weight_set.ridge
-        grown = self.wiring.grower.grow(residual, curvature, ridge)
+        grown = self.wiring.grower.grow(residual, curvature, self.ensemble.point.programme.weight_set.ridge)
         self._pricing_seconds, self._grown_at = time.perf_counter() - self._grown_at, time.perf_counter()
         return grown
 
     def _note(self, fall: float) -> str | None:
         """Record the ensemble; returns a reason to stop, if a rule has one."""
-        solution = certified(self.ensemble.point)
+        is_certified = self.wiring.solver.reoptimize == "every"
+        gap = certified(self.ensemble.point).gap if is_certified else np.nan
         row = Iteration(
             iteration=len(self.trace.iterations) + 1,
             edge=fall,
             pricing_seconds=self._pricing_seconds,
             master_seconds=time.perf_counter() - self._grown_at,
-            **self._figures(solution),
+            **self._figures(gap),
         )
         better = not self.trace.iterations or not row.validation_score <= self.trace.result.validation_score
         self.trace.note(self.ensemble.stage(), row, keep=better or not self.keep_best)
@@ -200,13 +193,15 @@ class LeafGeneration:
             observer(row)
         return next(filter(None, (rule.reason(row) for rule in self.stopping)), None)
 
-    def _figures(self, solution: MasterSolution) -> dict[str, Any]:
+    def _figures(self, gap: float) -> dict[str, Any]:
+        """The figures of the ensemble; its gap is computed only where all leaves are solved to it."""
         point, task = self.ensemble.point, self.wiring.task
-        validated = np.nan if self.held_out is None else self.held_out.scoring.score(self.scored(self.held_out))
+        held = self.held_out if self.scores_each else None
+        validated = np.nan if held is None else held.scoring.score(self.scored(held))
         return {
-            "objective": self.wiring.formulation.objective_sign * solution.primal,
-            "gap": solution.gap,
-            "threshold": solution.threshold,
+            "objective": self.wiring.formulation.objective_sign * point.objective,
+            "gap": gap,
+            "threshold": 0.0,
             "train_accuracy": task.quality(point.scores + point.intercept, self.wiring.targets, self.wiring.rows),
             "validation_score": validated,
             "n_trees": n_used(self.ensemble.stage().sizes),
@@ -241,7 +236,7 @@ class LeafGeneration:
             self._pricing_seconds = 0.0
             self._note(0.0)
         last = self.trace.iterations[-1]
-        self.trace.iterations[-1] = replace(last, **self._figures(solution))
+        self.trace.iterations[-1] = replace(last, **self._figures(solution.gap))
         self.trace.stages[-1] = self.ensemble.stage()
         self.trace.kept, self.trace.duals = len(self.trace.iterations) - 1, solution.u
 

@@ -36,7 +36,7 @@ def follow_leaf_path(
     wiring: LeafWiring, Cs: Vector, held_out: HeldOut, sizes: Sequence[int], with_errors: bool
 ) -> list[PathPoint]:
     """One point for each number of trees, which are in decreasing order, and each value of C."""
-    generation = LeafGeneration(wiring.at(None), sizes[0], held_out=held_out)
+    generation = LeafGeneration(wiring.at(None), sizes[0], held_out=held_out, scores_each=False)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", InterruptedFitWarning)  # the warning speaks of an ensemble returned
         trace = generation.run()

@@ -41,23 +41,15 @@ class LeafPoint:
 
     @cached_property
     def _of_rows(self) -> tuple[float, Vector, Vector]:
-        """The total loss, and for each row its dual and the second derivative of its loss.
-
-        Where a loss bends only in its kink, the width of the box of the dual stands in for the second derivative.
-        """
+        """The total loss, and for each row its dual and the second derivative of its loss."""
         programme, rows, rho = self.programme, self.programme.rows, self.rho
         u, curvature = rows.empty(), rows.empty()
 
         def work(block: slice) -> float:
             part = programme.block(block)
             margins = part.shifted(self.margins[block], rho)
-            found = u[block] = part.term.response(margins, part.lower, part.upper)
-            if part.term.is_linear:
-                curvature[block] = part.upper - part.lower
-            else:
-                inside = (found > part.lower) & (found < part.upper)
-                curvature[block] = np.where(inside, 1.0 / part.term.curvature(found), 0.0)
-            return float(part.term.loss(margins, part.lower, part.upper).sum())
+            losses, u[block], curvature[block] = part.term.expansion(margins, part.lower, part.upper)
+            return float(losses.sum())
 
         return float(rows.add_up(work)), u, curvature
 

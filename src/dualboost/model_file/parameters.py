@@ -97,6 +97,7 @@ PARAMETERS: dict[str, Check] = {
     "validation_fraction": optional(whole_or_fraction),
     "n_iter_no_change": optional(integer),
     "scoring": optional(text),
+    "calibration": text,
     "time_limit": optional(whole_or_fraction),
     "n_jobs": optional(integer),
     "random_state": optional(integer),

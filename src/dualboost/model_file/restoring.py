@@ -20,6 +20,7 @@ from ..tasks.binary import TwoClasses
 from ..tasks.calibration import LARGEST_SLOPE, SMALLEST_SLOPE, MarginCalibration
 from ..trees.tree import Tree
 from .checks import (
+    SMALLEST,
     choice,
     fail,
     fields,
@@ -227,7 +228,13 @@ def _restore_tuning(value: Any) -> Tuning:
 
 def _read_calibration(value: Any, where: str) -> MarginCalibration:
     names = ("negative_slope", "positive_slope")
-    entry = fields(value, where, names)
+    entry = fields(value, where, names, ("intercept", "limit"))
+    negative, positive = (number(entry[name], inside(where, name), SMALLEST_SLOPE, LARGEST_SLOPE) for name in names)
+    # Older files have neither: their curves pass through one half at margin zero.
+    intercept, limit = entry.get("intercept", 0.0), entry.get("limit")
     return MarginCalibration(
-        *(number(entry[name], inside(where, name), SMALLEST_SLOPE, LARGEST_SLOPE) for name in names)
+        negative,
+        positive,
+        number(intercept, inside(where, "intercept")),
+        np.inf if limit is None else number(limit, inside(where, "limit"), SMALLEST),
     )

@@ -63,6 +63,8 @@ def _describe_classifier(clf: Any) -> dict[str, Any]:
         "calibration": {
             "negative_slope": fitted.calibration.negative_slope,
             "positive_slope": fitted.calibration.positive_slope,
+            "intercept": fitted.calibration.intercept,
+            "limit": _plain(fitted.calibration.limit),
         },
         "balance": ensemble.baseline,
         "intercept": float(ensemble.intercept),
