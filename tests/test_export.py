@@ -45,7 +45,7 @@ def test_names_that_lightgbm_does_not_allow():
     X, y = numbers()
     frame = pd.DataFrame(X, columns=["a b", "c:d", "e", "f", "g"])
     clf = DualBoostClassifier(max_trees=5).fit(frame, y)
-    np.testing.assert_allclose(to_lightgbm(clf).predict(X), clf.decision_function(frame), atol=1e-9)
+    np.testing.assert_allclose(to_lightgbm(clf).predict(X, raw_score=True), clf.decision_function(frame), atol=1e-9)
 
 
 @pytest.mark.parametrize("weights", [None, np.linspace(0.1, 1.7, 400)])
@@ -57,6 +57,25 @@ def test_shap_values_add_up_to_the_decision(weights):
     np.testing.assert_allclose(total, clf.decision_function(X[:50]), atol=1e-6)
     mean = np.average(clf.decision_function(X), weights=weights)
     np.testing.assert_allclose(explained.base_values, mean, atol=1e-3)
+
+
+def test_other_libraries_read_log_odds(tmp_path):
+    """A model of log-odds has the objective "binary": raw scores and probabilities, both with the intercept."""
+    X, y = numbers(missing=True)
+    clf = DualBoostClassifier("logistic", max_depth=2, max_trees=10).fit(X.astype(np.float32), y)
+    booster, probabilities = to_lightgbm(clf), clf.predict_proba(NEW)[:, 1]
+    explained = shap.TreeExplainer(booster)(NEW[:50])
+    total = explained.base_values + explained.values.sum(axis=1)
+    np.testing.assert_allclose(total, clf.decision_function(NEW[:50]), atol=1e-6)
+    booster.save_model(tmp_path / "model.txt")
+    found = treelite.gtil.predict(
+        treelite.frontend.load_lightgbm_model(tmp_path / "model.txt"), NEW.astype(np.float64)
+    )
+    np.testing.assert_allclose(np.ravel(found), probabilities, atol=1e-6)
+    inputs = [("X", FloatTensorType([None, NEW.shape[1]]))]
+    model = convert_lightgbm(booster, initial_types=inputs, target_opset=15, zipmap=False)
+    session = onnxruntime.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
+    np.testing.assert_allclose(session.run(None, {"X": NEW})[1][:, 1], probabilities, atol=1e-5)
 
 
 def test_onnx_runtime_gives_the_decision_values(fitted):

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import dualboost
-from dualboost import CartLearner, DualBoostClassifier, DualBoostClassifierCV, OptimalLearner, SolverOptions
+from dualboost import CartLearner, ConvexBoost, DualBoostClassifier, DualBoostClassifierCV, OptimalLearner, SolverOptions
 from dualboost.algebra.rows import Rows
 
 from ..conftest import small_dataset
@@ -125,6 +125,16 @@ def test_fits(formulation_name, reoptimize):
     X, y = small_dataset("twonorm")
     solver = SolverOptions(reoptimize=reoptimize)
     clf = DualBoostClassifier(formulation_name, max_trees=12, solver=solver, validation_fraction=0.2, random_state=0)
+    assert clf.fit(X, y).gap_ <= 1e-6
+
+
+@pytest.mark.usefixtures("watched")
+@pytest.mark.parametrize("formulation", ["logistic", "lp", ConvexBoost(loss="huber")], ids=["logistic", "lp", "huber"])
+def test_fits_of_leaves(formulation):
+    """Growing, elimination, regrowing and the optimum, with a score that needs probabilities."""
+    X, y = small_dataset("twonorm")
+    options = {"validation_fraction": 0.2, "scoring": "neg_log_loss", "random_state": 0}
+    clf = DualBoostClassifier(formulation, corrects="leaves", max_depth=2, max_trees=4, **options)
     assert clf.fit(X, y).gap_ <= 1e-6
 
 

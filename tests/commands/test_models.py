@@ -39,6 +39,22 @@ def test_c_may_be_tuned_or_given(run, tables):
     assert (wrong.returncode, wrong.stderr) == (1, "dualboost: --C much: give a number, or auto.\n")
 
 
+def test_leaves_or_trees_are_corrected(run, tables):
+    few = (*FIT, "--max-trees", "4", "--json")
+    default = json.loads(run(*few).stdout)
+    assert default["formulation"] == "logistic"
+    assert load_model(tables / "model.json").fitted_.ensemble.intercept == default["intercept"] != 0
+    shown = run("show", "model.json").stdout
+    assert "values up to" in shown
+    assert "weight 0" not in shown
+    assert json.loads(run(*few, "--formulation", "cg", "--corrects", "leaves").stdout)["trees"] == 4
+    assert load_model(tables / "model.json").corrects == "leaves"
+    assert json.loads(run(*few, "--formulation", "nm").stdout)["intercept"] == 0
+    refused = run(*few, "--formulation", "nm", "--corrects", "leaves")
+    assert refused.returncode == 1
+    assert "use corrects='trees'" in refused.stderr
+
+
 def test_columns_may_be_dropped(run, tables):
     run(*FIT, "--drop", "side", "--drop", "a")
     assert list(load_model(tables / "model.json").feature_names_in_) == ["b", "c", "d"]
@@ -169,6 +185,7 @@ def test_an_interrupted_fit_keeps_its_trees_and_says_so(tables):
     )
     running = psutil.Process(process.pid)
     while running.cpu_times().user < how_many(3.0, 8.0):  # modules are imported by then, and trees are grown
+        assert process.poll() is None, process.communicate()[1]
         time.sleep(0.05)
     process.send_signal(signal.SIGINT)
     try:

@@ -274,3 +274,10 @@ def test_all_values_of_C_have_trees_of_the_default():
     for a, b in zip(one.estimators_, other.estimators_, strict=True):
         np.testing.assert_array_equal(a.leaves(X), b.leaves(X))
     assert one.weights_.max() < other.weights_.max()
+
+
+@pytest.mark.parametrize("C", [1e-8, 1e8])
+def test_extreme_values_of_C_are_certified(C):
+    clf = leaf_fit(C=C)
+    assert clf.gap_ <= 1e-6
+    assert clf.stop_reason_ == "max_trees"

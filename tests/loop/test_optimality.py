@@ -7,13 +7,18 @@ from dualboost import DualBoostClassifier, SolverOptions
 from dualboost.formulations import FORMULATIONS
 
 from ..conftest import SMALL_DATASETS, TRIED_FORMULATIONS, small_dataset, three_values_of_C
-from ..paper_programmes import PAPER, paper_optimum
+from ..paper_programmes import PAPER, leaves, paper_optimum
 from ..thoroughness import every, iterations
 
 
 def shares_of(clf):
     """The shares of the features in each learner."""
     return np.transpose([learner.feature_gains(clf.n_features_in_) for learner in clf.estimators_])
+
+
+def labels_for(clf, signs):
+    """What makes the paper's programme have a free intercept, where the formulation has one."""
+    return signs if clf.formulation_.has_intercept else None
 
 
 @pytest.mark.parametrize("which_C", every([0, 1, 2], few=[1]))
@@ -23,12 +28,12 @@ def test_every_iteration_solves_the_papers_programme(formulation, dataset, which
     X, y = small_dataset(dataset)
     C = three_values_of_C(formulation, len(y))[which_C]
     clf = DualBoostClassifier(
-        formulation, C=C, max_depth=2, max_trees=30, solver=SolverOptions(reoptimize="every")
+        formulation, C=C, corrects="trees", max_depth=2, max_trees=30, solver=SolverOptions(reoptimize="every")
     ).fit(X, y)
     signs = np.where(y == clf.classes_[1], 1.0, -1.0)
     A, shares = signs[:, None] * clf.votes(X), shares_of(clf)
     for t in iterations(clf.n_generated_):
-        expected = paper_optimum(formulation, A[:, :t], C, signs, shares=shares[:, :t])
+        expected = paper_optimum(formulation, A[:, :t], C, signs, labels_for(clf, signs), shares[:, :t])
         assert clf.history_["objective"][t - 1] == pytest.approx(expected, rel=1e-6, abs=1e-9), t
     assert clf.history_["gap"].max() <= 1e-6
     assert clf.objective_ == clf.history_["objective"][-1]
@@ -42,11 +47,26 @@ def test_the_result_is_polished_when_masters_were_not(formulation, dataset, dept
     """Interleaved steps end at the same kind of optimum: that of the paper's programme on the columns found."""
     X, y = small_dataset(dataset)
     C = three_values_of_C(formulation, len(y))[1]
-    clf = DualBoostClassifier(formulation, C=C, max_depth=depth, max_trees=30).fit(X, y)
+    clf = DualBoostClassifier(formulation, C=C, corrects="trees", max_depth=depth, max_trees=30).fit(X, y)
     signs = np.where(y == clf.classes_[1], 1.0, -1.0)
-    expected = paper_optimum(formulation, signs[:, None] * clf.votes(X), C, signs, shares=shares_of(clf))
+    A, labels = signs[:, None] * clf.votes(X), labels_for(clf, signs)
+    expected = paper_optimum(formulation, A, C, signs, labels, shares_of(clf))
     assert clf.objective_ == pytest.approx(expected, rel=1e-6, abs=1e-9)
     assert clf.gap_ <= 1e-6
+
+
+@pytest.mark.parametrize("formulation", ["logistic", "cg"])
+def test_every_iteration_has_the_best_leaves(formulation):
+    """Growing, eliminating and regrowing: at each stage no values of the leaves at hand do better."""
+    X, y = small_dataset("twonorm", 100)
+    solver = SolverOptions(reoptimize="every")
+    clf = DualBoostClassifier(formulation, corrects="leaves", max_depth=2, max_trees=3, solver=solver).fit(X, y)
+    assert clf.history_["gap"].max() <= 1e-6
+    stages = clf.fitted_.stages
+    for stage, objective in zip(stages.stages, clf.history_["objective"], strict=True):
+        trees = [stages.trees[j] for j in stage.trees]
+        indicators = np.concatenate([np.eye(tree.n_leaves)[tree.leaves(X)] for tree in trees], axis=1)
+        assert objective == pytest.approx(leaves(indicators, y, clf.formulation_.C, formulation), rel=3e-6)
 
 
 @pytest.mark.parametrize("formulation", ["erlp", "qrlp"])

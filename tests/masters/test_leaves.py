@@ -1,4 +1,4 @@
-"""Leaves as columns: products, sweeps, the optimum to the gap, elimination; against brute force and scikit-learn."""
+"""Leaves as columns: products, sweeps, the optimum and elimination, against brute force and scikit-learn."""
 
 from dataclasses import replace
 

@@ -106,7 +106,15 @@ def test_another_formulation_than_asked_for(tmp_path):
     refuse(tmp_path / "model.json", content, "formulation.name is 'lp', but parameters.formulation is 'nm'")
 
 
-WRONG_PARAMETERS = {"max_depth": 0, "max_trees": 0, "n_jobs": 0, "tol": -1.0, "random_state": -5, "verbose": -1, "corrects": "boughs"}
+WRONG_PARAMETERS = {
+    "max_depth": 0,
+    "max_trees": 0,
+    "n_jobs": 0,
+    "tol": -1.0,
+    "random_state": -5,
+    "verbose": -1,
+    "corrects": "boughs",
+}
 
 
 @pytest.mark.parametrize("name", WRONG_PARAMETERS)

@@ -149,3 +149,29 @@ def test_another_score_than_the_accuracy_has_an_axis_of_its_own():
     assert other.get_ylabel() == "neg_log_loss, held out"
     np.testing.assert_array_equal(other.lines[0].get_ydata(), clf.history_["validation_score"])
     assert "neg_log_loss: " in fitted_html(clf)
+
+
+def test_corrected_leaves_are_drawn_in_their_own_scale():
+    """Scores are log-odds, which no axis cuts off; leaves show their values, and no share of weights is claimed."""
+    clf = DualBoostClassifier("logistic", max_depth=2, max_trees=6).fit(X, Y)
+    margins, ax = clf.margins(X, Y), plot_margins(clf, X, Y)
+    assert np.abs(margins).max() > 1
+    assert ax.get_xlim()[0] <= margins.min() < margins.max() <= ax.get_xlim()[1]
+    assert "log-odds" in ax.get_xlabel()
+    weights = plot_weights(clf)
+    np.testing.assert_allclose([bar.get_height() for bar in weights.patches], clf.weights_)
+    assert "share" not in weights.get_ylabel()
+    assert weights.get_title() == f"6 of {clf.n_generated_} trees kept"
+    tree, heaviest = plot_tree(clf), int(np.argmax(clf.weights_))
+    assert "weights" not in tree.get_title()
+    values = clf.weights_[heaviest] * clf.estimators_[heaviest].votes
+    shown = [float(text.get_text().split("\n")[0]) for text in tree.texts if text.get_text().endswith("rows")]
+    np.testing.assert_allclose(sorted(shown), sorted(values), rtol=1e-2)
+
+
+def test_path_rings_the_number_of_trees_chosen():
+    cv = DualBoostClassifierCV("logistic", Cs=[5.0, 50.0], select="sparsest", max_trees=6, random_state=0).fit(X, Y)
+    ring = next(line for line in plot_path(cv).lines if str(line.get_label()).startswith("chosen"))
+    assert ring.get_xdata()[0] <= cv.fitted_.tuning.max_trees
+    found = np.flatnonzero((cv.path_["C"] == cv.C_) & (cv.path_["n_trees"] == ring.get_xdata()[0]))
+    assert ring.get_ydata()[0] in cv.path_["score"][found]

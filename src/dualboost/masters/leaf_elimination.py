@@ -9,10 +9,10 @@ from __future__ import annotations
 from itertools import pairwise
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve
+from scipy.linalg import cho_solve
 
 from .._typing import Vector
-from .leaf_newton import hessian
+from .leaf_newton import factored, hessian
 from .leaf_point import LeafPoint
 
 
@@ -26,7 +26,7 @@ class Elimination:
         self._values = np.append(point.values, point.intercept)
         self._of_tree = [np.arange(low, high) for low, high in pairwise(starts)]
         matrix = hessian(point)
-        self._inverse = cho_solve(cho_factor(matrix, lower=True), np.eye(len(matrix)))
+        self._inverse = cho_solve(factored(matrix), np.eye(len(matrix)))
 
     @property
     def intercept(self) -> float:

@@ -7,7 +7,7 @@ so that the first rows are a random sample; where they are all rows, one or two 
 from __future__ import annotations
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve
+from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from .._typing import Matrix, Vector
 from .base import Candidate, MasterFailed, MasterSolution
@@ -25,6 +25,8 @@ SLOW = 12
 """After more iterations than this, the preconditioner is computed anew at the next step."""
 PRECISION = 0.02
 """By how much conjugate gradients reduce the residual of Newton's equations."""
+ROUNDING = 1e-6
+"""The relative error of the entries of the Hessian, which are sums in single precision."""
 AIM = 0.5
 """The gap reached is at most this fraction of the tolerance, which leaves room for rounding."""
 
@@ -59,7 +61,7 @@ def optimum(point: LeafPoint, tolerance: float) -> tuple[LeafPoint, MasterSoluti
         if solution.gap <= AIM * tolerance:
             return point, solution
         if factor is None:
-            factor = cho_factor(hessian(point), lower=True)
+            factor = factored(hessian(point))
         direction, change, n_iterations = _newton_direction(point, factor)
         reached = lowered(point, direction, change)
         if reached is point or n_iterations > SLOW:
@@ -82,6 +84,18 @@ def hessian(point: LeafPoint) -> Matrix:
     matrix[diagonal[:-1], diagonal[:-1]] += ridge
     matrix[-1, -1] += FLATTEST * ridge
     return matrix
+
+
+def factored(matrix: Matrix) -> tuple[Matrix, bool]:
+    """The Cholesky factor of a Hessian; where rounding has made it indefinite, of one with a larger diagonal."""
+    diagonal, more = np.diag(matrix).copy(), ROUNDING
+    while True:
+        try:
+            return cho_factor(matrix, lower=True)
+        except LinAlgError:
+            matrix = matrix.copy()
+            np.fill_diagonal(matrix, (1.0 + more) * diagonal)
+            more *= 10.0
 
 
 def _newton_direction(point: LeafPoint, factor: tuple[Matrix, bool]) -> tuple[Vector, Vector, int]:

@@ -20,10 +20,10 @@ def plot_history(clf: Any, X: Any = None, y: Any = None, *, ax: Any = None) -> A
     """Objective, duality gap (on a logarithmic axis) and accuracy against iterations; returns the three axes.
 
     The accuracies are those of ``history_``, on the training rows and on the held-out rows (a score other than the
-    accuracy has an axis of its own); if X and y are given, the
-    accuracy of each stage on these rows is added. ``ax`` are three axes to draw into, or one that is replaced by three.
-    Unless the estimator has ``SolverOptions(reoptimize="every")``, masters are solved only as far as the next tree
-    needs, so that only the final ensemble has the gap ``gap_``.
+    accuracy has an axis of its own); if X and y are given, the accuracy of each stage on these rows is added. ``ax``
+    are three axes to draw into, or one that is replaced by three. Unless the estimator has
+    ``SolverOptions(reoptimize="every")``, masters are solved only as far as the next tree needs, so that only the final
+    ensemble has the gap ``gap_``. Where leaves are corrected, the objective gets worse when trees are eliminated.
     """
     require_fitted(clf, "history_", "plot_history")
     axes = _three_axes(ax)

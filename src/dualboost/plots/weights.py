@@ -22,10 +22,11 @@ def plot_weights(clf: Any, *, ax: Any = None) -> Any:
     ax.bar(used, shares[used], width=0.8, color=BLUE)
     ax.plot(unused, np.zeros(len(unused)), "o", color="0.6", ms=4, clip_on=False, zorder=3)
     ax.xaxis.get_major_locator().set_params(integer=True)
+    counted = f"of {len(shares)} trees have a weight" if ensemble.is_normalised else f"of {clf.n_generated_} trees kept"
     return finish(
         ax,
         xlabel="tree, in the order of generation",
         ylabel="share of all weights" if ensemble.is_normalised else "largest value of a leaf",
-        title=f"{len(used)} of {len(shares)} trees have a weight",
+        title=f"{len(used)} {counted}",
         xlim=(-0.8, max(len(shares), 2) - 0.2),
     )
