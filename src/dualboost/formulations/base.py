@@ -132,6 +132,10 @@ class Formulation(ParameterObject, ABC):
         """This formulation with a number for C, for the rows of a fit."""
         return self.resolve(rows.n_samples)
 
+    def for_growing(self, rows: Rows) -> Formulation:
+        """The formulation that trees are grown with where leaves are corrected; C then decides the values alone."""
+        return self
+
     @property
     def strength(self) -> float:
         """C as a number; only for a resolved formulation."""

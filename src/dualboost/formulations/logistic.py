@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
@@ -14,8 +14,10 @@ from .programme import Programme
 from .terms import LogisticTerm
 from .weight_sets import Cone
 
-ROWS_PER_C = 5.0
-"""The default is one C for so many distinct rows: the ridge where the loss is a sum over distinct rows."""
+DEFAULT_RIDGE = 25.0
+"""The ridge of the default C, where the loss is a sum over distinct rows."""
+GROWING_RIDGES = (5.0, 20.0)
+"""The ridges, likewise, that trees are grown with: the one that is nearer to the ridge asked for."""
 LEAST_ROWS = 100
 """With fewer distinct rows the default is that of so many: few distinct rows may stand for many rows each."""
 LARGEST_RIDGE, SMALLEST_RIDGE = 300.0, 1.0
@@ -46,8 +48,9 @@ class LogisticBoost(Formulation):
 
     C: the price of the mean loss, above 0; one half of the squared values costs one. It does not depend on the number
     of rows, nor on the scale of the sample weights: rows that are repeated change nothing. Default: the number of
-    distinct rows, at least 100, divided by 5, which makes the ridge 5 where the loss is a sum over distinct rows. Grid:
-    the number of rows divided by ridges from 300 to 1.
+    distinct rows, at least 100, divided by 25, which makes the ridge 25 where the loss is a sum over distinct rows.
+    Grid: the number of rows divided by ridges from 300 to 1. Trees are grown at a ridge of 5 or of 20, whichever is
+    nearer, so that all values of C share two sets of trees.
 
     Papers: Friedman, "Greedy function approximation: a gradient boosting machine", Annals of Statistics 29 (2001), for
     the pricing; Johnson & Zhang, "Learning nonlinear functions using regularized greedy forest", IEEE PAMI 36 (2014),
@@ -74,7 +77,12 @@ class LogisticBoost(Formulation):
 
     def default_C(self, n_samples: float) -> float:
         """The default for that many distinct rows."""
-        return max(n_samples, LEAST_ROWS) / ROWS_PER_C
+        return max(n_samples, LEAST_ROWS) / DEFAULT_RIDGE
+
+    def for_growing(self, rows: Rows) -> Formulation:
+        n_rows = max(rows.n_data, LEAST_ROWS)
+        ridge = min(GROWING_RIDGES, key=lambda one: abs(np.log(one * self.strength / n_rows)))
+        return replace(self, C=n_rows / ridge)
 
     def C_grid(self, n_samples: float, k: int = 10) -> Vector:
         return n_samples / np.geomspace(LARGEST_RIDGE, SMALLEST_RIDGE, k)

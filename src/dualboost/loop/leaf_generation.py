@@ -4,8 +4,8 @@ Grow a tree from the gradient and the curvature of the loss, re-optimise every l
 are grown than asked for; then those that are missed least are eliminated, and each tree that remains is grown once more
 against all others, and kept if the objective falls. At the end all leaves are solved to the duality gap.
 
-Trees are grown at the default C, and C decides the values of their leaves: trees grown at other values of C were no
-better, and so all values of C have the same trees, which makes tuning exact and cheap.
+Under "logistic", trees are grown at one of two values of C, whichever is nearer to the C asked for, which decides the
+values of their leaves: trees grown at each C were no better, and tuning is cheap where values of C share their trees.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class LeafGeneration:
     trace: LeafTrace = field(default_factory=LeafTrace)
 
     def __post_init__(self) -> None:
-        self.ensemble = LeafEnsemble.empty(self.wiring.at(None).programme, self.wiring.columns)
+        self.ensemble = LeafEnsemble.empty(self.wiring.growing.programme, self.wiring.columns)
         self._cache = LeafCache(self.held_out.X if self.held_out is not None else np.empty((0, 1)))
         self._n_grown, self._grown_at = 0, time.perf_counter()
 
@@ -90,7 +90,9 @@ class LeafGeneration:
 
     def _generate(self) -> str:
         """Grow, eliminate, regrow; returns why growing ended."""
-        self.ensemble.point = self.wiring.improved(self.ensemble.point)  # the intercept alone
+        self.ensemble.point = point = self.wiring.improved(self.ensemble.point)  # the intercept alone
+        total = max(self.wiring.rows.total(point.curvature), np.finfo(float).tiny)
+        self._unit = 0.25 * self.wiring.rows.n_data / total
         reason = self._grow()
         if self.keep_best and self.trace.stages:
             self.ensemble.restore(self.trace.stages[self.trace.kept])
@@ -150,7 +152,7 @@ class LeafGeneration:
             if grown is None:
                 continue
             self.ensemble.put(k, grown)
-            self.ensemble.point = self.wiring.improved(self.ensemble.point)
+            self.ensemble.point = self.wiring.improved(self.ensemble.point, newest=k)
             if self.ensemble.point.objective >= before.objective:
                 self.ensemble.undo(stage, before)
                 continue
@@ -171,7 +173,8 @@ class LeafGeneration:
     def _grown_for(self, residual: Vector, curvature: Vector) -> GrownTree | None:
         self._grown_at = time.perf_counter()
         self._n_grown += 1
-        grown = self.wiring.grower.grow(residual, curvature, self.ensemble.point.programme.weight_set.ridge)
+        ridge, unit = self.ensemble.point.programme.weight_set.ridge, self._unit
+        grown = self.wiring.grower.grow(unit * residual, unit * curvature, unit * ridge)
         self._pricing_seconds, self._grown_at = time.perf_counter() - self._grown_at, time.perf_counter()
         return grown
 

@@ -1,8 +1,8 @@
 """The ensembles of many values of C, and of fewer trees, on the same rows where leaves are corrected: for tuning.
 
-All values of C have the same trees (``leaf_generation.py``), so that trees are grown once. Then they are eliminated one
-after the other to reach each smaller number of trees, and the values of the leaves are optimised for every C, as
-precisely as a comparison needs; what is chosen is fitted again from the start.
+Values of C that trees are grown alike for (``leaf_generation.py``) share their trees. These are eliminated to reach
+each smaller number of trees, and the values of the leaves are optimised for every C, as precisely as a comparison
+needs; what is chosen is fitted again from the start.
 """
 
 from __future__ import annotations
@@ -36,27 +36,37 @@ def follow_leaf_path(
     wiring: LeafWiring, Cs: Vector, held_out: HeldOut, sizes: Sequence[int], with_errors: bool
 ) -> list[PathPoint]:
     """One point for each number of trees, which are in decreasing order, and each value of C."""
-    generation = LeafGeneration(wiring.at(None), sizes[0], held_out=held_out, scores_each=False)
+    grown: dict[float, LeafGeneration] = {}
+    alike = [wiring.at(float(C)).growing.formulation.strength for C in Cs]
+    points = []
+    for size in sizes:
+        for C, shared in zip(Cs.tolist(), alike, strict=True):
+            if shared not in grown:
+                grown[shared] = _grown(wiring.at(shared), sizes[0], held_out)
+            generation = grown[shared]
+            generation.shrink_to(size)
+            points.append(_point(generation, C, held_out, with_errors))
+    return points
+
+
+def _grown(wiring: LeafWiring, max_trees: int, held_out: HeldOut) -> LeafGeneration:
+    generation = LeafGeneration(wiring, max_trees, held_out=held_out, scores_each=False)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", InterruptedFitWarning)  # the warning speaks of an ensemble returned
         trace = generation.run()
     if trace.stop_reason == "interrupted":
         raise KeyboardInterrupt
-    points = []
-    for size in sizes:
-        generation.shrink_to(size)
-        start = generation.ensemble.point
-        points += [_point(generation, float(C), held_out, with_errors) for C in Cs]
-        generation.ensemble.point = start
-    return points
+    return generation
 
 
 def _point(generation: LeafGeneration, C: float, held_out: HeldOut, with_errors: bool) -> PathPoint:
-    """The best values of the leaves for this C, judged on held-out rows."""
-    n_trees = len(generation.ensemble.held)
+    """The best values of the leaves for this C, judged on held-out rows; the ensemble stays at its own C."""
+    n_trees, own = len(generation.ensemble.held), generation.ensemble.point
     try:
         generation.value_at(C)
+        scored, scoring = generation.scored(held_out), held_out.scoring
+        return PathPoint(C, scoring.score(scored), n_trees, scoring.standard_error(scored) if with_errors else np.nan)
     except MasterFailed:  # no solver can solve this extreme value of C, so it is no candidate
         return PathPoint(C, np.nan, n_trees)
-    scored, scoring = generation.scored(held_out), held_out.scoring
-    return PathPoint(C, scoring.score(scored), n_trees, scoring.standard_error(scored) if with_errors else np.nan)
+    finally:
+        generation.ensemble.point = own

@@ -61,20 +61,25 @@ class LeafWiring:
         """Whether the loss has no kinks, so that Newton's method applies."""
         return not self.programme.term.is_linear
 
-    def improved(self, point: LeafPoint) -> LeafPoint:
-        """A point with a smaller objective, as good as the next pricing needs."""
+    def improved(self, point: LeafPoint, newest: int | None = None) -> LeafPoint:
+        """A point with a smaller objective, as good as the next pricing needs; the newest tree is the last, or given."""
         if self.solver.reoptimize == "every":
             return self.optimum(point)[0]
-        return sweep(point) if self.is_smooth else dense_optimum(point, ROUGHLY)[0]
+        return sweep(point, newest) if self.is_smooth else dense_optimum(point, ROUGHLY)[0]
 
     def optimum(self, point: LeafPoint) -> tuple[LeafPoint, MasterSolution]:
         """The optimum over the leaves held, to the tolerance."""
         solve = optimum if self.is_smooth else dense_optimum
         return solve(point, self.precision.tolerance)
 
-    def at(self, C: float | None) -> LeafWiring:
-        """The same parts at another C; None for the default."""
+    def at(self, C: float) -> LeafWiring:
+        """The same parts at another C."""
         return replace(self, formulation=replace(self.formulation, C=C).resolve_for(self.rows))
+
+    @cached_property
+    def growing(self) -> LeafWiring:
+        """The same parts at the C that trees are grown with."""
+        return replace(self, formulation=self.formulation.for_growing(self.rows))
 
 
 def wire_leaves(

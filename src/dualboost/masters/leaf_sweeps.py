@@ -10,7 +10,7 @@ import numpy as np
 from scipy.linalg.lapack import dposv
 
 from .._typing import Vector
-from ..algebra.leaves import LeafGroup
+from ..algebra.leaves import LeafColumns, LeafGroup
 from .leaf_point import LeafPoint
 
 MOST_HALVINGS = 30
@@ -19,11 +19,15 @@ FLATTEST = 1e-10
 """The smallest diagonal entry of the intercept's equation, which has no ridge, relative to the ridge of a value."""
 
 
-def sweep(point: LeafPoint) -> LeafPoint:
-    """A point with a smaller objective, after one sweep over all groups, the newest first."""
+def sweep(point: LeafPoint, newest: int | None = None) -> LeafPoint:
+    """A point with a smaller objective, after one sweep over all groups.
+
+    The group of the newest tree, by default the last one, comes first: the others would make up for values that it does
+    not have yet.
+    """
     direction = np.zeros(len(point.values) + 1)
     residual, scores = point.residual.copy(), np.zeros_like(point.scores)
-    for group in reversed(point.columns.groups):
+    for group in _in_order(point.columns, newest):
         step = _best_step(point, group, residual, direction)
         direction[group.columns] += step[:-1]
         direction[-1] += step[-1]
@@ -33,6 +37,15 @@ def sweep(point: LeafPoint) -> LeafPoint:
         change *= point.curvature
         residual -= change
     return lowered(point, direction, scores)
+
+
+def _in_order(columns: LeafColumns, newest: int | None) -> list[LeafGroup]:
+    """The groups, that of the newest tree first, then the others from the last to the first."""
+    groups = columns.groups[::-1]
+    if newest is None:
+        return groups
+    start = columns.of_tree(newest).start
+    return sorted(groups, key=lambda group: not group.first <= start < group.columns.stop)
 
 
 def lowered(point: LeafPoint, direction: Vector, change: Vector) -> LeafPoint:

@@ -44,7 +44,8 @@ class Grower(Protocol):
     def grow(self, residual: Vector, curvature: Vector, ridge: float) -> GrownTree | None:
         """A tree that lowers the objective much, or None if no split lowers it.
 
-        ``residual`` is the negative gradient of the loss by row, ``curvature`` its second derivative.
+        ``residual`` is the negative gradient of the loss by row, ``curvature`` its second derivative. All three are in
+        units in which the curvature of a row of even odds is about a quarter.
         """
 
 
@@ -70,19 +71,14 @@ class NewtonTrees:
         self._hessians = np.empty(n_rows, dtype=np.float32)
         self._scores = np.zeros(n_rows)
         self._ridge = np.nan
-        self._scale: float | None = None
         self._can_split = varies(data.X)
 
     def grow(self, residual: Vector, curvature: Vector, ridge: float) -> GrownTree | None:
         if not self._can_split:
             return None
-        if self._scale is None:
-            # LightGBM has limits of its own, so that numbers are scaled to those of plain rows of even odds.
-            self._scale = 0.25 * len(curvature) / max(float(curvature.sum()), np.finfo(float).tiny)
-        scale = self._scale
-        np.multiply(residual, -scale, out=self._gradients, casting="same_kind")
-        np.multiply(curvature, scale, out=self._hessians, casting="same_kind")
-        self._set_ridge(scale * ridge)
+        np.negative(residual, out=self._gradients, casting="same_kind")
+        self._hessians[:] = curvature
+        self._set_ridge(ridge)
         held = self._booster.num_trees()
         try:
             self._booster.update(fobj=self._derivatives)
