@@ -62,7 +62,7 @@ class LeafWiring:
         return not self.programme.term.is_linear
 
     def improved(self, point: LeafPoint, newest: int | None = None) -> LeafPoint:
-        """A point with a smaller objective, as good as the next pricing needs; the newest tree is the last, or given."""
+        """A point with a smaller objective, as good as the next pricing needs; ``newest`` is the newest tree."""
         if self.solver.reoptimize == "every":
             return self.optimum(point)[0]
         return sweep(point, newest) if self.is_smooth else dense_optimum(point, ROUGHLY)[0]
