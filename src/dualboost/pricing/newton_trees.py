@@ -72,6 +72,9 @@ class NewtonTrees:
         self._ridge = np.nan
         self._scale: float | None = None
         self._can_split = varies(data.X)
+        self._allows_rare_leaves = False
+        """LightGBM estimates how many rows a leaf has from its curvature, so that it refuses to tell a row of small
+        multiplicity apart. That is a useful caution, but not where no other split is left."""
 
     def grow(self, residual: Vector, curvature: Vector, ridge: float) -> GrownTree | None:
         if not self._can_split:
@@ -83,6 +86,14 @@ class NewtonTrees:
         np.multiply(residual, -scale, out=self._gradients, casting="same_kind")
         np.multiply(curvature, scale, out=self._hessians, casting="same_kind")
         self._set_ridge(scale * ridge)
+        grown = self._grown()
+        if grown is None and not self._allows_rare_leaves:
+            self._allows_rare_leaves = True
+            self._booster.reset_parameter({"min_data_in_leaf": 0})
+            grown = self._grown()
+        return grown
+
+    def _grown(self) -> GrownTree | None:
         held = self._booster.num_trees()
         try:
             self._booster.update(fobj=self._derivatives)
