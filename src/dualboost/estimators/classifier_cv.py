@@ -122,7 +122,7 @@ class DualBoostClassifierCV(TunedAttributes, DualBoostClassifier):
         return make_formulation(self.formulation, tuning.C, self.epsilon), tuning
 
     def _tune(self, data: TrainingSet) -> Tuning:
-        n_rows = float(data.weights.sum())
+        n_rows = self._n_rows(data.weights)
         values = self._values(n_rows)
         held_out = self._folds(data)
         folds = [self._path(data, held, values, with_errors=len(held_out) == 1) for held in held_out]
@@ -158,6 +158,10 @@ class DualBoostClassifierCV(TunedAttributes, DualBoostClassifier):
     def _sizes(self) -> list[int]:
         """The numbers of trees that are compared where leaves are corrected."""
         return sizes_below(self.max_trees) if self.select == "sparsest" else [self.max_trees]
+
+    def _n_rows(self, weights: Vector) -> float:
+        """The number of rows that a grid of C is made for."""
+        return float(np.count_nonzero(weights) if self._untuned().is_scale_free else weights.sum())
 
     def _values(self, n_samples: float) -> Vector:
         if isinstance(self.Cs, Integral):

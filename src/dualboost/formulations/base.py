@@ -49,6 +49,8 @@ class Formulation(ParameterObject, ABC):
     """Whether scores have a free intercept also where trees are corrected; leaves always have one."""
     gives_log_odds: ClassVar[bool] = False
     """Whether a score is the logarithm of the odds of the second class, which makes it a probability by itself."""
+    is_scale_free: ClassVar[bool] = False
+    """Whether multiplying all sample weights by a number changes nothing: rows are counted, not their weights."""
     guide: ClassVar[str] = "own"
     """The name of the guide, in ``loop/guides``, that chooses the duals for the next pricing."""
 

@@ -16,10 +16,10 @@ from .weight_sets import Cone
 
 ROWS_PER_C = 5.0
 """The default is one C for so many distinct rows: the ridge where the loss is a sum over distinct rows."""
-LEAST_ROWS = 300
+LEAST_ROWS = 100
 """With fewer distinct rows the default is that of so many: few distinct rows may stand for many rows each."""
-LEAST_C, MOST_C = 10.0, 10000.0
-"""The ends of the grid."""
+LARGEST_RIDGE, SMALLEST_RIDGE = 300.0, 1.0
+"""The ends of the grid, as ridges where the loss is a sum over the rows."""
 
 
 @dataclass
@@ -46,8 +46,8 @@ class LogisticBoost(Formulation):
 
     C: the price of the mean loss, above 0; one half of the squared values costs one. It does not depend on the number
     of rows, nor on the scale of the sample weights: rows that are repeated change nothing. Default: the number of
-    distinct rows, at least 300, divided by 5, which makes the ridge 5 where the loss is a sum over distinct rows. Grid:
-    10 to 10,000.
+    distinct rows, at least 100, divided by 5, which makes the ridge 5 where the loss is a sum over distinct rows. Grid:
+    the number of rows divided by ridges from 300 to 1.
 
     Papers: Friedman, "Greedy function approximation: a gradient boosting machine", Annals of Statistics 29 (2001), for
     the pricing; Johnson & Zhang, "Learning nonlinear functions using regularized greedy forest", IEEE PAMI 36 (2014),
@@ -63,6 +63,7 @@ class LogisticBoost(Formulation):
     corrects: ClassVar[str] = "leaves"
     has_intercept: ClassVar[bool] = True
     gives_log_odds: ClassVar[bool] = True
+    is_scale_free: ClassVar[bool] = True
 
     def programme(self, rows: Rows, n_columns: int) -> Programme:
         scale = rows.counts * (self.strength / rows.n_samples)
@@ -76,4 +77,4 @@ class LogisticBoost(Formulation):
         return max(n_samples, LEAST_ROWS) / ROWS_PER_C
 
     def C_grid(self, n_samples: float, k: int = 10) -> Vector:
-        return np.geomspace(LEAST_C, MOST_C, k)
+        return n_samples / np.geomspace(LARGEST_RIDGE, SMALLEST_RIDGE, k)

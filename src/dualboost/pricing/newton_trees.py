@@ -18,7 +18,7 @@ from ..trees.tree import Tree
 from .base import PricingContext, TrainingData
 from .lightgbm_options import tree_parameters, varies
 
-LIGHTEST_LEAF = 1e-3
+LIGHTEST_LEAF = 1.0
 """The smallest sum of the curvature in a leaf, where that of a row of even odds is a quarter."""
 FEW_LEAVES = 32
 """Up to this many leaves, comparing all rows with each leaf is faster than a binary search for every row."""
