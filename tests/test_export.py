@@ -68,9 +68,7 @@ def test_other_libraries_read_log_odds(tmp_path):
     total = explained.base_values + explained.values.sum(axis=1)
     np.testing.assert_allclose(total, clf.decision_function(NEW[:50]), atol=1e-6)
     booster.save_model(tmp_path / "model.txt")
-    found = treelite.gtil.predict(
-        treelite.frontend.load_lightgbm_model(tmp_path / "model.txt"), NEW.astype(np.float64)
-    )
+    found = treelite.gtil.predict(treelite.frontend.load_lightgbm_model(tmp_path / "model.txt"), NEW.astype(np.float64))
     np.testing.assert_allclose(np.ravel(found), probabilities, atol=1e-6)
     inputs = [("X", FloatTensorType([None, NEW.shape[1]]))]
     model = convert_lightgbm(booster, initial_types=inputs, target_opset=15, zipmap=False)

@@ -11,7 +11,14 @@ import numpy as np
 import pytest
 
 import dualboost
-from dualboost import CartLearner, ConvexBoost, DualBoostClassifier, DualBoostClassifierCV, OptimalLearner, SolverOptions
+from dualboost import (
+    CartLearner,
+    ConvexBoost,
+    DualBoostClassifier,
+    DualBoostClassifierCV,
+    OptimalLearner,
+    SolverOptions,
+)
 from dualboost.algebra.rows import Rows
 
 from ..conftest import small_dataset

@@ -47,14 +47,16 @@ def test_trees_that_separate_the_training_rows_are_honest(formulation):
 
 def test_the_ensemble_is_the_same_without_twins():
     X, y = noisy(200)
-    one, other = (DualBoostClassifier(max_trees=8, calibration=way).fit(X, y) for way in ("cross_fit", "training"))
+    one, other = (
+        DualBoostClassifier("nm", max_trees=8, calibration=way).fit(X, y) for way in ("cross_fit", "training")
+    )
     np.testing.assert_array_equal(one.weights_, other.weights_)
     assert (one.predict_proba(X) != other.predict_proba(X)).any()
 
 
 def test_neither_threads_nor_the_order_of_the_rows_matter():
     X, y = noisy(300)
-    clf = DualBoostClassifier(max_depth=2, max_trees=10)
+    clf = DualBoostClassifier("nm", max_depth=2, max_trees=10)
     expected = clf.fit(X, y).predict_proba(X)
     np.testing.assert_array_equal(clf.set_params(n_jobs=2).fit(X, y).predict_proba(X), expected)
     np.testing.assert_array_equal(clf.fit(X[::-1], y[::-1]).predict_proba(X), expected)
@@ -85,20 +87,20 @@ def test_many_rows_are_sampled(monkeypatch):
 
     monkeypatch.setattr(calibrating, "_twin", noted)
     X, y = noisy(500)
-    clf = DualBoostClassifier(max_trees=5).fit(X, y)
+    clf = DualBoostClassifier("nm", max_trees=5).fit(X, y)
     assert sizes == [(60, pytest.approx(500.0))] * 2
     assert log_loss(clf, X, y) < balance_loss(y, y)
 
 
 def as_on_training_rows(clf, X, y):
-    expected = DualBoostClassifier(max_trees=5, calibration="training").fit(X, y).predict_proba(X)
+    expected = DualBoostClassifier("nm", max_trees=5, calibration="training").fit(X, y).predict_proba(X)
     np.testing.assert_array_equal(clf.predict_proba(X), expected)
 
 
 def test_a_class_of_few_rows_is_calibrated_on_the_training_rows():
     X, y = noisy(100)
     y[:] = np.arange(100) < 15
-    as_on_training_rows(DualBoostClassifier(max_trees=5).fit(X, y), X, y)
+    as_on_training_rows(DualBoostClassifier("nm", max_trees=5).fit(X, y), X, y)
 
 
 def test_a_twin_that_fails_costs_no_model(monkeypatch):
@@ -107,7 +109,7 @@ def test_a_twin_that_fails_costs_no_model(monkeypatch):
 
     monkeypatch.setattr(calibrating, "_twin", failing)
     X, y = noisy(100)
-    as_on_training_rows(DualBoostClassifier(max_trees=5).fit(X, y), X, y)
+    as_on_training_rows(DualBoostClassifier("nm", max_trees=5).fit(X, y), X, y)
 
 
 def test_an_interrupted_twin_costs_no_model(monkeypatch):
@@ -117,7 +119,7 @@ def test_an_interrupted_twin_costs_no_model(monkeypatch):
     monkeypatch.setattr(calibrating, "_twin", interrupted)
     X, y = noisy(100)
     with pytest.warns(InterruptedFitWarning, match="the ensemble is complete") as caught:
-        clf = DualBoostClassifier(max_trees=5).fit(X, y)
+        clf = DualBoostClassifier("nm", max_trees=5).fit(X, y)
     assert caught[0].filename == __file__
     as_on_training_rows(clf, X, y)
 
@@ -126,14 +128,14 @@ def test_nobody_is_told_of_twins(caplog, capsys):
     X, y = noisy(200)
     seen = []
     with caplog.at_level("DEBUG", logger="dualboost"):
-        clf = DualBoostClassifier(max_trees=6, callbacks=lambda row: seen.append(row), verbose=1).fit(X, y)
+        clf = DualBoostClassifier("nm", max_trees=6, callbacks=lambda row: seen.append(row), verbose=1).fit(X, y)
     assert len(seen) == clf.n_iter_
     assert sum("fit of" in record.message for record in caplog.records) == 1
 
 
 def test_learners_that_are_no_trees():
     X, y = noisy(200)
-    clf = DualBoostClassifier(learner=ClassifierLearner(LogisticRegression()), max_trees=3).fit(X, y)
+    clf = DualBoostClassifier("nm", learner=ClassifierLearner(LogisticRegression()), max_trees=3).fit(X, y)
     assert log_loss(clf, X, y) < balance_loss(y, y)
 
 

@@ -116,7 +116,8 @@ def test_confidence_in_every_formulation(formulation_name):
     votes = clf.votes(X)
     assert clf.gap_ <= 1e-6
     assert ((np.abs(votes) < 1) & (np.abs(votes) > 0)).any()
-    np.testing.assert_allclose(clf.decision_function(X), votes @ clf.weights_ / clf.weights_.sum(), atol=1e-7)
+    scores = votes @ clf.fitted_.ensemble.scales() + clf.intercept_
+    np.testing.assert_allclose(clf.decision_function(X), scores, atol=1e-7)
 
 
 def test_confident_votes_do_not_end_nm_at_its_first_tree():

@@ -25,8 +25,10 @@ def test_every_iteration_is_handed_over_once(formulation_name):
     records = []
     clf = DualBoostClassifier(formulation_name, max_trees=12, callbacks=records.append).fit(X, Y)
     assert [record.iteration for record in records] == list(clf.history_["iteration"])
-    assert [record.edge for record in records] == list(clf.history_["edge"])
-    np.testing.assert_array_equal([record.n_generated for record in records], clf.history_["n_generated"])
+    np.testing.assert_array_equal([record.edge for record in records], clf.history_["edge"])
+    generated = [record.n_generated for record in records]
+    np.testing.assert_array_equal(generated[:-1], clf.history_["n_generated"][:-1])
+    assert generated[-1] <= clf.history_["n_generated"][-1] == clf.n_generated_
 
 
 @pytest.mark.parametrize("reoptimize", ["as_needed", "every"])
@@ -41,6 +43,9 @@ def test_true_stops_with_an_optimum_all_the_same(formulation_name, reoptimize):
     assert stopping.stop_reason_ == "callback"
     assert stopping.n_iter_ == len(seen) == 5
     assert stopping.gap_ <= 1e-6
+    if formulation_name == "logistic":  # where leaves are corrected, a shorter fit grows more trees and eliminates some
+        assert len(stopping.estimators_) == 5
+        return
     short = DualBoostClassifier(formulation_name, max_trees=5, solver=SolverOptions(reoptimize=reoptimize)).fit(X, Y)
     np.testing.assert_array_equal(stopping.weights_, short.weights_)
 

@@ -77,7 +77,7 @@ def test_objective_and_gap_on_the_way_are_those_of_all_rows():
     clf = DualBoostClassifier("lp", C=0.2, max_trees=30, solver=few_rows(20)).fit(X, y)
     A = signed_votes(clf, X, y)
     for t, (objective, gap) in enumerate(zip(clf.history_["objective"], clf.history_["gap"], strict=True), start=1):
-        w = clf.fitted_.stages[t - 1]
+        w = clf.fitted_.stages.weights[t - 1]
         value = w.sum() + 0.2 * np.maximum(1.0 - A[:, :t] @ w, 0.0).sum()
         assert objective == pytest.approx(value, rel=1e-5)
         assert objective * (1 - gap) <= lp(A[:, :t], 0.2) * (1 + 1e-6)

@@ -1,6 +1,7 @@
 """Weighted votes, compiled and one by one."""
 
 import pickle
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -53,10 +54,21 @@ def grown_ensemble(seed, categorical):
 @pytest.mark.parametrize("seed", range(4))
 def test_compiled_decisions_are_those_of_the_trees(seed, categorical):
     ensemble, X = grown_ensemble(seed, categorical)
-    one_by_one = next(ensemble.staged(X, [ensemble.weights]))
+    one_by_one = next(ensemble.staged(X, [ensemble.weights], [ensemble.intercept]))
     np.testing.assert_allclose(ensemble.decide(X), one_by_one, atol=1e-14)
     np.testing.assert_allclose(ensemble.decide(sparse.csc_matrix(X)), one_by_one, atol=1e-14)
     np.testing.assert_allclose(pickle.loads(pickle.dumps(ensemble)).decide(X), one_by_one, atol=1e-14)
+
+
+def test_the_compiled_intercept_is_that_of_the_stages():
+    ensemble, X = grown_ensemble(0, False)
+    for normalised in (True, False):
+        with_intercept = replace(ensemble, intercept=0.3, is_normalised=normalised)
+        one_by_one = next(with_intercept.staged(X, [ensemble.weights], [0.3]))
+        np.testing.assert_allclose(with_intercept.decide(X), one_by_one, atol=1e-14)
+        total = ensemble.weights.sum() if normalised else 1.0
+        expected = (ensemble.votes(X) @ ensemble.weights + 0.3) / total
+        np.testing.assert_allclose(one_by_one, np.clip(expected, -1, 1) if normalised else expected, atol=1e-12)
 
 
 def test_other_learners_are_asked_one_by_one():

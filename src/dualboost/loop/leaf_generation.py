@@ -240,7 +240,7 @@ class LeafGeneration:
             self._note(0.0)
         last = self.trace.iterations[-1]
         self.trace.iterations[-1] = replace(last, **self._figures(solution.gap))
-        self.trace.stages[-1] = self.ensemble.stage()
+        self.trace.stages[-1], self.trace.n_grown = self.ensemble.stage(), self._n_grown
         self.trace.kept, self.trace.duals = len(self.trace.iterations) - 1, solution.u
 
     def _accept(self, failure: MasterFailed) -> None:

@@ -8,11 +8,11 @@ from functools import cached_property
 from .._typing import Vector
 from ..algebra.leaves import LeafColumns
 from ..algebra.rows import Rows
-from ..errors import UnsupportedFormulationError
+from ..errors import InvalidParameterError, UnsupportedFormulationError
 from ..formulations.base import Formulation
 from ..formulations.programme import Programme
 from ..formulations.weight_sets import Free
-from ..masters import MasterSolution, Precision, SolverOptions
+from ..masters import MASTERS, MasterSolution, Precision, SolverOptions
 from ..masters.leaf_dense import dense_optimum
 from ..masters.leaf_newton import optimum
 from ..masters.leaf_point import LeafPoint
@@ -94,7 +94,27 @@ def wire_leaves(
     """Put the parts together; a formulation without a loss for free values is refused before any work is done."""
     formulation = formulation.resolve_for(rows)
     require_leaves(formulation, rows)
+    _require_options(solver, formulation)
     return LeafWiring(task, targets, formulation, rows, solver, precision, grower)
+
+
+def _require_options(solver: SolverOptions, formulation: Formulation) -> None:
+    """Refuse the options of masters that solve for weights: leaves have solvers of their own."""
+    if solver.active_rows is not None:
+        raise UnsupportedFormulationError(
+            f"active_rows={solver.active_rows!r} leaves rows out of programmes over weights, but formulation "
+            f"{formulation.name!r} is to correct leaves: use None, or corrects='trees' with 'lp' or 'cg'."
+        )
+    if solver.master == "auto":
+        return
+    if solver.master not in MASTERS:
+        raise InvalidParameterError(
+            f"master={solver.master!r} is not known; choose 'auto' or one of {sorted(MASTERS)}."
+        )
+    raise UnsupportedFormulationError(
+        f"master={solver.master!r} solves for the weights of trees, but formulation {formulation.name!r} is to correct "
+        "leaves: use 'auto', or corrects='trees'."
+    )
 
 
 def require_leaves(formulation: Formulation, rows: Rows) -> None:

@@ -117,9 +117,10 @@ class Ensemble:
         if not len(weights):
             return np.full(n_rows, self._empty(intercept))
         total = self._total(weights)
-        scores = np.full(n_rows, intercept / total)
+        scores = np.zeros(n_rows)
         for weight, vote in zip(weights / total, votes, strict=True):
             scores += weight * vote
+        scores += intercept / total  # last, as in the compiled model, so that both round alike
         return self._settled(scores)
 
     @property

@@ -20,6 +20,8 @@ from .lightgbm_options import tree_parameters, varies
 
 LIGHTEST_LEAF = 1.0
 """The smallest sum of the curvature in a leaf, where that of a row of even odds is a quarter."""
+LAST_RESORT = 1e-3
+"""The same where no split at all has such leaves: of few rows, a pattern of a single one may be all there is."""
 FEW_LEAVES = 32
 """Up to this many leaves, comparing all rows with each leaf is faster than a binary search for every row."""
 
@@ -79,6 +81,13 @@ class NewtonTrees:
         np.negative(residual, out=self._gradients, casting="same_kind")
         self._hessians[:] = curvature
         self._set_ridge(ridge)
+        grown = self._grown()
+        if grown is None and not self._booster.num_trees():
+            self._booster.reset_parameter({"min_data_in_leaf": 0, "min_sum_hessian_in_leaf": LAST_RESORT})
+            grown = self._grown()
+        return grown
+
+    def _grown(self) -> GrownTree | None:
         held = self._booster.num_trees()
         try:
             self._booster.update(fobj=self._derivatives)
