@@ -16,7 +16,7 @@ from .weight_sets import Cone
 
 DEFAULT_RIDGE = 25.0
 """The ridge of the default C, where the loss is a sum over distinct rows."""
-GROWING_RIDGES = (5.0, 20.0)
+GROWING_RIDGES = (5.0, 20.0, 100.0)
 """The ridges, likewise, that trees are grown with: the one that is nearer to the ridge asked for."""
 LEAST_ROWS = 100
 """With fewer distinct rows the default is that of so many: few distinct rows may stand for many rows each."""
@@ -49,8 +49,8 @@ class LogisticBoost(Formulation):
     C: the price of the mean loss, above 0; one half of the squared values costs one. It does not depend on the number
     of rows, nor on the scale of the sample weights: rows that are repeated change nothing. Default: the number of
     distinct rows, at least 100, divided by 25, which makes the ridge 25 where the loss is a sum over distinct rows.
-    Grid: the number of rows divided by ridges from 300 to 1. Trees are grown at a ridge of 5 or of 20, whichever is
-    nearer, so that all values of C share two sets of trees.
+    Grid: the number of rows divided by ridges from 300 to 1. Trees are grown at a ridge of 5, 20 or 100, whichever is
+    nearest, so that all values of C share three sets of trees.
 
     Papers: Friedman, "Greedy function approximation: a gradient boosting machine", Annals of Statistics 29 (2001), for
     the pricing; Johnson & Zhang, "Learning nonlinear functions using regularized greedy forest", IEEE PAMI 36 (2014),

@@ -74,6 +74,7 @@ class NewtonTrees:
         self._scores = np.zeros(n_rows)
         self._ridge = np.nan
         self._can_split = varies(data.X)
+        self._has_grown = False
 
     def grow(self, residual: Vector, curvature: Vector, ridge: float) -> GrownTree | None:
         if not self._can_split:
@@ -82,9 +83,10 @@ class NewtonTrees:
         self._hessians[:] = curvature
         self._set_ridge(ridge)
         grown = self._grown()
-        if grown is None and not self._booster.num_trees():
+        if grown is None and not self._has_grown:
             self._booster.reset_parameter({"min_data_in_leaf": 0, "min_sum_hessian_in_leaf": LAST_RESORT})
             grown = self._grown()
+        self._has_grown |= grown is not None
         return grown
 
     def _grown(self) -> GrownTree | None:
