@@ -24,15 +24,21 @@ class MemberRows:
     labels: Vector
     counts: Vector
     full_scores: Vector
+    told_apart: Outputs | None = None
+    """What tells the leaves of members apart, where their outputs do not."""
+
+    @property
+    def leaf_outputs(self) -> Outputs:
+        return self.outputs if self.told_apart is None else self.told_apart
 
     @property
     def n_members(self) -> int:
         return len(self.outputs)
 
     def part(self, rows: Integers | NDArray[np.bool_]) -> MemberRows:
-        return MemberRows(
-            np.ascontiguousarray(self.outputs[:, rows]), self.labels[rows], self.counts[rows], self.full_scores[rows]
-        )
+        told_apart = None if self.told_apart is None else np.ascontiguousarray(self.told_apart[:, rows])
+        outputs = np.ascontiguousarray(self.outputs[:, rows])
+        return MemberRows(outputs, self.labels[rows], self.counts[rows], self.full_scores[rows], told_apart)
 
     def scores(self, members: Integers, weights: Vector, intercept: float) -> Vector:
         """The raw scores of some members with these weights."""

@@ -28,6 +28,7 @@ class ClassifiersAdapter(Adapter):
     describes: ClassVar[str] = "a list of fitted classifiers"
     keeps_type: ClassVar[bool] = False
     link = Average()
+    is_average = True
 
     @classmethod
     def handles(cls, model: Any) -> bool:

@@ -1,0 +1,94 @@
+"""The ensembles of one trial: the first members as they are, and members with refitted leaves."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from scipy.special import expit
+
+from .._typing import Vector
+from ..tasks.binary import TwoClasses
+from ..tasks.scoring import Scoring
+from .base import Probability
+from .kinds import refitted_scores
+from .leaf_path import LeafPath, Stage
+from .point import Point
+from .rows import MemberRows
+from .trials import Trial
+
+SHRINKING = 0.87
+"""Each size is about this fraction of the one before."""
+CS = (20.0, 100.0, 500.0, 2500.0)
+"""The prices of the mean loss that are tried for refitted leaves, against a ridge of one."""
+
+
+def sizes_below(n_members: int, max_trees: int | None) -> list[int]:
+    """The sizes that are tried, the largest first: all below that of the model, and ``max_trees`` itself."""
+    sizes, size = set(), n_members
+    while size > 1:
+        size = min(size - 1, int(SHRINKING * size))
+        sizes.add(size)
+    if max_trees is not None and max_trees < n_members:
+        sizes.add(max_trees)
+    return sorted(sizes, reverse=True)
+
+
+@dataclass(frozen=True, eq=False)
+class Candidates:
+    """The ensembles of a model, fitted to some rows and judged on others."""
+
+    trial: Trial
+    scoring: Scoring
+
+    @cached_property
+    def path(self) -> LeafPath:
+        return LeafPath(self.trial.training)
+
+    def truncated(self, size: int) -> Point:
+        """The first members of the model as they are; nothing is fitted."""
+        adapter = self.trial.adapter
+        members = np.arange(size)
+        weights, intercept = adapter.first(size)
+        fitted = self.trial.training
+        raw = fitted.scores(members, weights, intercept)
+        curve = adapter.recalibrated(raw, fitted.labels, fitted.counts)
+        scores = self._judged(lambda rows: rows.scores(members, weights, intercept), curve)
+        return Point(np.nan, members, weights, intercept, *scores, way="truncate")
+
+    def refitted(self, C: float, sizes: Sequence[int]) -> Iterator[tuple[Point, float]]:
+        """Members with refitted leaves, and their log loss on the rows that they are judged on."""
+        for stage in self.path.stages(C, sizes):
+            yield self.point(C, stage), _log_loss(_scores(self.trial.judged, stage), self.trial.judged)
+
+    def point(self, C: float, stage: Stage) -> Point:
+        """A stage of the path, with its scores."""
+        scores = self._judged(lambda rows: _scores(rows, stage), expit)
+        weights = np.ones(len(stage.members))
+        return Point(C, stage.members, weights, stage.intercept, *scores, stage.solution, stage.leaves, "refit")
+
+    def full_score(self) -> float:
+        rows, adapter = self.trial.judged, self.trial.adapter
+        return self.scoring.score(rows.scored(rows.full_scores, self._task, adapter.probability))
+
+    def _judged(self, scores: Callable[[MemberRows], Vector], curve: Probability) -> tuple[float, float]:
+        """The score on the rows fitted to, and that on the other rows, which is not a number if there are none."""
+        fitted, judged = self.trial.training, self.trial.judged
+        on_fitted = self.scoring.score(fitted.scored(scores(fitted), self._task, curve))
+        if judged is fitted:
+            return on_fitted, np.nan
+        return on_fitted, self.scoring.score(judged.scored(scores(judged), self._task, curve))
+
+    @property
+    def _task(self) -> TwoClasses:
+        return TwoClasses(self.trial.adapter.classes)
+
+
+def _scores(rows: MemberRows, stage: Stage) -> Vector:
+    return refitted_scores(rows.leaf_outputs[stage.members], stage.leaves, stage.intercept)
+
+
+def _log_loss(scores: Vector, rows: MemberRows) -> float:
+    return float(rows.counts @ np.logaddexp(0.0, -rows.labels * scores) / rows.counts.sum())
