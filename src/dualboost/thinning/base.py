@@ -28,8 +28,6 @@ class Adapter(ABC):
     """The models that the adapter takes, in words for messages."""
     keeps_type: ClassVar[bool] = True
     """Whether ``rebuild`` returns a model of the same type."""
-    is_average: bool = False
-    """Whether the weights add up to a total that stays the same when members go."""
     refits: bool = False
     """Whether ``rewrite`` can give the leaves of members new values."""
 
@@ -68,13 +66,6 @@ class Adapter(ABC):
     def fresh(self) -> Any | None:
         """An unfitted model that trains as many members in the same way; None if the model cannot be trained again."""
         return None
-
-    def first(self, size: int) -> tuple[Vector, float]:
-        """The weights of the first members, and the intercept, in a model that ends with them."""
-        weights = self.weights[:size]
-        total = float(weights.sum())
-        scale = float(self.weights.sum()) / total if self.is_average and total > 0 else 1.0
-        return scale * weights, self.intercept
 
     def with_probabilities(self, model: Any, scores: Vector, labels: Vector, counts: Vector) -> Any:
         """The rebuilt model, with recalibrated probabilities if these are not a fixed function of the raw score."""

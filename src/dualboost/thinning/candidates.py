@@ -1,4 +1,4 @@
-"""The ensembles of one trial: the first members as they are, and members with refitted leaves."""
+"""The ensembles of one trial: the first members, and members with refitted leaves."""
 
 from __future__ import annotations
 
@@ -48,13 +48,15 @@ class Candidates:
         return LeafPath(self.trial.training)
 
     def truncated(self, size: int) -> Point:
-        """The first members of the model as they are; nothing is fitted."""
-        adapter = self.trial.adapter
-        members = np.arange(size)
-        weights, intercept = adapter.first(size)
-        fitted = self.trial.training
-        raw = fitted.scores(members, weights, intercept)
-        curve = adapter.recalibrated(raw, fitted.labels, fitted.counts)
+        """The first members of the model; only the scale and the shift of their sum are fitted, to the model's own
+        probabilities."""
+        adapter, fitted = self.trial.adapter, self.trial.training
+        members, weights, intercept = np.arange(size), adapter.weights[:size], adapter.intercept
+        raw, goals = fitted.scores(members, weights, intercept), adapter.link.probability(fitted.full_scores)
+        largest = float(np.abs(weights).sum()) + abs(intercept)
+        factor, shift = adapter.link.recalibration(raw, goals, fitted.counts, largest)
+        weights, intercept = factor * weights, factor * intercept + shift
+        curve = adapter.recalibrated(factor * raw + shift, fitted.labels, fitted.counts)
         scores = self._judged(lambda rows: rows.scores(members, weights, intercept), curve)
         return Point(np.nan, members, weights, intercept, *scores, way="truncate")
 

@@ -58,10 +58,9 @@ class Thinning:
 
     def along_path(self, trials: Trials) -> Chosen:
         """The smallest ensemble of the path that is good enough, or the best one, depending on the method."""
-        if self.validation is None:
+        if not trials.is_honest:
             warn_by_heart(self.rows)
-        _, training, judged = trials.trials[0]
-        others = None if judged is training else judged
+        judged = trials.trials[0].judged
         full_score, name = self._full_score(judged), self.scoring.name
         enough = full_score - self.tolerance if self.method.takes_smallest else np.inf
         points = self._points(trials.trials[0], enough)

@@ -59,7 +59,9 @@ def refittable(outputs: Outputs) -> tuple[Integers, list[Kinds]]:
 
     Members that say the same of all rows are left out. No members are returned if one has too many kinds.
     """
-    members, kinds, total = [], [], 0
+    members: list[int] = []
+    kinds: list[Kinds] = []
+    total = 0
     for j, of_member in enumerate(outputs):
         own = Kinds.of(of_member)
         if len(own) > MOST_KINDS:
@@ -73,7 +75,7 @@ def refittable(outputs: Outputs) -> tuple[Integers, list[Kinds]]:
     return np.array(members, dtype=np.intp), kinds
 
 
-def refitted_scores(outputs: Sequence[Outputs], leaves: Sequence[NewLeaves], intercept: float) -> Vector:
+def refitted_scores(outputs: Outputs, leaves: Sequence[NewLeaves], intercept: float) -> Vector:
     """The scores of rows, from the outputs of the members kept."""
     total = np.full(len(outputs[0]) if len(outputs) else 0, intercept)
     for of_member, own in zip(outputs, leaves, strict=True):

@@ -17,7 +17,7 @@ from itertools import pairwise
 import numpy as np
 
 from .._typing import Integers
-from ..algebra.leaves import LeafColumns
+from ..algebra.leaves import LeafColumns, LeafNumbers
 from ..algebra.rows import Rows
 from ..formulations.logistic import LogisticBoost
 from ..formulations.programme import Programme
@@ -60,8 +60,9 @@ class LeafPath:
         order = np.random.default_rng(SEED).permutation(len(rows.labels))
         self.members, self._kinds = refittable(rows.leaf_outputs)
         """The members that take part; those that cannot, or say the same of all rows, are left out."""
-        self._numbers = [
-            own.numbers(rows.leaf_outputs[j][order]) for j, own in zip(self.members, self._kinds, strict=True)
+        self._numbers: list[LeafNumbers] = [
+            own.numbers(rows.leaf_outputs[j][order]).astype(np.min_scalar_type(len(own) - 1))
+            for j, own in zip(self.members, self._kinds, strict=True)
         ]
         self._rows, self._operator = Rows(rows.counts[order]), Signs(rows.labels[order])
         self._columns = LeafColumns(self._rows, self._operator)

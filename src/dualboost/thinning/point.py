@@ -16,7 +16,7 @@ class Point:
     """An ensemble of some members, with the weights, or the values of all leaves, of the programme at C."""
 
     C: float
-    """Not a number where nothing was optimised: the first members as they are."""
+    """Not a number where nothing was optimised: the first members, recalibrated."""
     members: Integers
     weights: Vector
     intercept: float

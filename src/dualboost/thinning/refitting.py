@@ -13,7 +13,7 @@ from ..loop.progress import ProgressBar
 from ..tasks.scoring import Scoring
 from .base import Adapter
 from .candidates import CS, Candidates, sizes_below
-from .messages import warn_best_of_few, warn_unchanged
+from .messages import warn_best_of_few, warn_by_heart, warn_unchanged
 from .point import Point
 from .rows import MemberRows
 from .trials import Trial, Trials
@@ -51,6 +51,8 @@ class Refitting:
 
     def choose(self) -> Chosen:
         """The smallest candidate that is good enough on average over the trials, made anew of the model on all rows."""
+        if not self.trials.is_honest:
+            warn_by_heart(self.rows)
         all_candidates = [Candidates(trial, self.scoring) for trial in self.trials.trials]
         shares = np.array([trial.judged.counts.sum() for trial in self.trials.trials])
         full_score = float(np.average([one.full_score() for one in all_candidates], weights=shares))

@@ -13,7 +13,8 @@ from ..algebra.rows import Rows
 from ..tasks.base import Operator, Task
 from ..tasks.binary import accuracy
 from ..tasks.scoring import ScoredRows
-from .base import Outputs, Probability
+from .base import Probability
+from .outputs import Outputs
 
 
 @dataclass(frozen=True, eq=False)

@@ -135,7 +135,11 @@ def _obstacle(adapter: Adapter, rows: MemberRows) -> str:
 
 
 def _trials(
-    adapter: Adapter, rows: MemberRows, others: MemberRows | float | str | None, random_state: Any, data: Any = None
+    adapter: Adapter,
+    rows: MemberRows,
+    others: MemberRows | float | str | None,
+    random_state: Any,
+    data: tuple[Any, Any, Any] | None = None,
 ) -> trials.Trials:
     """The rows to compare ensembles on; ``data`` are X, y and the sample weights if models may be trained on these."""
     if isinstance(others, MemberRows):

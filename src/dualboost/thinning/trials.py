@@ -47,15 +47,19 @@ class Trials(NamedTuple):
 
     trials: Sequence[Trial]
     judged_on: str
+    is_honest: bool
+    """Whether the models have not seen the rows that they are judged on."""
 
 
 def given(adapter: Adapter, rows: MemberRows, validation: MemberRows) -> Trials:
     """Rows given by the user."""
-    return Trials([Trial(adapter, rows, validation)], f"validation_data ({len(validation.labels)} rows)")
+    return Trials(
+        [Trial(adapter, rows, validation)], f"validation_data ({len(validation.labels)} rows)", is_honest=True
+    )
 
 
 def same_rows(adapter: Adapter, rows: MemberRows) -> Trials:
-    return Trials([Trial(adapter, rows, rows)], "the rows of X that ensembles are fitted to")
+    return Trials([Trial(adapter, rows, rows)], "the rows of X that ensembles are fitted to", is_honest=False)
 
 
 def held_out(adapter: Adapter, rows: MemberRows, fraction: float, random_state: Any, why: str = "") -> Trials:
@@ -64,7 +68,7 @@ def held_out(adapter: Adapter, rows: MemberRows, fraction: float, random_state: 
     is_held = np.zeros(len(rows.labels), dtype=bool)
     is_held[held] = True
     words = f"{len(held)} rows of X held out, which the model may have been trained on{why}"
-    return Trials([Trial(adapter, rows.part(~is_held), rows.part(is_held))], words)
+    return Trials([Trial(adapter, rows.part(~is_held), rows.part(is_held))], words, is_honest=False)
 
 
 def folds(adapter: Adapter, X: Any, y: Any, sample_weight: Any, random_state: Any) -> Trials | str:
@@ -86,7 +90,7 @@ def folds(adapter: Adapter, X: Any, y: Any, sample_weight: Any, random_state: An
             reason = (str(error).strip() or type(error).__name__).splitlines()[0]
             return f"training it again failed: {reason[:200]}"
     words = f"{FOLDS} folds of X ({len(present)} rows), by models like this one trained on the other folds"
-    return Trials(trials, words)
+    return Trials(trials, words, is_honest=True)
 
 
 def _trial(fresh: Any, X: Any, y: NDArray[Any], counts: NDArray[Any], train: Integers, test: Integers) -> Trial:

@@ -11,9 +11,10 @@ from sklearn.ensemble import AdaBoostClassifier
 from sklearn.tree import DecisionTreeClassifier
 
 from ..._typing import Integers, Vector
-from ..base import Outputs, looked_up
+from ..base import looked_up
 from ..kinds import NewLeaves
 from ..links import Normalised
+from ..outputs import Outputs
 from .converted_trees import difference
 from .scikit_learn import ScikitLearnAdapter, are_trees, node_counts, of_own_trees
 
@@ -26,7 +27,6 @@ class AdaBoostAdapter(ScikitLearnAdapter):
 
     describes: ClassVar[str] = "AdaBoostClassifier"
     link = Normalised(FULL)
-    is_average = True
 
     @classmethod
     def handles(cls, model: Any) -> bool:

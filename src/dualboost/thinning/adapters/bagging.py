@@ -11,7 +11,8 @@ from sklearn.ensemble import BaggingClassifier
 
 from ..._typing import Integers, Vector
 from ...errors import UnsupportedModelError
-from ..base import Outputs, looked_up
+from ..base import looked_up
+from ..outputs import Outputs
 from .converted_trees import difference
 from .members import ScaledMember, probabilities
 from .scikit_learn import AverageAdapter, averaged_trees, constants

@@ -6,6 +6,7 @@ import json
 import os
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -13,10 +14,11 @@ import numpy as np
 
 from ..._typing import Integers, Vector
 from ...errors import UnsupportedModelError
-from ..base import Adapter, Outputs, is_instance_of, looked_up
+from ..base import Adapter, is_instance_of, looked_up
 from ..checks import two_classes, unfitted
 from ..kinds import NewLeaves
 from ..links import Logit
+from ..outputs import Outputs
 
 Change = Callable[[Vector], Vector]
 """From the values of leaves to others."""
@@ -63,8 +65,7 @@ class CatBoostAdapter(Adapter):
         return type(self._model)(**self._model.get_params())  # clone refuses some of its arguments
 
     def rebuild(self, kept: Integers, weights: Vector, intercept: float) -> Any:
-        scales: list[Change] = [lambda values, weight=weight: weight * values for weight in weights.tolist()]
-        return self._of(kept, scales, intercept)
+        return self._of(kept, [partial(np.multiply, weight) for weight in weights.tolist()], intercept)
 
     def rewrite(self, kept: Integers, leaves: Sequence[NewLeaves], intercept: float) -> Any:
         return self._of(kept, leaves, intercept)

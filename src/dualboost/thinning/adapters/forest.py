@@ -8,7 +8,8 @@ from typing import Any, ClassVar
 from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
 
 from ..._typing import Integers, Vector
-from ..base import Outputs, looked_up
+from ..base import looked_up
+from ..outputs import Outputs
 from .converted_trees import difference
 from .scikit_learn import AverageAdapter, averaged_trees
 

@@ -12,9 +12,10 @@ from sklearn.ensemble import GradientBoostingClassifier
 
 from ..._typing import Integers, Vector
 from ...errors import UnsupportedModelError
-from ..base import Outputs, looked_up
+from ..base import looked_up
 from ..kinds import NewLeaves
 from ..links import Logit
+from ..outputs import Outputs
 from .scikit_learn import ScikitLearnAdapter, node_counts, scaled_tree
 
 
@@ -23,6 +24,7 @@ class GradientBoostingAdapter(ScikitLearnAdapter):
 
     describes: ClassVar[str] = "GradientBoostingClassifier"
     refits = True
+    link: Logit
 
     @classmethod
     def handles(cls, model: Any) -> bool:

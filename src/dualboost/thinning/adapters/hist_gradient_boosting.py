@@ -13,9 +13,9 @@ from ..._typing import Integers, Matrix, Vector
 from ...errors import UnsupportedModelError
 from ...trees.pruning import pruned
 from ...trees.tree import Tree, constant_tree
-from ..base import Outputs
 from ..kinds import NewLeaves
 from ..links import Logit
+from ..outputs import Outputs
 from ..tree_model import ThinnedTreesClassifier
 from .scikit_learn import ScikitLearnAdapter
 

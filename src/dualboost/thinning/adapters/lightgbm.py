@@ -14,10 +14,11 @@ from sklearn.base import clone
 from ..._typing import Integers, Vector
 from ...errors import UnsupportedModelError
 from ...trees.lightgbm_text import parse_trees
-from ..base import Adapter, Outputs, looked_up
+from ..base import Adapter, looked_up
 from ..checks import require_fitted, two_classes
 from ..kinds import NewLeaves
 from ..links import Logit
+from ..outputs import Outputs
 
 OBJECTIVE = re.compile(r"^objective=(\S+)(?:.*\bsigmoid:(\S+))?", re.MULTILINE)
 
@@ -27,6 +28,7 @@ class LightGBMAdapter(Adapter):
 
     describes: ClassVar[str] = "lightgbm.LGBMClassifier, lightgbm.Booster"
     refits = True
+    link: Logit
 
     @classmethod
     def handles(cls, model: Any) -> bool:
@@ -45,8 +47,8 @@ class LightGBMAdapter(Adapter):
         self._trees = parse_trees(self._text)
         if not self._trees:
             raise UnsupportedModelError("model has no trees; train it first.")
-        self.is_average = "\naverage_output\n" in self._text
-        self._share = 1.0 / len(self._trees) if self.is_average else 1.0
+        is_forest = "\naverage_output\n" in self._text
+        self._share = 1.0 / len(self._trees) if is_forest else 1.0
         self.weights = np.full(len(self._trees), self._share)
         self.intercept = 0.0
         self.n_leaves = np.array([tree.n_leaves for tree in self._trees], dtype=np.intp)

@@ -14,9 +14,10 @@ from ...models.ensemble import WeightStages
 from ...tasks import require_two_classes
 from ...trees.pruning import pruned
 from ...trees.tree import Tree, constant_tree, n_leaves
-from ..base import Outputs, Probability
+from ..base import Probability
 from ..kinds import NewLeaves
 from ..links import Logit, Normalised
+from ..outputs import Outputs
 from .scikit_learn import ScikitLearnAdapter
 
 
@@ -39,9 +40,9 @@ class OwnAdapter(ScikitLearnAdapter):
         super().__init__(model)
         require_two_classes(model.fitted_.task, "thinned")
         ensemble = model.fitted_.ensemble
-        self.is_average = ensemble.is_normalised
-        self.link = Normalised() if self.is_average else Logit()
-        total = float(model.weights_.sum()) if self.is_average else 1.0
+        self._is_normalised = ensemble.is_normalised
+        self.link = Normalised() if self._is_normalised else Logit()
+        total = float(model.weights_.sum()) if self._is_normalised else 1.0
         self.weights = model.weights_ / total if total > 0 else model.weights_.copy()
         self.intercept = ensemble.intercept / total if total > 0 else 0.0
         self.refits = all(isinstance(learner, Tree) for learner in model.estimators_)
@@ -54,11 +55,11 @@ class OwnAdapter(ScikitLearnAdapter):
     def rebuild(self, kept: Integers, weights: Vector, intercept: float) -> Any:
         kept_learners = [self._model.estimators_[j] for j in kept]
         learners = [pruned(learner) if isinstance(learner, Tree) else learner for learner in kept_learners]
-        if self.is_average and intercept:
+        if self._is_normalised and intercept:
             learners.append(constant_tree(1.0 if intercept > 0 else -1.0))
             weights = np.append(weights, abs(intercept))
         fitted = self._model.fitted_.with_learners(learners, weights)
-        ensemble = replace(fitted.ensemble, intercept=0.0 if self.is_average else intercept)
+        ensemble = replace(fitted.ensemble, intercept=0.0 if self._is_normalised else intercept)
         return self._model.with_fitted(replace(fitted, ensemble=ensemble))
 
     def rewrite(self, kept: Integers, leaves: Sequence[NewLeaves], intercept: float) -> Any:
@@ -91,4 +92,4 @@ class OwnAdapter(ScikitLearnAdapter):
 
     @property
     def _gives_log_odds(self) -> bool:
-        return not self.is_average and self._model.fitted_.formulation.gives_log_odds
+        return not self._is_normalised and self._model.fitted_.formulation.gives_log_odds

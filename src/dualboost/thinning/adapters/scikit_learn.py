@@ -49,7 +49,6 @@ class AverageAdapter(ScikitLearnAdapter):
     """An ensemble whose probabilities are the mean of its members' probabilities."""
 
     link = Average()
-    is_average = True
 
     def __init__(self, model: Any) -> None:
         super().__init__(model)

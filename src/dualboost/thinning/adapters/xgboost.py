@@ -11,10 +11,11 @@ from sklearn.base import clone
 
 from ..._typing import Integers, Vector
 from ...errors import UnsupportedModelError
-from ..base import Adapter, Outputs, is_instance_of, looked_up
+from ..base import Adapter, is_instance_of, looked_up
 from ..checks import unfitted
 from ..kinds import NewLeaves
 from ..links import Logit
+from ..outputs import Outputs
 
 OBJECTIVES = ("binary:logistic", "binary:logitraw", "reg:logistic")
 
