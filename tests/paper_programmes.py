@@ -165,7 +165,32 @@ def convex(A, C, y=None, loss="exponential", penalty="l1"):
     return _solve(cp.Minimize(norm + C * losses), [w >= 0], scales=(1.0, 10.0, 0.1))
 
 
+def logistic(A, C, y=None):
+    M, T = A.shape
+    w = cp.Variable(T)
+    objective = 0.5 * cp.sum_squares(w) + C / M * cp.sum(cp.logistic(-_margins(A, w, y)))
+    return _solve(cp.Minimize(objective), [w >= 0], scales=(1.0, 10.0, 0.1))
+
+
+LOSSES_OF_LEAVES = {
+    "logistic": lambda m, C: C / m.size * cp.sum(cp.logistic(-m)),
+    "lp": lambda m, C: C * cp.sum(cp.pos(1 - m)),
+    "cg": lambda m, C: C * cp.sum(cp.pos(1 - m)),
+    **{name: lambda m, C, loss=loss: C * cp.sum(loss(m)) for name, loss in LOSSES.items() if name != "logistic"},
+    "convex logistic": lambda m, C: C * cp.sum(cp.logistic(-m)),
+}
+
+
+def leaves(indicators, y, C, loss):
+    """The values of all leaves, with a ridge, and a free intercept; one column of indicators for each leaf."""
+    values, intercept = cp.Variable(indicators.shape[1]), cp.Variable()
+    margins = cp.multiply(y, indicators @ values + intercept)
+    objective = 0.5 * cp.sum_squares(values) + LOSSES_OF_LEAVES[loss](margins, C)
+    return _solve(cp.Minimize(objective), [], scales=(1.0, 10.0, 0.1))
+
+
 PAPER = {
+    "logistic": logistic,
     "nm": nm,
     "lp": lp,
     "cg": cg,

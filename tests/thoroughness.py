@@ -10,12 +10,12 @@ import pytest
 
 THOROUGH = os.environ.get("DUALBOOST_THOROUGH", "0") not in ("", "0")
 
-MECHANISMS = ("lp", "nm", "cg", "md", "erlp", "convex", "cq", "spatial", "lexi", "soft", "mlp")
-"""One formulation for each mechanism: a linear programme on a cone; one on the simplex, with an offset; a ridge; free
+MECHANISMS = ("logistic", "lp", "nm", "cg", "md", "erlp", "convex", "cq", "spatial", "lexi", "soft", "mlp")
+"""One formulation for each mechanism: leaves that are corrected; a linear programme on a cone; one on the simplex, with an offset; a ridge; free
 u; a total of u, with an entropy; a smooth loss; side rows of margins; side rows of features; two stages; two guides."""
 
-SHAPES = ("nm", "md", "cq", "lexi")
-"""One for each code path outside the masters: plain, negative u, side rows, two stages."""
+SHAPES = ("logistic", "nm", "md", "cq", "lexi")
+"""One for each code path outside the masters: corrected leaves, plain, negative u, side rows, two stages."""
 
 ANY = ("nm",)
 """For what the formulation has no part in."""

@@ -110,7 +110,9 @@ def test_the_master_asked_for_tunes_too(twonorm, highs_calls):
     """After every tree of the path, over the rows of the fold; then after every tree of the fit, over all rows."""
     X, y = twonorm
     solver = SolverOptions(master="highs", reoptimize="every")
-    tuned = DualBoostClassifierCV("lp", Cs=[0.02, 0.1], cv=4, max_trees=15, solver=solver).fit(X, y)
+    tuned = DualBoostClassifierCV("lp", Cs=[0.02, 0.1], cv=4, max_trees=15, solver=solver, calibration="training").fit(
+        X, y
+    )
     on_folds = [call for call in highs_calls if call[0] < len(y)]
     assert {n_rows for n_rows, _ in on_folds} == {375}
     for n_columns in range(1, 15):
@@ -137,7 +139,12 @@ def test_few_rows_take_part_in_tuning_too(formulation, twonorm, monkeypatch):
 
     monkeypatch.setattr(ActiveRows, "_hold", noted)
     tuned = DualBoostClassifierCV(
-        formulation, Cs=[0.02, 0.1, 0.3], max_trees=15, solver=SolverOptions(active_rows=60), random_state=0
+        formulation,
+        Cs=[0.02, 0.1, 0.3],
+        max_trees=15,
+        solver=SolverOptions(active_rows=60),
+        calibration="training",
+        random_state=0,
     ).fit(X, y)
     assert {n_rows for n_rows, _ in seen} == {400, 500}
     assert {n for n_rows, n in seen if n_rows == 400} >= {60}

@@ -98,7 +98,8 @@ def test_an_interrupt_in_the_last_step_leaves_the_model(make, monkeypatch):
     def interrupted(*arguments):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(TwoClasses, "calibrate", interrupted)
+    for step in ("calibrate", "calibrate_by_twins"):
+        monkeypatch.setattr(TwoClasses, step, interrupted)
     with pytest.raises(KeyboardInterrupt):
         clf.fit(X[:, :5], 1 - y)
     assert_unchanged(clf, X, before)

@@ -79,6 +79,8 @@ def models():
         warnings.simplefilter("ignore", DegenerateEnsembleWarning)
         yield "empty", numbers, fit(DualBoostClassifier(LPBoost(C=1e-6)), numbers)
     yield "thinned", numbers_with_gaps, thinned()
+    leaves = DualBoostClassifier("logistic", C=200.0, max_depth=2, max_trees=6)
+    yield "leaves", table, fit(leaves, table, ("no", "yes"))
 
 
 def answers(clf, X):

@@ -25,7 +25,8 @@ def test_every_kind_is_there(folder):
     kinds = {type(model).__name__ for model in models.values()}
     assert kinds == {"DualBoostClassifier", "DualBoostClassifierCV", "ThinnedTreesClassifier"}
     classifiers = [model for model in models.values() if isinstance(model, DualBoostClassifier)]
-    assert {model.formulation_.name for model in classifiers} == {"nm", "qrlp", "lp", "cg", "erlp", "md"}
+    names = {model.formulation_.name for model in classifiers}
+    assert names == {"nm", "qrlp", "lp", "cg", "erlp", "md"} | ({"logistic"} if folder == NEWEST else set())
     assert {model.classes_.dtype.kind for model in classifiers} == set("biufU")
     trees = [tree for model in classifiers for tree in model.estimators_]
     assert any(tree.categories for tree in trees)
@@ -35,3 +36,6 @@ def test_every_kind_is_there(folder):
     assert max(tree.n_leaves for tree in trees) > 4
     assert not models["empty"].estimators_
     assert isinstance(models["thinned"], ThinnedTreesClassifier)
+    if folder == NEWEST:
+        assert models["leaves"].fitted_.ensemble.intercept
+        assert not models["leaves"].fitted_.ensemble.is_normalised

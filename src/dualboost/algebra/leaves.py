@@ -19,8 +19,9 @@ from .._typing import Integers, Matrix, Vector
 from .rows import LIGHT, Rows
 from .side_rows import NoSideRows
 
-MOST_CELLS = 1024
-"""The most cells of a group: the sums of its cells stay in the processor's nearest cache."""
+MOST_CELLS, ROWS_PER_CELL = 1024, 8
+"""The most cells of a group, in all and for the number of rows: more would cost more than the passes that they save."""
+LEAST_CELLS = 64
 ROWS_AT_ONCE = 4096
 """How many rows of indicators are written out at a time for the products of leaves with each other."""
 
@@ -136,11 +137,12 @@ class LeafColumns:
         return self._groups
 
     def _grouped(self) -> list[LeafGroup]:
+        most = min(max(self.rows.n_data // ROWS_PER_CELL, LEAST_CELLS), MOST_CELLS)
         groups, first, k, known = [], 0, 0, self._known
         self._known = {}
         while k < self.n_trees:
             n_cells, end = self.sizes[k], k + 1
-            while end < self.n_trees and n_cells * self.sizes[end] <= MOST_CELLS:
+            while end < self.n_trees and n_cells * self.sizes[end] <= most:
                 n_cells, end = n_cells * self.sizes[end], end + 1
             members = self._leaves[k:end]
             key = tuple(map(id, members))
@@ -160,7 +162,7 @@ class LeafColumns:
 
     def scores(self, values: Vector) -> Vector:
         """For each row, the sum of the values of its leaves."""
-        scores = np.zeros(self.rows.n_data)
+        scores = self.rows.full(0.0)
 
         def work(block: slice) -> None:
             for group in self.groups:

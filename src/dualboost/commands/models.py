@@ -19,6 +19,8 @@ from ..pricing import LEARNERS
 from .output import JSON, report, require_place
 from .reading import features_for, read_training, split_target
 
+DEFAULTS = DualBoostClassifier().get_params()
+"""The options have the defaults of the estimator."""
 FILE = click.Path(path_type=Path)
 TARGET = click.option("--target", required=True, help="The column with the labels.")
 
@@ -27,10 +29,17 @@ TARGET = click.option("--target", required=True, help="The column with the label
 @click.argument("data", type=FILE)
 @TARGET
 @click.option("-o", "--out", type=FILE, default="model.json", show_default=True, help="The model file.")
-@click.option("--formulation", type=click.Choice(list(FORMULATIONS)), default="nm", show_default=True)
+@click.option(
+    "--formulation", type=click.Choice(list(FORMULATIONS)), default=DEFAULTS["formulation"], show_default=True
+)
+@click.option(
+    "--corrects",
+    type=click.Choice(["trees", "leaves"]),
+    help="What is re-optimised after every new tree [default: the leaves for logistic, the trees for others].",
+)
 @click.option("--C", "C", default=None, help="A number, or auto to tune it on held-out rows [default: by formulation].")
-@click.option("--max-depth", default=1, show_default=True, help="The greatest depth of a tree.")
-@click.option("--max-trees", default=100, show_default=True, help="The greatest number of trees generated.")
+@click.option("--max-depth", default=DEFAULTS["max_depth"], show_default=True, help="The greatest depth of a tree.")
+@click.option("--max-trees", default=DEFAULTS["max_trees"], show_default=True, help="The greatest number of trees.")
 @click.option("--voting", type=click.Choice(["hard", "confidence"]), default="hard", show_default=True)
 @click.option("--learner", type=click.Choice(list(LEARNERS)), default="cart", show_default=True)
 @click.option(
@@ -76,6 +85,7 @@ def description(model: Any) -> dict[str, Any]:
         "trees": model.n_trees_,
         "leaves": model.n_leaves_,
         "trees_generated": model.n_generated_,
+        "intercept": model.intercept_,
         "objective": model.objective_,
         "gap": model.gap_,
         "stopped": model.stop_reason_,

@@ -23,7 +23,7 @@ from .output import JSON, report
 @click.option("--most", type=click.IntRange(1), default=20, show_default=True, help="Show no more trees or rules.")
 @JSON
 def show(model: Path, as_rules: bool, most: int, as_json: bool) -> None:
-    """A model's figures, and its trees by weight, or its rules."""
+    """A model's figures, and its trees by weight, or its rules. Leaves that were corrected show their values."""
     fitted = load_model(model)
     if as_json:
         rules = fitted.rules().to_dict("records")
@@ -38,12 +38,15 @@ def show(model: Path, as_rules: bool, most: int, as_json: bool) -> None:
 
 
 def _trees(fitted: Any) -> list[str]:
-    """Each tree with its share of all weights, the largest first."""
-    trees, names = used_trees(fitted.fitted_, "show"), names_of(fitted.fitted_)
-    shares = fitted.weights_ / fitted.weights_.sum() if len(trees) else fitted.weights_
+    """Each tree with its share of all weights, or with the values of its leaves; the largest first."""
+    trees, names, ensemble = used_trees(fitted.fitted_, "show"), names_of(fitted.fitted_), fitted.fitted_.ensemble
+    scales = ensemble.scales()
     classes = (str(fitted.classes_[0]), str(fitted.classes_[1]))
-    order = sorted(trees, key=lambda j: (-shares[j], j))
-    return [f"tree {j}, weight {shares[j]:.4f}\n{draw_tree(trees[j], names, classes)}" for j in order]
+    order = sorted(trees, key=lambda j: (-scales[j], j))
+    if ensemble.is_normalised:
+        return [f"tree {j}, weight {scales[j]:.4f}\n{draw_tree(trees[j], names, classes)}" for j in order]
+    valued = {j: trees[j].with_votes(scales[j] * trees[j].votes) for j in order}
+    return [f"tree {j}, values up to {scales[j]:.4f}\n{draw_tree(valued[j], names, classes)}" for j in order]
 
 
 def _rules(fitted: Any) -> list[str]:

@@ -35,6 +35,16 @@ class TrainingRows:
         """The duals of the merged rows, divided among the original rows."""
         return np.where(self.group < 0, 0.0, u[self.group] * self.share)
 
+    def part(self, positions: Integers) -> TrainingRows:
+        """Some of the rows, which stand for all: their multiplicities are scaled to the same sum.
+
+        So a programme over them has the meaning, also of its C, that it has over all rows.
+        """
+        X = self.X[positions] if sparse.issparse(self.X) else _taken(self.X, positions)
+        counts = self.counts[positions]
+        counts = counts * (self.counts.sum() / counts.sum())
+        return TrainingRows(X, self.targets[positions], counts, np.arange(len(positions)), np.ones(len(positions)))
+
 
 def merge_rows(X: Features, targets: Vector, weights: Vector) -> TrainingRows:
     """Drop rows of weight zero and merge identical ones."""
@@ -42,6 +52,13 @@ def merge_rows(X: Features, targets: Vector, weights: Vector) -> TrainingRows:
         merged = _merge_indexed(X.tocsr(), targets, weights)
         return replace(merged, X=merged.X.tocsc())
     return _merge_indexed(X, targets, weights)
+
+
+def equal_rows(X: Features) -> Integers:
+    """A number for each row, the same for rows with equal features and almost surely for no others."""
+    rows = X.tocsr() if sparse.issparse(X) else X
+    _, number = np.unique(_hashes(rows, np.full(X.shape[0], -1.0)), return_inverse=True)
+    return number.astype(np.intp, copy=False)
 
 
 def _merge_indexed(X: Features, targets: Vector, weights: Vector) -> TrainingRows:

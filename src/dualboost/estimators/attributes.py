@@ -79,6 +79,10 @@ class FittedAttributes:
         return self.fitted_.ensemble.weights
 
     @property
+    def intercept_(self) -> float:
+        return self.fitted_.ensemble.intercept
+
+    @property
     def n_generated_(self) -> int:
         return self.fitted_.figures.n_generated
 

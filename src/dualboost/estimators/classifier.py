@@ -18,12 +18,12 @@ from ..data.splitting import hold_out
 from ..errors import InvalidParameterError
 from ..formulations import Formulation, make_formulation
 from ..inspection import InspectionMixin
-from ..loop.column_generation import ColumnGeneration
+from ..loop.generation import generate
 from ..loop.held_out import HeldOut
 from ..loop.history import Trace
-from ..loop.leaf_generation import LeafGeneration
-from ..loop.leaf_wiring import LeafWiring, require_leaves, wire_leaves
+from ..loop.leaf_wiring import LeafWiring, wire_leaves
 from ..loop.logs import log_end, log_iteration, log_start
+from ..loop.path import ON_PATH
 from ..loop.progress import ProgressBar
 from ..loop.stopping import Callbacks, NoImprovement, StoppingRule, TimeLimit
 from ..loop.wiring import Wiring, wire
@@ -32,10 +32,11 @@ from ..models.fitted import Tuning
 from ..pricing import PricingContext, TrainingData, make_grower, make_pool, makes_trees
 from ..tasks import CLASSIFICATION
 from ..tasks.scoring import make_scoring
-from .conclusion import Problem, conclude
+from .conclusion import conclude
 from .degenerate import warn_if_degenerate
 from .parameters import as_callbacks, check_common
 from .prediction import PredictionMixin
+from .problem import Problem, Rewire
 from .reading import TrainingSet, read_training_set
 
 Estimator = TypeVar("Estimator", bound="DualBoostClassifier")
@@ -44,19 +45,27 @@ Estimator = TypeVar("Estimator", bound="DualBoostClassifier")
 class DualBoostClassifier(InspectionMixin, PredictionMixin, ClassifierMixin, BaseEstimator):
     """A small, accurate tree ensemble by totally corrective boosting.
 
-    Every tree is found by pricing with the duals of a linear or convex programme, and every weight is re-optimised at
-    every step. The fit ends when no tree improves the programme; a tree whose weight falls to zero is not used. Each
-    solution has a duality gap, computed from its weights and duals.
+    Every tree is found by pricing with the duals of a linear or convex programme. After every new tree all leaf values
+    of all trees are re-optimised (by default), or one weight for each tree (the formulations of the paper). Each
+    solution has a duality gap, computed from its values and duals.
+
+    By default the loss is logistic and the score is the log-odds. Twice as many trees are grown as asked for, those
+    that are missed least are eliminated, and each tree that remains is grown once more against all others.
 
     Parameters
     ----------
-    formulation : str or Formulation, default="nm"
-        What is optimised: "nm", "qrlp", "lp", "cg", "erlp", "md", "lp-nu", "hard", "md-full", "convex", "lexi", "soft",
-        "total", "mlp", "cq" or "spatial"; see ``dualboost.formulations``. A formulation object has its own parameters,
-        which can be searched over, as ``formulation__loss``.
+    formulation : str or Formulation, default="logistic"
+        What is optimised: "logistic", or a formulation of the paper or its family: "nm", "qrlp", "lp", "cg", "erlp",
+        "md", "lp-nu", "hard", "md-full", "convex", "lexi", "soft", "total", "mlp", "cq" or "spatial"; see
+        ``dualboost.formulations``. A formulation object has its own parameters, which can be searched over, as
+        ``formulation__loss``.
     C : float, default=None
         The formulation's one hyperparameter, with the paper's meaning. None picks the formulation's documented default
         for the size of the data. Leave it at None if ``formulation`` is an object with its own C.
+    corrects : {"trees", "leaves"}, default=None
+        What is re-optimised after every new tree: one weight for each tree, or the values of all leaves with a ridge
+        and a free intercept. None means the leaves for "logistic", if the learners are trees, and the trees for all
+        others. "leaves" is also possible for the losses of "lp", "cg" and "convex".
     epsilon : float, default=None
         For "erlp" and "qrlp" the paper's stopping constant: the larger it is, the stronger the duals are pulled to
         uniform. For "soft", "total" and "mlp" the guarantee: the fit ends within epsilon of the best margin that the
@@ -71,14 +80,14 @@ class DualBoostClassifier(InspectionMixin, PredictionMixin, ClassifierMixin, Bas
     max_depth : int, default=1
         The greatest depth of a tree, unless its learner has a depth of its own.
     max_trees : int, default=100
-        The greatest number of trees generated.
+        The greatest number of trees generated; where leaves are corrected, of the result.
     tol : float, default=1e-6
         The largest relative duality gap of a solution, and the smallest improvement of the (normalised) edge that lets
         a tree enter.
     solver : SolverOptions, default=None
         How the programmes are solved, which does not change what is optimal; None means ``SolverOptions()``.
     validation_fraction : float, default=None
-        The share of rows held out to record the validation score, and to calibrate probabilities.
+        The share of rows held out to record the validation score, and to calibrate probabilities on.
     n_iter_no_change : int, default=None
         Stop when the validation score has not risen for that many iterations, and keep the best iteration: later
         learners get weight zero, and ``objective_`` and ``gap_`` are those of the best iteration. Needs
@@ -87,8 +96,14 @@ class DualBoostClassifier(InspectionMixin, PredictionMixin, ClassifierMixin, Bas
         The validation score: a name of ``sklearn.metrics.get_scorer_names()`` or a scorer made by
         ``sklearn.metrics.make_scorer``; None is the accuracy. Probabilities, for scorers such as "neg_log_loss", are
         those of the curve that fits the training rows. Needs ``validation_fraction``.
+    calibration : {"cross_fit", "training"}, default="cross_fit"
+        What the probabilities are calibrated on if no rows are held out; of no effect under "logistic", whose scores
+        are log-odds. "cross_fit" fits the same ensemble on either half of the rows (at most 10,000 each), less
+        precisely, and scores the other half: honest, and it takes about as long again as the fit itself. "training"
+        takes the training rows: for those who need no probabilities, as these are overconfident for deep trees. Fewer
+        than 10 rows of a class in a half are too few for "cross_fit", and "training" is used. The ensemble is the same.
     time_limit : float, default=None
-        Seconds after which no further iteration begins.
+        Seconds after which no further iteration begins; the calibration takes its time afterwards.
     n_jobs : int, default=None
         The number of threads; None means 1, and -1 all. It does not change the model.
     random_state : int, RandomState instance or None, default=None
@@ -104,11 +119,16 @@ class DualBoostClassifier(InspectionMixin, PredictionMixin, ClassifierMixin, Bas
     classes_ : ndarray of shape (2,)
     n_features_in_ : int
     feature_names_in_ : ndarray, only if X has string column names
-    estimators_ : list of every learner generated, in order
+    estimators_ : list of learners, in order
+        Every learner generated; where leaves are corrected, the trees of the result.
     weights_ : ndarray
-        One weight for each learner generated, zeros included.
+        One weight for each learner, zeros included. Where leaves are corrected, the largest absolute value of the
+        tree's leaves: its votes, in [-1, 1], times the weight are the values.
+    intercept_ : float
+        What is added to the weighted votes; zero for the formulations without an intercept.
     n_generated_, n_iter_ : int
-        The number of learners generated, and of iterations: the same if one column enters at a time.
+        The number of learners generated, and of iterations: the same if one column enters at a time. Where leaves are
+        corrected, trees that were eliminated or replaced count as generated.
     n_trees_ : int
         The number of weights above 1e-6 times the largest weight.
     n_leaves_ : int
@@ -172,6 +192,7 @@ class DualBoostClassifier(InspectionMixin, PredictionMixin, ClassifierMixin, Bas
         validation_fraction: float | None = None,
         n_iter_no_change: int | None = None,
         scoring: Any = None,
+        calibration: str = "cross_fit",
         time_limit: float | None = None,
         n_jobs: int | None = None,
         random_state: Any = None,
@@ -190,6 +211,7 @@ class DualBoostClassifier(InspectionMixin, PredictionMixin, ClassifierMixin, Bas
         self.validation_fraction = validation_fraction
         self.n_iter_no_change = n_iter_no_change
         self.scoring = scoring
+        self.calibration = calibration
         self.time_limit = time_limit
         self.n_jobs = n_jobs
         self.random_state = random_state
@@ -215,7 +237,14 @@ class DualBoostClassifier(InspectionMixin, PredictionMixin, ClassifierMixin, Bas
     def _pose(self, data: TrainingSet, formulation: Formulation) -> Problem:
         held_out, training_weights = self._hold_out(data)
         rows = self._rows(data, training_weights)
-        return Problem(data, rows, self._wire(data, rows, formulation, Precision(self.tol)), held_out)
+        wiring = self._wire(data, rows, formulation, Precision(self.tol))
+        return Problem(data, rows, wiring, held_out, self._rewire(data, wiring.formulation))
+
+    def _rewire(self, data: TrainingSet, formulation: Formulation) -> Rewire | None:
+        """Wires the same programme for other rows, if probabilities are to be calibrated by such fits."""
+        if self.calibration == "training":
+            return None
+        return lambda rows: self._wire(data, rows, formulation, ON_PATH)
 
     def _wire(
         self, data: TrainingSet, rows: TrainingRows, formulation: Formulation, precision: Precision
@@ -225,10 +254,8 @@ class DualBoostClassifier(InspectionMixin, PredictionMixin, ClassifierMixin, Bas
         algebra = Rows(rows.counts, data.task.groups(rows.targets), effective_n_jobs(self.n_jobs))
         training_data = TrainingData(rows.X, sorted(data.encoder.categories))
         if self._corrected(formulation) == "leaves":
-            require_leaves(formulation.resolve(algebra.n_samples), algebra)
-            grower = make_grower(
-                self.learner, training_data, PricingContext(self.max_depth, effective_n_jobs(self.n_jobs))
-            )
+            context = PricingContext(self.max_depth, effective_n_jobs(self.n_jobs))
+            grower = make_grower(self.learner, training_data, context)
             return wire_leaves(data.task, rows.targets, formulation, algebra, solver, precision, grower)
         sides = formulation.side_rows(algebra, rows.X.shape[1])
         columns = Columns(algebra, capacity=min(self.max_trees, 128), sides=sides)
@@ -265,17 +292,14 @@ class DualBoostClassifier(InspectionMixin, PredictionMixin, ClassifierMixin, Bas
         wiring, callbacks = problem.wiring, Callbacks(as_callbacks(self.callbacks))
         log_start(wiring.formulation, wiring.columns.rows, max_trees)
         with one_blas_thread(), ProgressBar(max_trees, enabled=self.verbose > 0) as progress:
-            common: dict[str, Any] = {
-                "max_trees": max_trees,
-                "held_out": problem.held_out,
-                "keep_best": self.n_iter_no_change is not None,
-                "stopping": [callbacks, *self._stopping_rules()],
-                "observers": [progress, log_iteration, callbacks],
-            }
-            if isinstance(wiring, LeafWiring):
-                trace: Trace = LeafGeneration(wiring, **common).run()
-            else:
-                trace = ColumnGeneration(wiring, most_entering=wiring.solver.most_entering, **common).run()
+            trace = generate(
+                wiring,
+                max_trees,
+                held_out=problem.held_out,
+                keep_best=self.n_iter_no_change is not None,
+                stopping=[callbacks, *self._stopping_rules()],
+                observers=[progress, log_iteration, callbacks],
+            )
         log_end(trace)
         return trace
 

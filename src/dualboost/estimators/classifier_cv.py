@@ -42,7 +42,7 @@ class DualBoostClassifierCV(TunedAttributes, DualBoostClassifier):
     Parameters
     ----------
     formulation, epsilon, learner, max_depth, max_trees, tol, solver : as for ``DualBoostClassifier``
-    n_jobs, random_state, verbose : as for ``DualBoostClassifier``
+    calibration, n_jobs, random_state, verbose : as for ``DualBoostClassifier``
     time_limit, callbacks : as for ``DualBoostClassifier``; those of the final fit
     Cs : int or array of floats, default=10
         The number of values from the formulation's own grid (``formulation.C_grid``), or the values. The grid depends
@@ -87,6 +87,7 @@ class DualBoostClassifierCV(TunedAttributes, DualBoostClassifier):
         validation_fraction: float = 0.2,
         select: str = "best",
         scoring: Any = None,
+        calibration: str = "cross_fit",
         time_limit: float | None = None,
         n_jobs: int | None = None,
         random_state: Any = None,
@@ -103,6 +104,7 @@ class DualBoostClassifierCV(TunedAttributes, DualBoostClassifier):
             tol=tol,
             solver=solver,
             scoring=scoring,
+            calibration=calibration,
             time_limit=time_limit,
             n_jobs=n_jobs,
             random_state=random_state,
@@ -137,7 +139,7 @@ class DualBoostClassifierCV(TunedAttributes, DualBoostClassifier):
         chosen = min(np.flatnonzero(allowed), key=lambda k: (trees[k], -known[k], k))
         Cs = np.array([point.C for point in folds[0]])
         path = {"C": Cs, "score": mean, "standard_error": error, "n_trees": trees}
-        most = self._sizes()[chosen % len(self._sizes())] if len(Cs) > len(values) else self.max_trees
+        most = self._sizes()[chosen // len(values)] if len(Cs) > len(values) else self.max_trees
         return Tuning(float(Cs[chosen]), Cs, scores, path, most)
 
     def _path(self, data: TrainingSet, held: Integers, values: Vector, with_errors: bool) -> list[PathPoint]:

@@ -2,34 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
-
 import numpy as np
 
 from .._typing import Vector
 from ..data.features import has_missing
 from ..data.merging import TrainingRows
-from ..loop.held_out import HeldOut
 from ..loop.history import Trace
-from ..loop.leaf_wiring import LeafWiring
-from ..loop.wiring import Wiring
 from ..models.ensemble import Ensemble, WeightStages
 from ..models.fitted import FitFigures, FittedModel, Tuning
 from ..trees.learner import Learner
 from ..trees.pruning import pruned
 from ..trees.tree import Tree
-from .reading import TrainingSet
-
-
-@dataclass(frozen=True, eq=False)
-class Problem:
-    """What the loop solves: its wiring, the rows to train on, and the rows to validate on."""
-
-    training_set: TrainingSet
-    rows: TrainingRows
-    wiring: Wiring | LeafWiring
-    held_out: HeldOut | None
+from .calibrating import calibration_of
+from .problem import Problem
 
 
 def conclude(problem: Problem, trace: Trace, tuning: Tuning | None, n_jobs: int) -> FittedModel:
@@ -51,7 +36,7 @@ def conclude(problem: Problem, trace: Trace, tuning: Tuning | None, n_jobs: int)
         task=data.task,
         encoder=data.encoder,
         ensemble=ensemble,
-        calibration=_calibration(problem, ensemble),
+        calibration=calibration_of(problem, trace, ensemble),
         formulation=wiring.formulation,
         figures=_figures(trace),
         history=trace.history(),
@@ -88,13 +73,3 @@ def _figures(trace: Trace) -> FitFigures:
         n_generated=trace.n_generated,
         n_iterations=len(trace.iterations),
     )
-
-
-def _calibration(problem: Problem, ensemble: Ensemble) -> Any:
-    """The calibration of probabilities, fitted to the held-out rows, or else to the training rows."""
-    task, rows, wiring, held_out = problem.training_set.task, problem.rows, problem.wiring, problem.held_out
-    if wiring.formulation.gives_log_odds:
-        return task.identity_calibration()
-    if held_out is not None:
-        return task.calibrate(ensemble.decide(held_out.X), held_out.targets, held_out.counts)
-    return task.calibrate(ensemble.decide(rows.X), wiring.targets, rows.counts)

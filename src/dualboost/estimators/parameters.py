@@ -15,6 +15,9 @@ from ..masters import SolverOptions
 from ..pricing import makes_trees, require_learner
 from ..tasks.scoring import make_scoring
 
+CALIBRATIONS = ["cross_fit", "training"]
+"""What the curve of the probabilities is fitted to where no rows are held out."""
+
 
 def as_callbacks(value: Any) -> list[Callable[[Iteration], Any]]:
     """The functions to call after each iteration: none, one, or several."""
@@ -40,6 +43,7 @@ def check_common(estimator: Any) -> None:
     require_positive("tol", estimator.tol)
     if estimator.epsilon is not None:
         require_positive("epsilon", estimator.epsilon)
+    require_choice("calibration", estimator.calibration, CALIBRATIONS)
     as_callbacks(estimator.callbacks)
     make_scoring(estimator.scoring)
     if estimator.time_limit is not None:

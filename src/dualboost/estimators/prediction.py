@@ -32,34 +32,44 @@ class PredictionMixin(FittedAttributes):
         return self.fitted_.predict(features)
 
     def decision_function(self, X: Any) -> Vector:
-        """The normalised margin of the second class, in [-1, 1]."""
+        """The score of the second class.
+
+        Under "logistic" it is the log-odds of the second class; where the leaves of another loss are corrected, the
+        sum of their values and the intercept; elsewhere the normalised margin, in [-1, 1].
+        """
         features = self._features(X)
         return self.fitted_.scores(features)
 
     def predict_proba(self, X: Any) -> Matrix:
-        """Class probabilities: a logistic curve of the margin, fitted on the held-out rows or else the training rows.
+        """Class probabilities: under "logistic" the loss itself gives them, since scores are log-odds.
 
-        If the trees are deep enough to fit the training rows perfectly, a curve fitted on these rows is overconfident:
-        set ``validation_fraction`` then.
+        Elsewhere they are a logistic curve of the score, fitted to rows that the trees were not grown on: the held-out
+        rows, or both halves of the training rows, each scored by trees of the other half; see ``calibration``.
+        ``predict`` then goes by the sign of the score, as the papers do, not by the probability: if one class is rare,
+        the class predicted may have a probability below one half, as with scikit-learn's ``SVC``.
         """
         features = self._features(X)
         return self.fitted_.probabilities(features)
 
     def votes(self, X: Any) -> Matrix:
-        """The votes of every generated learner in [-1, 1]: ``votes(X) @ weights_`` is the unnormalised score.
+        """The votes of every learner of ``estimators_``, in [-1, 1].
 
+        ``votes(X) @ weights_ + intercept_`` is the score before it is normalised, and the score itself where it is not.
         If all weights are zero, predictions are by the class balance of the training rows instead.
         """
         features = self._features(X)
         return self.fitted_.votes(features)
 
     def margins(self, X: Any, y: Any) -> Vector:
-        """The normalised margin of each row's own class y, in [-1, 1]; negative where the row is misclassified."""
+        """The score of each row's own class y: negative where the row is misclassified.
+
+        Where ``decision_function`` is normalised, it is in [-1, 1].
+        """
         features = self._features(X)
         return self.fitted_.margins(features, y)
 
     def staged_decision_function(self, X: Any) -> Iterator[Vector]:
-        """The normalised margins of the ensemble as it was optimised after each iteration."""
+        """What ``decision_function`` would be for the ensemble as it was optimised after each iteration."""
         features = self._features(X)
         return self.fitted_.staged_scores(features)
 

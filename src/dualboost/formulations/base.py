@@ -126,6 +126,10 @@ class Formulation(ParameterObject, ABC):
             )
         return replace(self, C=float(self.C))
 
+    def resolve_for(self, rows: Rows) -> Formulation:
+        """This formulation with a number for C, for the rows of a fit."""
+        return self.resolve(rows.n_samples)
+
     @property
     def strength(self) -> float:
         """C as a number; only for a resolved formulation."""

@@ -14,7 +14,10 @@ from .programme import Programme
 from .terms import LogisticTerm
 from .weight_sets import Cone
 
-DEFAULT_C = 500.0
+ROWS_PER_C = 8.0
+"""The default is one C for so many distinct rows: the ridge where the loss is a sum over distinct rows."""
+LEAST_ROWS = 300
+"""With fewer distinct rows the default is that of so many: few distinct rows may stand for many rows each."""
 LEAST_C, MOST_C = 10.0, 10000.0
 """The ends of the grid."""
 
@@ -42,7 +45,9 @@ class LogisticBoost(Formulation):
     ``corrects="trees"``, a column improves when its edge is positive.
 
     C: the price of the mean loss, above 0; one half of the squared values costs one. It does not depend on the number
-    of rows, nor on the scale of the sample weights. Default: 500; grid: 10 to 10,000.
+    of rows, nor on the scale of the sample weights: rows that are repeated change nothing. Default: the number of
+    distinct rows, at least 300, divided by 8, which makes the ridge 8 where the loss is a sum over distinct rows. Grid:
+    10 to 10,000.
 
     Papers: Friedman, "Greedy function approximation: a gradient boosting machine", Annals of Statistics 29 (2001), for
     the pricing; Johnson & Zhang, "Learning nonlinear functions using regularized greedy forest", IEEE PAMI 36 (2014),
@@ -63,8 +68,12 @@ class LogisticBoost(Formulation):
         scale = rows.counts * (self.strength / rows.n_samples)
         return Programme(rows, rows.full(0.0), scale, LogisticTerm(scale), Cone(ridge=1.0))
 
+    def resolve_for(self, rows: Rows) -> Formulation:
+        return self.resolve(rows.n_data)
+
     def default_C(self, n_samples: float) -> float:
-        return DEFAULT_C
+        """The default for that many distinct rows."""
+        return max(n_samples, LEAST_ROWS) / ROWS_PER_C
 
     def C_grid(self, n_samples: float, k: int = 10) -> Vector:
-        return np.geomspace(LEAST_C, MOST_C, k) if k > 1 else np.array([DEFAULT_C])
+        return np.geomspace(LEAST_C, MOST_C, k)

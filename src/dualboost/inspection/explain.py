@@ -1,4 +1,4 @@
-"""Explains margins by exact SHAP values of the trees, computed by LightGBM's TreeSHAP."""
+"""Explains scores by exact SHAP values of the trees, computed by LightGBM's TreeSHAP."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ class Explanation:
     """SHAP values of some rows: ``base_value + values.sum(axis=1)`` equals ``decision_function``."""
 
     values: Matrix = field(repr=False)
-    """How far each feature (column) moves the margin of each row; a positive value is towards the second class."""
+    """How far each feature (column) moves the score of each row; a positive value is towards the second class."""
     base_value: float
-    """The mean margin of the training rows."""
+    """The mean score of the training rows, which includes the intercept."""
     feature_names: list[str]
 
     def importances(self) -> Vector:

@@ -29,8 +29,9 @@ class InspectionMixin:
         """Every leaf of the used trees as a rule, in a pandas data frame; the largest ``|weighted_vote|`` first.
 
         ``tree`` and ``leaf`` are the position of the rule (rules of equal strength stay in this order), ``weight`` is
-        the tree's share of all weights, and ``weighted_vote`` is weight times vote. A row falls into one leaf of each
-        tree; the weighted votes of these leaves add up to ``decision_function``. ``rows`` is the number of training
+        the tree's share of all weights (where leaves are corrected, the largest absolute value of its leaves), and
+        ``weighted_vote`` is weight times vote. A row falls into one leaf of each tree; the weighted votes of these
+        leaves add up to ``decision_function``, less ``intercept_`` if there is one. ``rows`` is the number of training
         rows in the leaf, by their multiplicities, or of rows of X, and ``share`` their share. Thresholds are rounded to
         six digits; "or missing" is added only for features with missing values in training.
         """
@@ -38,7 +39,7 @@ class InspectionMixin:
         return rules_table(self.fitted_, None if X is None else self._features(X))
 
     def explain(self, X: Any) -> Explanation:
-        """Exact SHAP values of ``decision_function``: ``base_value + values.sum(axis=1)`` is the margin.
+        """Exact SHAP values of ``decision_function``: ``base_value + values.sum(axis=1)`` is the score.
 
         An unknown feature is averaged over by the number of training rows in each leaf, counted by their multiplicities
         (path-dependent TreeSHAP). Only for ensembles of trees.

@@ -40,9 +40,8 @@ def rules_table(model: FittedModel, features: Features | None) -> Any:
     except ImportError as error:
         raise MissingDependencyError("rules returns a pandas data frame: pip install pandas.") from error
     trees, names = used_trees(model, "rules"), names_of(model)
-    weights = model.ensemble.weights
-    shares = weights / max(float(weights.sum()), np.finfo(float).tiny)
-    records = [record for j, tree in trees.items() for record in _rules(j, tree, shares[j], names, features)]
+    weights = model.ensemble.scales()
+    records = [record for j, tree in trees.items() for record in _rules(j, tree, weights[j], names, features)]
     table = pd.DataFrame.from_records(records, columns=COLUMNS)
     strength = np.abs(table["weighted_vote"].to_numpy(dtype=float)).round(DIGITS)
     order = np.argsort(-strength, kind="stable")

@@ -10,7 +10,10 @@ from .names import Names
 
 
 def draw_tree(tree: Tree, names: Names, classes: tuple[str, str]) -> str:
-    """The tree with one line for each branch and leaf; the branch where the test holds comes first."""
+    """The tree with one line for each branch and leaf; the branch where the test holds comes first.
+
+    A leaf shows its class and, unless that is one, how strongly it votes.
+    """
     root = 0 if len(tree.feature) else ~0
     return "\n".join(_lines(tree, root, "", names, classes))
 

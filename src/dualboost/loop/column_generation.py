@@ -43,6 +43,8 @@ class ColumnGeneration:
     most_entering: int | None = 1
     """How many columns may enter at one iteration; None for all that improve."""
     held_out: HeldOut | None = None
+    scores_each: bool = True
+    """Score every iteration on the held-out rows; without, only the votes on them are kept."""
     keep_best: bool = False
     """Keep the iteration with the best validation score instead of the last one."""
     start: MasterSolution | None = None
@@ -238,7 +240,7 @@ class ColumnGeneration:
         """The figures of a solution for the record of an iteration."""
         margins, intercept = solution.margins[: self.columns.n_data], self.intercept(solution)
         scores = self._finished(self.wiring.operator.scores(margins), solution.w, intercept, self.rows)
-        held = self.held_out
+        held = self.held_out if self.scores_each else None
         return {
             "objective": self.formulation.objective_sign * solution.primal,
             "gap": solution.gap,

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, fields, replace
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .._typing import Vector
 from ..trees.learner import Learner
+
+AnyTrace = TypeVar("AnyTrace", bound="Trace")
 
 
 @dataclass(frozen=True)
@@ -71,7 +73,7 @@ class Trace:
         if self.iterations:
             self.iterations[iteration] = replace(self.iterations[iteration], bound=bound)
 
-    def stopped(self, reason: str) -> Trace:
+    def stopped(self: AnyTrace, reason: str) -> AnyTrace:
         self.stop_reason = reason
         return self
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -11,6 +11,7 @@ import numpy as np
 from .._typing import Vector
 from ..algebra.leaves import LeafColumns
 from ..formulations.programme import Programme
+from ..masters import MasterSolution
 from ..masters.leaf_point import LeafPoint
 from ..pricing.newton_trees import GrownTree
 from ..trees.tree import Tree
@@ -22,6 +23,11 @@ class LeafStage(NamedTuple):
     trees: tuple[int, ...]
     values: tuple[Vector, ...]
     intercept: float
+
+    @property
+    def sizes(self) -> Vector:
+        """The largest absolute value of each tree: its weight."""
+        return np.array([np.abs(values).max(initial=0.0) for values in self.values])
 
 
 @dataclass(eq=False)
@@ -85,6 +91,17 @@ class LeafEnsemble:
         self._hold()
         values = np.concatenate([*stage.values, np.zeros(0)])
         self.point = self._at(values, stage.intercept, self.columns.scores(values))
+
+    def adopt(self, solution: MasterSolution) -> None:
+        """Take over the values of a solution over the trees held."""
+        scores = self.columns.operator.scores(solution.margins)
+        self.point = LeafPoint(
+            self.point.programme, self.columns, solution.w, float(solution.rho[-1]), scores, solution.u
+        )
+
+    def move_to(self, programme: Programme) -> None:
+        """Go on with a programme of the same rows at another C."""
+        self.point = replace(self.point, programme=programme)
 
     def _hold(self) -> None:
         self.columns.hold([(self.grown[j].leaves, self.grown[j].tree.n_leaves) for j in self.held])

@@ -3,6 +3,9 @@
 Grow a tree from the gradient and the curvature of the loss, re-optimise every leaf of every tree, repeat. More trees
 are grown than asked for; then those that are missed least are eliminated, and each tree that remains is grown once more
 against all others, and kept if the objective falls. At the end all leaves are solved to the duality gap.
+
+Trees are grown at the default C, and C decides the values of their leaves: trees grown at other values of C were no
+better, and so all values of C have the same trees, which makes tuning exact and cheap.
 """
 
 from __future__ import annotations
@@ -12,12 +15,13 @@ import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from math import ceil
+from typing import Any
 
 import numpy as np
 
 from .._typing import Matrix, Vector
 from ..errors import InterruptedFitWarning, SolverWarning
-from ..masters import MasterFailed, MasterSolution
+from ..masters import MasterFailed, MasterSolution, n_used
 from ..masters.leaf_elimination import Elimination
 from ..masters.leaf_newton import certified
 from ..pricing.newton_trees import GrownTree
@@ -31,7 +35,7 @@ from .stopping import StoppingRule
 
 Observer = Callable[[Iteration], None]
 
-OVERGROWTH = 1.5
+OVERGROWTH = 2.0
 """How many times as many trees are grown as are asked for, before the least useful ones are eliminated."""
 PRICING_RIDGE = 3.0
 """The ridge that trees are grown with, relative to that of the programme. A larger one finds better splits: leaves that
@@ -49,6 +53,8 @@ class LeafGeneration:
     wiring: LeafWiring
     max_trees: int
     held_out: HeldOut | None = None
+    scores_each: bool = True
+    """Whether each iteration is scored on the held-out rows."""
     keep_best: bool = False
     """Keep the iteration with the best validation score instead of the last one."""
     stopping: Sequence[StoppingRule] = ()
@@ -56,7 +62,7 @@ class LeafGeneration:
     trace: LeafTrace = field(default_factory=LeafTrace)
 
     def __post_init__(self) -> None:
-        self.ensemble = LeafEnsemble.empty(self.wiring.programme, self.wiring.columns)
+        self.ensemble = LeafEnsemble.empty(self.wiring.at(None).programme, self.wiring.columns)
         self._cache = LeafCache(self.held_out.X if self.held_out is not None else np.empty((0, 1)))
         self._n_grown, self._grown_at = 0, time.perf_counter()
 
@@ -73,12 +79,13 @@ class LeafGeneration:
                 if not self.trace.stages:
                     raise
                 reason = "interrupted"
-                self.ensemble.restore(self.trace.stages[-1])
+                self.ensemble.restore(self.trace.stages[self.trace.kept])
                 warnings.warn(
                     f"fit was interrupted; the ensemble of {len(self.trace.iterations)} iterations is returned.",
                     InterruptedFitWarning,
                     stacklevel=4,
                 )
+                self._eliminate(self.max_trees)
             self._polish()
         except MasterFailed as failure:
             reason = "solver_failed"
@@ -104,7 +111,7 @@ class LeafGeneration:
             grown = self._grown_for(self.ensemble.point.residual, self.ensemble.point.curvature)
             if grown is None:
                 return "converged"
-            point, ridge = self.ensemble.point, self.wiring.programme.weight_set.ridge
+            point, ridge = self.ensemble.point, self.ensemble.point.programme.weight_set.ridge
             fall = grown.fall(point.residual, point.curvature, ridge)
             if fall <= self.wiring.precision.tolerance * abs(self.ensemble.point.objective):
                 return "converged"
@@ -127,20 +134,17 @@ class LeafGeneration:
             self.ensemble.restore(_some(stage, elimination))
             self._settle()
 
-    def moved_to(self, wiring: LeafWiring, held_out: HeldOut) -> LeafGeneration:
-        """The trees of now under another programme over the same rows, to be scored on other held-out rows."""
-        moved = replace(self, wiring=wiring, held_out=held_out, trace=LeafTrace())
-        moved.ensemble.grown = self.ensemble.grown
-        moved._cache = self._cache if self._cache.X is held_out.X else LeafCache(held_out.X)
-        self._cache = moved._cache
-        return moved
-
     def shrink_to(self, n_trees: int) -> None:
         """Keep at most so many of the trees, with the best values for their leaves."""
         self.ensemble.point, _ = self.wiring.optimum(self.ensemble.point)
         if len(self.ensemble.held) > n_trees:
             self._eliminate(n_trees)
             self.ensemble.point, _ = self.wiring.optimum(self.ensemble.point)
+
+    def value_at(self, C: float) -> None:
+        """Give the leaves of the trees held the best values for another C."""
+        self.ensemble.move_to(self.wiring.at(C).programme)
+        self.ensemble.point, _ = self.wiring.optimum(self.ensemble.point)
 
     def _regrow(self) -> str | None:
         """Grow each tree once more against all others, the weakest first; returns why that ended early, if it did."""
@@ -176,7 +180,7 @@ class LeafGeneration:
     def _grown_for(self, residual: Vector, curvature: Vector) -> GrownTree | None:
         self._grown_at = time.perf_counter()
         self._n_grown += 1
-        ridge = PRICING_RIDGE * self.wiring.programme.weight_set.ridge
+        ridge = PRICING_RIDGE * self.ensemble.point.programme.weight_set.ridge
         grown = self.wiring.grower.grow(residual, curvature, ridge)
         self._pricing_seconds, self._grown_at = time.perf_counter() - self._grown_at, time.perf_counter()
         return grown
@@ -198,16 +202,17 @@ class LeafGeneration:
             observer(row)
         return next(filter(None, (rule.reason(row) for rule in self.stopping)), None)
 
-    def _figures(self, solution: MasterSolution) -> dict[str, float]:
+    def _figures(self, solution: MasterSolution) -> dict[str, Any]:
         point, task = self.ensemble.point, self.wiring.task
-        validated = np.nan if self.held_out is None else self.held_out.scoring.score(self.scored(self.held_out))
+        held = self.held_out if self.scores_each else None
+        validated = np.nan if held is None else held.scoring.score(self.scored(held))
         return {
             "objective": self.wiring.formulation.objective_sign * solution.primal,
             "gap": solution.gap,
             "threshold": solution.threshold,
             "train_accuracy": task.quality(point.scores + point.intercept, self.wiring.targets, self.wiring.rows),
             "validation_score": validated,
-            "n_trees": len(self.ensemble.held),
+            "n_trees": n_used(self.ensemble.stage().sizes),
             "n_generated": self._n_grown,
         }
 
@@ -229,7 +234,8 @@ class LeafGeneration:
         return ScoredRows(task, scores, held_out.targets, held_out.rows, probabilities)
 
     def _polish(self) -> None:
-        """Solve all leaves to the optimum, and let that be the last iteration."""
+        """Solve all leaves to the optimum at the C asked for, and let that be the last iteration."""
+        self.ensemble.move_to(self.wiring.programme)
         self.ensemble.point, solution = self.wiring.optimum(self.ensemble.point)
         self._conclude(solution)
 
@@ -238,13 +244,18 @@ class LeafGeneration:
             self._pricing_seconds = 0.0
             self._note(0.0)
         last = self.trace.iterations[-1]
-        self.trace.iterations[-1] = replace(last, **self._figures(solution))  # type: ignore[arg-type]
+        self.trace.iterations[-1] = replace(last, **self._figures(solution))
         self.trace.stages[-1] = self.ensemble.stage()
         self.trace.kept, self.trace.duals = len(self.trace.iterations) - 1, solution.u
 
     def _accept(self, failure: MasterFailed) -> None:
         """Keep the best feasible ensemble, with a warning, because no solver reached the tolerance."""
-        solution = certified(self.ensemble.point) if failure.best is None else failure.best
+        if failure.best is not None:
+            self.ensemble.adopt(failure.best)
+        if len(self.ensemble.held) > self.max_trees:
+            stage, n = self.ensemble.stage(), self.max_trees
+            self.ensemble.restore(LeafStage(stage.trees[:n], stage.values[:n], stage.intercept))
+        solution = certified(self.ensemble.point)
         self._conclude(solution)
         warnings.warn(
             f"No solver reached a relative gap of {self.wiring.precision.tolerance:g} over the leaves of "

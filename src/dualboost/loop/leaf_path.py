@@ -1,8 +1,8 @@
 """The ensembles of many values of C, and of fewer trees, on the same rows where leaves are corrected: for tuning.
 
-Trees are grown once, at the middle value of C. For every C the values of their leaves are optimised, and the trees that
-are missed least are eliminated to reach each smaller number of trees. All are solved only as precisely as a comparison
-needs; what is chosen is fitted again from the start.
+All values of C have the same trees (``leaf_generation.py``), so that trees are grown once. Then they are eliminated one
+after the other to reach each smaller number of trees, and the values of the leaves are optimised for every C, as
+precisely as a comparison needs; what is chosen is fitted again from the start.
 """
 
 from __future__ import annotations
@@ -35,30 +35,28 @@ def sizes_below(max_trees: int) -> list[int]:
 def follow_leaf_path(
     wiring: LeafWiring, Cs: Vector, held_out: HeldOut, sizes: Sequence[int], with_errors: bool
 ) -> list[PathPoint]:
-    """One point for each value of C and each number of trees, which are in decreasing order."""
-    middle = len(Cs) // 2
-    grown = LeafGeneration(wiring.at(float(Cs[middle])), sizes[0])
+    """One point for each number of trees, which are in decreasing order, and each value of C."""
+    generation = LeafGeneration(wiring.at(None), sizes[0], held_out=held_out, scores_each=False)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", InterruptedFitWarning)  # the warning speaks of an ensemble returned
-        trace = grown.run()
+        trace = generation.run()
     if trace.stop_reason == "interrupted":
         raise KeyboardInterrupt
-    points: dict[int, list[PathPoint]] = {}
-    start = grown.ensemble.stage()
-    for k in sorted(range(len(Cs)), key=lambda k: abs(k - middle)):
-        moved = grown.moved_to(wiring.at(float(Cs[k])), held_out)
-        moved.ensemble.restore(start)
-        points[k] = [_point(moved, size, held_out, with_errors) for size in sizes]
-    return [point for k in range(len(Cs)) for point in points[k]]
-
-
-def _point(generation: LeafGeneration, size: int, held_out: HeldOut, with_errors: bool) -> PathPoint:
-    """The ensemble cut down to this many trees, with the best values for its leaves."""
-    C = generation.wiring.formulation.strength
-    try:
+    points = []
+    for size in sizes:
         generation.shrink_to(size)
+        start = generation.ensemble.point
+        points += [_point(generation, float(C), held_out, with_errors) for C in Cs]
+        generation.ensemble.point = start
+    return points
+
+
+def _point(generation: LeafGeneration, C: float, held_out: HeldOut, with_errors: bool) -> PathPoint:
+    """The best values of the leaves for this C, judged on held-out rows."""
+    n_trees = len(generation.ensemble.held)
+    try:
+        generation.value_at(C)
     except MasterFailed:  # no solver can solve this extreme value of C, so it is no candidate
-        return PathPoint(C, np.nan, size)
+        return PathPoint(C, np.nan, n_trees)
     scored, scoring = generation.scored(held_out), held_out.scoring
-    error = scoring.standard_error(scored) if with_errors else np.nan
-    return PathPoint(C, scoring.score(scored), len(generation.ensemble.held), error)
+    return PathPoint(C, scoring.score(scored), n_trees, scoring.standard_error(scored) if with_errors else np.nan)

@@ -30,7 +30,7 @@ class LeafTrace(Trace):
     def conclude(self, trees: Sequence[Tree]) -> None:
         """Make learners and weights of the stage that is kept: each tree votes at most 1, its weight does the rest."""
         stage = self.stages[self.kept]
-        sizes = np.array([np.abs(values).max(initial=0.0) for values in stage.values])
+        sizes = stage.sizes
         self.learners = [
             trees[j].with_votes(values / size if size > 0 else np.zeros_like(values))
             for j, values, size in zip(stage.trees, stage.values, sizes.tolist(), strict=True)

@@ -72,9 +72,9 @@ class LeafWiring:
         solve = optimum if self.is_smooth else dense_optimum
         return solve(point, self.precision.tolerance)
 
-    def at(self, C: float) -> LeafWiring:
-        """The same parts at another C."""
-        return replace(self, formulation=replace(self.formulation, C=C).resolve(self.rows.n_samples))
+    def at(self, C: float | None) -> LeafWiring:
+        """The same parts at another C; None for the default."""
+        return replace(self, formulation=replace(self.formulation, C=C).resolve_for(self.rows))
 
 
 def wire_leaves(
@@ -87,7 +87,7 @@ def wire_leaves(
     grower: Grower,
 ) -> LeafWiring:
     """Put the parts together; a formulation without a loss for free values is refused before any work is done."""
-    formulation = formulation.resolve(rows.n_samples)
+    formulation = formulation.resolve_for(rows)
     require_leaves(formulation, rows)
     return LeafWiring(task, targets, formulation, rows, solver, precision, grower)
 

@@ -48,3 +48,7 @@ def log_end(trace: Trace) -> None:
 
 def log_choice(C: float, n_values: int, score: float) -> None:
     logger.info("C=%.6g chosen of %d values, with a score of %.4f on held-out rows", C, n_values, score)
+
+
+def log_no_twins(error: Exception) -> None:
+    logger.info("probabilities are fitted to the training rows, as no half of them can be trained on: %s", error)

@@ -55,7 +55,7 @@ def follow_path(
             points[k] = PathPoint(float(Cs[k]), np.nan, columns.n_columns)
             continue
         most = max(max_trees, columns.n_columns + max(max_trees // EXTRA_SHARE, 1))
-        generation = ColumnGeneration(chosen, most, held_out=held_out, start=start)
+        generation = ColumnGeneration(chosen, most, held_out=held_out, scores_each=False, start=start)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", InterruptedFitWarning)  # the warning speaks of an ensemble returned
             trace = generation.run()

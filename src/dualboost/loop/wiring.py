@@ -65,7 +65,7 @@ class Wiring:
 
     def at(self, C: float) -> Wiring:
         """The same parts at another C; the master goes on from its present iterate."""
-        moved = replace(self, formulation=replace(self.formulation, C=C).resolve(self.columns.rows.n_samples))
+        moved = replace(self, formulation=replace(self.formulation, C=C).resolve_for(self.columns.rows))
         if self.columns.n_columns:
             self.master.move_to(self.columns, moved.programme())
         return moved
@@ -83,7 +83,7 @@ def wire(
     n_columns: int | None = None,
 ) -> Wiring:
     """Put the parts together; options that contradict the formulation are refused before any work is done."""
-    formulation = formulation.resolve(columns.rows.n_samples)
+    formulation = formulation.resolve_for(columns.rows)
     programme = formulation.programme_over(columns, n_columns or 1)
     master = make_reoptimiser(solver, programme, formulation.name, precision)
     return Wiring(task, targets, formulation, columns, solver, precision, master, pool, has_intercept, n_columns)

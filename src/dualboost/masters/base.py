@@ -60,6 +60,7 @@ class MasterFailed(Exception):
     def __init__(self, best: MasterSolution | None, attempts: list[str]) -> None:
         super().__init__("; ".join(attempts))
         self.best = best
+        self.attempts = attempts
 
 
 class Master(Protocol):

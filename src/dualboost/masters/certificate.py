@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Protocol
+
 import numpy as np
 
 from .._typing import Vector
@@ -27,8 +29,16 @@ def relative_gap(primal: float, dual: float, size: float) -> float:
     return max(primal - dual, 0.0) / scale if np.isfinite(dual) else np.inf
 
 
+class TwoProducts(Protocol):
+    """Columns of any kind, by the two products that a certificate needs."""
+
+    def margins(self, w: Vector, /) -> Vector: ...
+
+    def edges(self, u: Vector, /) -> Vector: ...
+
+
 def certify(
-    columns: Columns, programme: Programme, candidate: Candidate, products: tuple[Vector, Vector] | None = None
+    columns: TwoProducts, programme: Programme, candidate: Candidate, products: tuple[Vector, Vector] | None = None
 ) -> MasterSolution:
     """Make a candidate feasible and measure its gap, without relying on what the solver says of it.
 

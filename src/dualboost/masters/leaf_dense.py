@@ -15,7 +15,7 @@ from ..algebra.leaves import LeafColumns
 from ..formulations.programme import Programme
 from ..formulations.weight_sets import Cone
 from . import Precision, make_reoptimiser
-from .base import Candidate, MasterSolution
+from .base import Candidate, MasterFailed, MasterSolution
 from .certificate import certify
 from .leaf_point import LeafPoint
 from .options import SolverOptions
@@ -28,12 +28,19 @@ def dense_optimum(point: LeafPoint, tolerance: float) -> tuple[LeafPoint, Master
         return point, certify(columns, programme, Candidate(point.values, programme.feasible(point.u), point.rho))
     cone: Programme = replace(programme, weight_set=Cone(ridge=programme.weight_set.ridge))
     master = make_reoptimiser(SolverOptions(), cone, "leaves", Precision(tolerance, vertices=False))
-    found = master.polish(_written_out(columns), cone)
-    values = found.w[0::2] - found.w[1::2]
-    solution = certify(columns, programme, Candidate(values, found.u, found.rho))
+    try:
+        solution = _of_leaves(point, master.polish(_written_out(columns), cone))
+    except MasterFailed as failure:
+        raise MasterFailed(failure.best and _of_leaves(point, failure.best), failure.attempts) from failure
     scores = columns.operator.scores(solution.margins)
-    reached = LeafPoint(programme, columns, values, float(found.rho[-1]), scores, solution.u)
+    reached = LeafPoint(programme, columns, solution.w, float(solution.rho[-1]), scores, solution.u)
     return reached, solution
+
+
+def _of_leaves(point: LeafPoint, found: MasterSolution) -> MasterSolution:
+    """A solution over twice as many columns as one over the leaves."""
+    values = found.w[0::2] - found.w[1::2]
+    return certify(point.columns, point.programme, Candidate(values, found.u, found.rho))
 
 
 def _written_out(columns: LeafColumns) -> Columns:

@@ -31,8 +31,25 @@ AIM = 0.5
 
 def certified(point: LeafPoint) -> MasterSolution:
     """The point with its duality gap."""
-    candidate = Candidate(point.values, point.u, point.rho)
-    return certify(point.columns, point.programme, candidate, (point.margins, point.edges))
+    u = _balanced(point)
+    edges = point.edges if u is point.u else point.columns.edges(u)
+    return certify(point.columns, point.programme, Candidate(point.values, u, point.rho), (point.margins, edges))
+
+
+def _balanced(point: LeafPoint) -> Vector:
+    """The duals with equal sums on both sides, as the free intercept asks for: those of the larger side are scaled.
+
+    Any other equation, or a bound that scaling would cross, is left to ``certify``.
+    """
+    programme, u = point.programme, point.u
+    if len(programme.equations) != 1 or programme.total is not None or programme.rows.any(programme.lower > 0):
+        return u
+    terms = u * programme.equations.matrix[0]
+    signed = programme.rows.total(terms)
+    one_side = (programme.rows.total(np.abs(terms)) + abs(signed)) / 2
+    if not 0 < abs(signed) < one_side:
+        return u
+    return np.where(terms * signed > 0, u * ((one_side - abs(signed)) / one_side), u)
 
 
 def optimum(point: LeafPoint, tolerance: float) -> tuple[LeafPoint, MasterSolution]:
@@ -59,7 +76,7 @@ def hessian(point: LeafPoint) -> Matrix:
     """The Hessian of the objective in the values and the intercept, estimated from the first ``SAMPLE`` rows."""
     rows, ridge = point.programme.rows, point.programme.weight_set.ridge
     sample = point.curvature[:SAMPLE]
-    seen, total = float(sample.sum()), rows.total(point.curvature)
+    seen, total = rows.total(sample), rows.total(point.curvature)
     matrix = point.columns.gram(sample * (total / seen) if seen > 0 else sample)
     diagonal = np.arange(len(matrix))
     matrix[diagonal[:-1], diagonal[:-1]] += ridge

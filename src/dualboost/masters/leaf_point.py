@@ -27,7 +27,7 @@ class LeafPoint:
     @classmethod
     def start(cls, programme: Programme, columns: LeafColumns) -> LeafPoint:
         """No tree, and an intercept of zero."""
-        return cls(programme, columns, np.zeros(0), 0.0, np.zeros(programme.rows.n_data))
+        return cls(programme, columns, np.zeros(0), 0.0, programme.rows.full(0.0))
 
     @property
     def rho(self) -> Vector:

@@ -19,15 +19,21 @@ HEADER = ("format", "format_version", "dualboost_version", "model")
 BODY = {
     "DualBoostClassifier": (
         *("parameters", "formulation", "classes", "features", "fit"),
-        *("calibration", "balance", "trees", "history"),
+        *("calibration", "balance", "intercept", "normalised", "trees", "history"),
     ),
     "DualBoostClassifierCV": (
         *("parameters", "formulation", "classes", "features", "fit", "tuning"),
-        *("calibration", "balance", "trees", "history"),
+        *("calibration", "balance", "intercept", "normalised", "trees", "history"),
     ),
     "ThinnedTreesClassifier": ("classes", "features", "intercept", "trees"),
 }
 """The keys of each kind of model, in the order in which they are written."""
+MAY_LACK = {
+    "DualBoostClassifier": ("intercept", "normalised"),
+    "DualBoostClassifierCV": ("intercept", "normalised"),
+    "ThinnedTreesClassifier": (),
+}
+"""The keys that files of before there were intercepts do not have: their scores are normalised."""
 
 STOP_REASONS = (
     *("certified", "converged", "max_trees", "time_limit", "no_improvement"),

@@ -87,6 +87,7 @@ def _numbers(value: Any, where: str) -> Any:
 PARAMETERS: dict[str, Check] = {
     "formulation": _one_of(str, lambda value, where: choice(value, where, FORMULATIONS), read_formulation),
     "C": optional(whole_or_fraction),
+    "corrects": optional(text),
     "epsilon": optional(whole_or_fraction),
     "learner": read_learner,
     "max_depth": integer,
@@ -96,6 +97,7 @@ PARAMETERS: dict[str, Check] = {
     "validation_fraction": optional(whole_or_fraction),
     "n_iter_no_change": optional(integer),
     "scoring": optional(text),
+    "calibration": text,
     "time_limit": optional(whole_or_fraction),
     "n_jobs": optional(integer),
     "random_state": optional(integer),

@@ -7,7 +7,7 @@ from typing import Any
 
 from ..errors import ModelFormatError
 from .checks import choice, fail, fields, integer, text
-from .layout import BODY, FORMAT, HEADER, VERSION
+from .layout import BODY, FORMAT, HEADER, MAY_LACK, VERSION
 from .restoring import StoredClassifier, StoredTrees, restore_classifier, restore_thinned
 from .text import parse
 from .version_1 import from_version_1
@@ -20,7 +20,8 @@ def read_document(content: str) -> StoredClassifier | StoredTrees:
         fail("", f'is no model of dualboost: it does not begin with {{"format": "{FORMAT}"')
     version = _version(document)
     model = choice(document.get("model"), "model", BODY)
-    fields(document, "", (*HEADER, *BODY[model]))
+    required = [key for key in BODY[model] if key not in MAY_LACK[model]]
+    fields(document, "", (*HEADER, *required), MAY_LACK[model])
     text(document["dualboost_version"], "dualboost_version")
     if version == VERSION:
         return READERS[model](document)

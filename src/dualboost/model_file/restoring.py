@@ -20,6 +20,7 @@ from ..tasks.binary import TwoClasses
 from ..tasks.calibration import LARGEST_SLOPE, SMALLEST_SLOPE, MarginCalibration
 from ..trees.tree import Tree
 from .checks import (
+    SMALLEST,
     choice,
     fail,
     fields,
@@ -77,7 +78,8 @@ class StoredTrees:
 def restore_classifier(document: dict[str, Any]) -> StoredClassifier:
     kind = document["model"]
     parameters = read_parameters(document["parameters"], "parameters", kind)
-    formulation = _restore_formulation(document["formulation"], parameters.get("formulation"))
+    parameters.setdefault("formulation", DEFAULT_FORMULATION)
+    formulation = _restore_formulation(document["formulation"], parameters["formulation"])
     features = _restore_features(document["features"])
     n_categories = {feature: len(known) for feature, known in features.categories.items()}
     weights, trees = _restore_trees(document["trees"], TreeReader(features.count, n_categories))
@@ -89,7 +91,15 @@ def restore_classifier(document: dict[str, Any]) -> StoredClassifier:
     fitted = FittedModel(
         task=TwoClasses(read_classes(document["classes"], "classes")),
         encoder=FeatureEncoder(features.categories),
-        ensemble=Ensemble(trees, weights, baseline, features.count, n_threads),
+        ensemble=Ensemble(
+            trees,
+            weights,
+            baseline,
+            features.count,
+            n_threads,
+            intercept=number(document.get("intercept", 0.0), "intercept", -LARGEST_FIGURE, LARGEST_FIGURE),
+            is_normalised=flag(document.get("normalised", True), "normalised"),
+        ),
         calibration=_read_calibration(document["calibration"], "calibration"),
         formulation=formulation,
         figures=figures,
@@ -115,11 +125,11 @@ def restore_thinned(document: dict[str, Any]) -> StoredTrees:
 
 
 def _restore_formulation(value: Any, asked: Any) -> Formulation:
-    """The formulation that was used; ``asked`` is the estimator's parameter, if the file has it."""
+    """The formulation that was used; ``asked`` is the estimator's parameter."""
     formulation = read_formulation(value, "formulation")
     if formulation.C is None:
         fail("formulation.C", "is null; it must be the number that was used")
-    name = asked.name if isinstance(asked, Formulation) else DEFAULT_FORMULATION if asked is None else asked
+    name = asked.name if isinstance(asked, Formulation) else asked
     if name != formulation.name:
         fail("formulation.name", f"is {formulation.name!r}, but parameters.formulation is {name!r}")
     if not formulation.C > 0:
@@ -196,7 +206,7 @@ def _with_new_names(history: Any) -> Any:
 
 
 def _restore_tuning(value: Any) -> Tuning:
-    entry = fields(value, "tuning", ("C", "Cs", "scores", "path"))
+    entry = fields(value, "tuning", ("C", "Cs", "scores", "path"), ("max_trees",))
     C, Cs = number(entry["C"], "tuning.C"), numbers(entry["Cs"], "tuning.Cs", None)
     n = len(Cs)
     folds = items(entry["scores"], "tuning.scores")
@@ -207,12 +217,20 @@ def _restore_tuning(value: Any) -> Tuning:
         "standard_error": numbers(path["standard_error"], "tuning.path.standard_error", n, 0.0, null=np.nan),
         "n_trees": numbers(path["n_trees"], "tuning.path.n_trees", n, 0.0),
     }
-    return Tuning(C, Cs, np.array(scores, dtype=float).reshape(len(folds), n), {"C": Cs} | columns)
+    most = entry.get("max_trees")
+    max_trees = None if most is None else integer(most, "tuning.max_trees", 1)
+    return Tuning(C, Cs, np.array(scores, dtype=float).reshape(len(folds), n), {"C": Cs} | columns, max_trees)
 
 
 def _read_calibration(value: Any, where: str) -> MarginCalibration:
     names = ("negative_slope", "positive_slope")
-    entry = fields(value, where, names)
+    entry = fields(value, where, names, ("intercept", "limit"))
+    negative, positive = (number(entry[name], inside(where, name), SMALLEST_SLOPE, LARGEST_SLOPE) for name in names)
+    # Older files have neither: their curves pass through one half at margin zero.
+    intercept, limit = entry.get("intercept", 0.0), entry.get("limit")
     return MarginCalibration(
-        *(number(entry[name], inside(where, name), SMALLEST_SLOPE, LARGEST_SLOPE) for name in names)
+        negative,
+        positive,
+        number(intercept, inside(where, "intercept")),
+        np.inf if limit is None else number(limit, inside(where, "limit"), SMALLEST),
     )

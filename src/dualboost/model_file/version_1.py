@@ -33,6 +33,7 @@ def from_version_1(document: dict[str, Any]) -> dict[str, Any]:
     """The same model as a document of version 2."""
     if "parameters" not in document:
         return document
+    _refuse(document, "", ("intercept", "normalised"))
     parts = {
         "parameters": _parameters(document["parameters"], document["model"]),
         "formulation": _formulation(document["formulation"], "formulation")[0],
@@ -67,7 +68,7 @@ def _fit(value: Any) -> dict[str, Any]:
 def _parameters(value: Any, kind: str) -> dict[str, Any]:
     """The estimator's parameters, with those of learners and of the solver collected in objects."""
     found = _renamed(value, "parameters", ARGUMENTS, required=False)
-    _refuse(found, "parameters", ("solver",))
+    _refuse(found, "parameters", ("solver", "corrects"))
     formulation, active_rows = found.get("formulation"), None
     if "formulation" in found:
         formulation, active_rows = _formulation(formulation, "parameters.formulation")

@@ -63,8 +63,12 @@ def _describe_classifier(clf: Any) -> dict[str, Any]:
         "calibration": {
             "negative_slope": fitted.calibration.negative_slope,
             "positive_slope": fitted.calibration.positive_slope,
+            "intercept": fitted.calibration.intercept,
+            "limit": _plain(fitted.calibration.limit),
         },
         "balance": ensemble.baseline,
+        "intercept": float(ensemble.intercept),
+        "normalised": bool(ensemble.is_normalised),
         "trees": [describe_tree(_require_tree(ensemble.learners[j]), ensemble.weights[j]) for j in used],
         "history": {name: _plain(column) for name, column in fitted.history.items()},
     }
@@ -86,7 +90,13 @@ def _describe_fit(figures: FitFigures) -> dict[str, Any]:
 
 def _describe_tuning(tuning: Tuning) -> dict[str, Any]:
     path = {name: _plain(column) for name, column in tuning.path.items() if name != "C"}
-    return {"C": tuning.C, "Cs": tuning.Cs.tolist(), "scores": _plain(tuning.scores), "path": path}
+    return {
+        "C": tuning.C,
+        "max_trees": tuning.max_trees,
+        "Cs": tuning.Cs.tolist(),
+        "scores": _plain(tuning.scores),
+        "path": path,
+    }
 
 
 def _describe_thinned(model: Any) -> dict[str, Any]:

@@ -68,6 +68,10 @@ class Ensemble:
         """What scores are divided by."""
         return float(weights.sum()) if self.is_normalised else 1.0
 
+    def scales(self) -> Vector:
+        """By how much the vote of each learner counts in a score: if normalised, its share of all weights."""
+        return self.weights / (self._total(self.weights) or 1.0)
+
     def _settled(self, scores: Vector) -> Vector:
         return _settled(scores) if self.is_normalised else scores
 

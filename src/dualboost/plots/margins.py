@@ -13,8 +13,9 @@ from .axes import COLOURS, DASHES, axes_for, finish, require_fitted
 
 
 def plot_margins(models: Any, X: Any, y: Any, *, ax: Any = None) -> Any:
-    """The share of rows whose normalised margin is at most x; the height of a curve at zero is the error.
+    """The share of rows whose margin is at most x; the height of a curve at zero is the error.
 
+    Margins are in [-1, 1]; under "logistic" they are the log-odds of the row's own class.
     ``models`` is a fitted ``DualBoostClassifier``, a list of (name, classifier), or a dict of classifiers by name.
     """
     named = _named(models)
@@ -22,14 +23,17 @@ def plot_margins(models: Any, X: Any, y: Any, *, ax: Any = None) -> Any:
         require_fitted(model, "weights_", "plot_margins")
     ax = axes_for(ax, "plot_margins")
     ax.axvline(0.0, color="0.5", lw=1)
-    for (name, model), colour, dashes in zip(named, cycle(COLOURS), cycle(DASHES), strict=False):
-        margins = np.sort(model.margins(X, y))
+    found = [np.sort(model.margins(X, y)) for _, model in named]
+    low, high = min(-1.0, *(margins[0] for margins in found)), max(1.0, *(margins[-1] for margins in found))
+    for (name, _), margins, colour, dashes in zip(named, found, cycle(COLOURS), cycle(DASHES), strict=False):
         shares = np.arange(len(margins) + 1) / len(margins)
-        ends = np.concatenate([[-1.0], margins, [1.0]])
+        ends = np.concatenate([[low], margins, [high]])
         ax.step(ends, np.append(shares, 1.0), dashes, where="post", color=colour, lw=1.8, label=name)
     if len(named) > 1:
         ax.legend(frameon=False, loc="upper left")
-    return finish(ax, xlabel="margin", ylabel="share of rows with at most this margin", xlim=(-1, 1), ylim=(0, 1.01))
+    in_odds = all(model.formulation_.gives_log_odds for _, model in named)
+    label = "margin: log-odds of the row's class" if in_odds else "margin"
+    return finish(ax, xlabel=label, ylabel="share of rows with at most this margin", xlim=(low, high), ylim=(0, 1.01))
 
 
 def _named(models: Any) -> list[tuple[str, Any]]:

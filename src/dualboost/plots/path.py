@@ -16,6 +16,7 @@ LOGARITHMIC_FROM = 10.0
 def plot_path(cv: Any, *, ax: Any = None) -> Any:
     """Score on held-out rows, with its standard error, against trees: a point for each C, the chosen one ringed.
 
+    Where fewer trees were tried as well, there is a point for each C and number of trees, and a line for each C.
     ``cv`` is a fitted ``DualBoostClassifierCV``.
     """
     require_fitted(cv, "path_", "plot_path", "DualBoostClassifierCV")
@@ -25,13 +26,23 @@ def plot_path(cv: Any, *, ax: Any = None) -> Any:
     path = cv.path_
     C, trees, scores = path["C"], path["n_trees"], path["score"]
     spread = LogNorm if C.min() > 0 and C.max() >= LOGARITHMIC_FROM * C.min() else Normalize
-    ax.plot(trees, scores, color="0.8", lw=1, zorder=1)
+    for one in [slice(None)] if len(np.unique(C)) == len(C) else [value == C for value in np.unique(C)]:
+        ax.plot(trees[one], scores[one], color="0.8", lw=1, zorder=1)
     ax.errorbar(trees, scores, path["standard_error"], fmt="none", ecolor="0.6", elinewidth=1, capsize=2, zorder=2)
     norm = spread(C.min(), C.max()) if C.max() > C.min() else None
     points = ax.scatter(trees, scores, 42, C, cmap="cividis", norm=norm, edgecolors="white", linewidths=0.6, zorder=3)
-    chosen = int(np.flatnonzero(C == cv.C_)[0])
+    chosen = _chosen(cv)
     label = f"chosen: C = {cv.C_:.3g}, {trees[chosen]:.3g} trees"
     ax.plot(trees[chosen], scores[chosen], "o", ms=14, mfc="none", mec=RED, mew=2, label=label, zorder=4)
     ax.figure.colorbar(points, ax=ax, label="C")
     ax.legend(frameon=False, loc="best")
     return finish(ax, xlabel="trees used", ylabel=f"{scoring_name(cv.scoring)} on held-out rows")
+
+
+def _chosen(cv: Any) -> int:
+    """The position of the value chosen; a C that was tried with several numbers of trees is there more than once."""
+    found = np.flatnonzero(cv.path_["C"] == cv.C_)
+    most = cv.fitted_.tuning.max_trees
+    if most is None:
+        return int(found[0])
+    return int(min(found, key=lambda k: abs(cv.path_["n_trees"][k] - most)))

@@ -6,8 +6,6 @@ import textwrap
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from ..arguments import require_integer
 from ..errors import InvalidParameterError
 from ..inspection.conditions import split_text
@@ -48,13 +46,18 @@ class Place(NamedTuple):
 def plot_tree(clf: Any, tree: int | None = None, *, ax: Any = None) -> Any:
     """Draw a tree: splits show their test, with yes to the left; leaves show vote, class and training rows.
 
+    Where leaves are corrected, they show their values instead of votes.
+
     ``tree`` is a position in ``estimators_``; None takes the tree with the largest weight. If a feature had missing
     values in training, "or missing" marks the side that they take. New axes are as wide as the leaves need; in given
     axes the font shrinks to fit.
     """
     require_fitted(clf, "weights_", "plot_tree")
     number = _position(clf, tree)
-    drawn, names = clf.estimators_[number], names_of(clf.fitted_)
+    drawn, names, ensemble = clf.estimators_[number], names_of(clf.fitted_), clf.fitted_.ensemble
+    scale = float(ensemble.scales()[number])
+    if not ensemble.is_normalised:
+        drawn = drawn.with_votes(scale * drawn.votes)
     places = dict(_layout(drawn))
     depth = max(place.depth for place in places.values())
     size = (max(LEAF_INCHES * drawn.n_leaves, 3.6), LEVEL_INCHES * (depth + 1) + 0.3)
@@ -68,8 +71,8 @@ def plot_tree(clf: Any, tree: int | None = None, *, ax: Any = None) -> Any:
         frame = {"boxstyle": "round,pad=0.35", "facecolor": colour, "edgecolor": "0.4", "linewidth": 0.8}
         ax.text(place.x, -place.depth, text, ha="center", va="center", fontsize=font, color="black", bbox=frame)
     ax.set(xlim=(-0.6, drawn.n_leaves - 0.4), ylim=(-depth - 0.4, 0.4))
-    share = clf.weights_[number] / max(float(clf.weights_.sum()), np.finfo(float).tiny)
-    ax.set_title(f"tree {number}, {share:.1%} of all weights", fontsize=font + 2)
+    worth = f"{scale:.1%} of all weights" if ensemble.is_normalised else f"values up to {scale:.3g}"
+    ax.set_title(f"tree {number}, {worth}", fontsize=font + 2)
     ax.set_axis_off()
     return ax
 

@@ -10,11 +10,14 @@ from .axes import BLUE, axes_for, finish, require_fitted
 
 
 def plot_weights(clf: Any, *, ax: Any = None) -> Any:
-    """Each learner's share of all weights, in the order in which they were generated; zeros are grey."""
+    """Each learner's share of all weights, in the order in which they were generated; zeros are grey.
+
+    Where leaves are corrected, the largest absolute value of each tree's leaves.
+    """
     require_fitted(clf, "weights_", "plot_weights")
     ax = axes_for(ax, "plot_weights", (6.4, 3.4))
-    total = float(clf.weights_.sum())
-    shares = clf.weights_ / total if total > 0 else clf.weights_
+    ensemble = clf.fitted_.ensemble
+    shares = ensemble.scales()
     used, unused = np.flatnonzero(shares), np.flatnonzero(shares == 0)
     ax.bar(used, shares[used], width=0.8, color=BLUE)
     ax.plot(unused, np.zeros(len(unused)), "o", color="0.6", ms=4, clip_on=False, zorder=3)
@@ -22,7 +25,7 @@ def plot_weights(clf: Any, *, ax: Any = None) -> Any:
     return finish(
         ax,
         xlabel="tree, in the order of generation",
-        ylabel="share of all weights",
+        ylabel="share of all weights" if ensemble.is_normalised else "largest value of a leaf",
         title=f"{len(used)} of {len(shares)} trees have a weight",
         xlim=(-0.8, max(len(shares), 2) - 0.2),
     )

@@ -70,13 +70,16 @@ class NewtonTrees:
         self._hessians = np.empty(n_rows, dtype=np.float32)
         self._scores = np.zeros(n_rows)
         self._ridge = np.nan
+        self._scale: float | None = None
         self._can_split = varies(data.X)
 
     def grow(self, residual: Vector, curvature: Vector, ridge: float) -> GrownTree | None:
         if not self._can_split:
             return None
-        # LightGBM computes in single precision and has limits of its own, so numbers are scaled to those of plain rows.
-        scale = 0.25 * len(curvature) / max(float(curvature.sum()), np.finfo(float).tiny)
+        if self._scale is None:
+            # LightGBM has limits of its own, so that numbers are scaled to those of plain rows of even odds.
+            self._scale = 0.25 * len(curvature) / max(float(curvature.sum()), np.finfo(float).tiny)
+        scale = self._scale
         np.multiply(residual, -scale, out=self._gradients, casting="same_kind")
         np.multiply(curvature, scale, out=self._hessians, casting="same_kind")
         self._set_ridge(scale * ridge)

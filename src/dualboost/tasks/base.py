@@ -8,7 +8,7 @@ of A and the equations.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar, NamedTuple, Protocol
 
 from numpy.typing import NDArray
 
@@ -30,6 +30,14 @@ class Operator(Protocol):
 
     def scores(self, margins: Vector) -> Vector:
         """The scores of the rows, given their margins A w."""
+
+
+class Scored(NamedTuple):
+    """Rows with scores, to fit probabilities to."""
+
+    scores: Vector
+    targets: Vector
+    counts: Vector
 
 
 class Task(ABC):
@@ -74,6 +82,13 @@ class Task(ABC):
     @abstractmethod
     def calibrate(self, scores: Vector, targets: Vector, counts: Vector) -> Any:
         """What turns scores into probabilities, fitted to these rows."""
+
+    def calibrate_by_twins(self, training: Scored, unseen: Scored) -> Any:
+        """The same, fitted to rows with the scores of ensembles like this one that were not trained on these rows.
+
+        ``training`` are the training rows as the ensemble itself scores them.
+        """
+        return self.calibrate(*unseen)
 
     @abstractmethod
     def identity_calibration(self) -> Any:

@@ -15,8 +15,8 @@ from sklearn.utils.multiclass import check_classification_targets, type_of_targe
 from .._typing import Integers, Matrix, Vector
 from ..algebra.rows import Rows
 from ..errors import InvalidDataError
-from .base import Task
-from .calibration import MarginCalibration, calibrate
+from .base import Scored, Task
+from .calibration import MarginCalibration, calibrate, calibrate_by_twins
 
 TIE = 1e-12
 """A score below this fraction of the largest score is a tie: its sign may be a rounding error."""
@@ -105,6 +105,9 @@ class TwoClasses(Task):
 
     def calibrate(self, scores: Vector, targets: Vector, counts: Vector) -> MarginCalibration:
         return calibrate(scores, targets, counts)
+
+    def calibrate_by_twins(self, training: Scored, unseen: Scored) -> MarginCalibration:
+        return calibrate_by_twins(training, unseen)
 
     def identity_calibration(self) -> MarginCalibration:
         return MarginCalibration(1.0, 1.0)

@@ -10,13 +10,10 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.optimize import minimize
 from scipy.special import expit
 
-from .._typing import Matrix, Vector
-
-RIDGE = 1e-8
-"""The strength of a ridge penalty that keeps the factor finite where the scores separate the classes."""
+from .._typing import Vector
+from ..tasks.calibration import logistic_fit
 
 
 class Link(ABC):
@@ -48,7 +45,7 @@ class Logit(Link):
         if spread == 0.0:
             return 1.0, 0.0
         design = np.column_stack([scores / spread, np.ones(len(scores))])
-        theta = _logistic_fit(design, targets, counts)
+        theta = logistic_fit(design, targets, counts)
         factor = theta[0] / spread
         if not np.isfinite(theta).all() or factor <= 0:
             return 1.0, 0.0
@@ -82,23 +79,3 @@ class Normalised(Link):
 
     def recalibration(self, scores: Vector, targets: Vector, counts: Vector, size: float) -> tuple[float, float]:
         return (self.total / size if size > 0 else 1.0), 0.0
-
-
-def _logistic_fit(design: np.ndarray, targets: Vector, counts: Vector) -> Vector:
-    """The coefficients of least log loss for targets that are probabilities, which scikit-learn does not accept."""
-    shares = counts / counts.sum()
-
-    def loss(theta: Vector) -> float:
-        logits = design @ theta
-        return float(shares @ (np.logaddexp(0.0, logits) - targets * logits)) + 0.5 * RIDGE * float(theta @ theta)
-
-    def gradient(theta: Vector) -> Vector:
-        return design.T @ (shares * (expit(design @ theta) - targets)) + RIDGE * theta
-
-    def hessian(theta: Vector) -> Matrix:
-        p = expit(design @ theta)
-        return (design.T * (shares * p * (1.0 - p))) @ design + RIDGE * np.eye(len(theta))
-
-    start = np.zeros(design.shape[1])
-    found = minimize(loss, start, method="trust-exact", jac=gradient, hess=hessian, options={"gtol": 1e-9})
-    return np.asarray(found.x)

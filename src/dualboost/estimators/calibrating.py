@@ -1,0 +1,136 @@
+"""Finds rows that an ensemble has not seen, and fits the curve of its probabilities to their scores.
+
+Margins on the training rows are too good: deep trees separate these rows perfectly. Where no rows are held out, the
+training rows are divided into two halves, each half is scored by a twin of the ensemble that was trained on the other
+half, and the curve is fitted to the scores of both.
+"""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from .._typing import Integers, Vector
+from ..algebra.threads import one_blas_thread
+from ..data.merging import TrainingRows, equal_rows
+from ..errors import DualBoostWarning, InterruptedFitWarning
+from ..loop.generation import generate
+from ..loop.history import Trace
+from ..loop.leaf_wiring import LeafWiring
+from ..loop.logs import log_no_twins
+from ..loop.wiring import Wiring
+from ..models.ensemble import Ensemble
+from ..tasks.base import Scored
+from ..tasks.calibration import limit_of
+from .problem import Problem, Rewire
+
+FEWEST_ROWS = 10
+"""The fewest rows of each class that a twin is trained on."""
+MOST_TRAINED = 10_000
+"""The most rows that a twin is trained on: a curve of two parameters needs no better twin."""
+MOST_SCORED = 25_000
+"""The most rows that a twin scores."""
+SEED = 0
+"""Which rows are in which half does not depend on ``random_state``: a fit that draws nothing stays deterministic."""
+
+
+def calibration_of(problem: Problem, trace: Trace, ensemble: Ensemble) -> Any:
+    """What turns the scores of the ensemble into probabilities.
+
+    It is fitted to the held-out rows, else to the training rows with the scores of twins, else to the training rows.
+    """
+    task, held_out = problem.training_set.task, problem.held_out
+    if problem.wiring.formulation.gives_log_odds:
+        return task.identity_calibration()
+    if held_out is not None:
+        return task.calibrate(ensemble.decide(held_out.X), held_out.targets, held_out.counts)
+    training = Scored(ensemble.decide(problem.rows.X), problem.wiring.targets, problem.rows.counts)
+    unseen = None
+    if problem.rewire is not None and trace.stop_reason != "interrupted":
+        try:
+            unseen = _scored_by_twins(problem.rows, problem.rewire, training, ensemble)
+        except KeyboardInterrupt:
+            warnings.warn(
+                "fit was interrupted while probabilities were calibrated; the ensemble is complete, and its "
+                "probabilities are fitted to the training rows.",
+                InterruptedFitWarning,
+                stacklevel=4,
+            )
+        except Exception as error:  # any learner may fail on fewer rows in its own way, but the model is fitted
+            log_no_twins(error)
+    return task.calibrate(*training) if unseen is None else task.calibrate_by_twins(training, unseen)
+
+
+def _scored_by_twins(rows: TrainingRows, rewire: Rewire, training: Scored, ensemble: Ensemble) -> Scored | None:
+    """Each half of the rows as the twin of the other half scores it; None if there are too few rows for twins.
+
+    Ensembles of the same programme may differ much in how far their scores are from zero. So the scores of each twin
+    are limited, shifted and scaled: on its training rows they have the mean and the deviation that the ensemble's have
+    on all rows.
+    """
+    halves = halves_of(rows)
+    trained = [_sample(half, MOST_TRAINED) for half in halves]
+    if not all(_can_train(rows.targets[half]) for half in trained):
+        return None
+    _, centre, width = _extent(training.scores, training.counts)
+    found = []
+    for half, other in zip(trained, reversed(halves), strict=True):
+        part, tested = rows.part(half), _sample(other, MOST_SCORED)
+        wiring = rewire(part)
+        twin = _twin(wiring, ensemble)
+        limit, its_centre, its_width = _extent(twin.decide(part.X), part.counts)
+        offsets = np.clip(twin.decide(rows.X[tested]), -limit, limit) - its_centre
+        scores = centre + offsets * (width / its_width if its_width > 0 else 0.0)
+        found.append(Scored(scores, rows.targets[tested], rows.counts[tested]))
+    return Scored(*(np.concatenate(both) for both in zip(*found, strict=True)))
+
+
+def _twin(wiring: Wiring | LeafWiring, ensemble: Ensemble) -> Ensemble:
+    """An ensemble of other rows with as many trees to choose from, which nobody watches and no rule stops."""
+    with warnings.catch_warnings(), one_blas_thread():
+        warnings.simplefilter("ignore", DualBoostWarning)  # they speak of an ensemble that is returned
+        trace = generate(wiring, len(ensemble.learners))
+    if trace.stop_reason == "interrupted":
+        raise KeyboardInterrupt
+    baseline = wiring.task.baseline(wiring.targets, wiring.columns.rows)
+    weights, intercept = trace.final_weights(), trace.intercept
+    return replace(ensemble, learners=trace.learners, weights=weights, baseline=baseline, intercept=intercept)
+
+
+def _extent(scores: Vector, counts: Vector) -> tuple[float, float, float]:
+    """The limit of the scores, and their mean and standard deviation within it."""
+    limit = limit_of(scores, counts)
+    scores = np.clip(scores, -limit, limit)
+    mean = float(np.average(scores, weights=counts))
+    return limit, mean, float(np.sqrt(np.average((scores - mean) ** 2, weights=counts)))
+
+
+def halves_of(rows: TrainingRows) -> tuple[Integers, Integers]:
+    """The positions of the rows of either half, ordered by target, so that a regular sample of them is stratified.
+
+    Rows with equal features are in the same half: a twin that knows one of them from training has seen the other.
+    """
+    group = equal_rows(rows.X)
+    totals = np.bincount(group, weights=rows.counts)
+    targets = np.bincount(group, weights=rows.counts * rows.targets) / totals
+    order = np.lexsort((np.random.default_rng(SEED).permutation(len(totals)), targets))
+    place = np.argsort(order)[group]
+    positions = np.argsort(place, kind="stable")
+    is_second = place[positions] % 2 == 1
+    return positions[~is_second], positions[is_second]
+
+
+def _sample(positions: Integers, most: int) -> Integers:
+    """At most so many of the positions, at regular distances."""
+    if len(positions) > most:
+        positions = positions[np.linspace(0, len(positions) - 1, most).astype(np.intp)]
+    return np.sort(positions)
+
+
+def _can_train(targets: Vector) -> bool:
+    """Whether there are two classes with enough rows."""
+    sizes = np.unique(targets, return_counts=True)[1]
+    return len(sizes) > 1 and bool(sizes.min() >= FEWEST_ROWS)
