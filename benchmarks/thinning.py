@@ -4,8 +4,9 @@ Four tables. *equal*: 100 trees of XGBoost's of depth 3 on the ten largest data 
 to thin on; and at the size that ``thin`` chose, the first trees of that model, and XGBoost trained anew with so many
 trees, its learning rate tuned by 3-fold cross-validation. *xgboost*: such models on every data set of at least 2,000
 rows (at most 20,000 of them), 60/20/20 per cent to train, validate and test. ``--tolerance`` is the validation accuracy
-that may be lost, ``--learning-rate`` that of the model. *adaboost*: 100 stumps on every data set, features cut into four bins as in the paper, reweighted by one shot of a
-formulation. *speed*: LightGBM's 500 trees on 50,000 rows, thinned with the default arguments. One thread each.
+that may be lost, ``--learning-rate`` that of the model. *adaboost*: 100 stumps on every data set, features cut into
+four bins as in the paper, reweighted by one shot of a formulation. *speed*: LightGBM's 500 trees on 50,000 rows,
+thinned with the default arguments. One thread each.
 """
 
 from __future__ import annotations
