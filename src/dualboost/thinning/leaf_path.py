@@ -50,7 +50,8 @@ class Stage:
     members: Integers
     leaves: tuple[NewLeaves, ...]
     intercept: float
-    solution: MasterSolution
+    solution: MasterSolution | None
+    """The certificate of the values, computed for the ensemble that is returned."""
 
 
 class LeafPath:
@@ -71,7 +72,7 @@ class LeafPath:
     def stages(self, C: float, sizes: Sequence[int]) -> Iterator[Stage]:
         """The ensembles of these sizes, the largest first; sizes that cannot be had are left out."""
         for point in self._points(C, sizes):
-            yield self._stage(point, certified(point))
+            yield self._stage(point)
 
     def down_to(self, C: float, size: int, sizes: Sequence[int]) -> tuple[Stage, Stage]:
         """The ensemble of one of the sizes, as on the way, and with the optimal values for its leaves."""
@@ -122,7 +123,7 @@ class LeafPath:
         plain = LogisticBoost(C=C).resolve(self._rows.n_samples).programme(self._rows, 1)
         return replace(plain, weight_set=Free(1.0), intercepts=self._operator.intercepts())
 
-    def _stage(self, point: LeafPoint, solution: MasterSolution) -> Stage:
+    def _stage(self, point: LeafPoint, solution: MasterSolution | None = None) -> Stage:
         parts = [point.values[low:high] for low, high in pairwise(self._columns.starts.tolist())]
         leaves = tuple(NewLeaves(self._kinds[k], own) for k, own in zip(self._held, parts, strict=True))
         return Stage(self.members[self._held], leaves, point.intercept, solution)

@@ -58,19 +58,32 @@ class Refitting:
         full_score = float(np.average([one.full_score() for one in all_candidates], weights=shares))
         enough = full_score - self.tolerance
         compared = self._compared(all_candidates)
+        place, final = self._first_that_holds(compared, enough)
         path = [tried for _, tried in compared]
-        taken = take(path, enough)
-        if taken is None and self.max_trees is not None and path:
+        if final is None and self.max_trees is not None and path:
             warn_best_of_few(self.max_trees, self.scoring.name, enough)
-            taken = take(path, np.inf)
-        if taken is None:
+            place, final = self._first_that_holds(compared, np.inf)
+        if final is None:
             warn_unchanged(path, enough, self.tolerance, self.rows, self.scoring.name, by_heart_hint=False)
             return Chosen(path, None, None, full_score, self.trials.judged_on)
-        place = next(k for k, tried in enumerate(path) if tried is taken)
-        final = self._final(compared[place][0], enough)
         if self._is_judged_as_returned:  # the path is to show the ensemble that is returned
-            path[place] = Tried.of(final, taken.nodes)
+            path[place] = Tried.of(final, path[place].nodes)
         return Chosen(path, place, final, full_score, self.trials.judged_on)
+
+    def _first_that_holds(self, compared: Sequence[tuple[Key, Tried]], enough: float) -> tuple[int, Point | None]:
+        """The smallest candidate that is good enough, made anew of the model on all rows, and its place.
+
+        The model's own trees may differ from those of the trials. What is not good enough even on the rows that it is
+        fitted to was not meant by the trials, and the next candidate is tried.
+        """
+        left = list(compared)
+        while (taken := take([tried for _, tried in left], enough)) is not None:
+            place = next(k for k, (_, tried) in enumerate(compared) if tried is taken)
+            final = self._final(compared[place][0], enough)
+            if self._is_judged_as_returned or np.isinf(enough) or final.train_score >= enough - ROUNDING:
+                return place, final
+            left = [one for one in left if one[1] is not taken]
+        return 0, None
 
     def _compared(self, all_candidates: Sequence[Candidates]) -> list[tuple[Key, Tried]]:
         """For each size the first members, and the refitted ones at the C of least log loss; the smallest first."""
