@@ -137,13 +137,11 @@ def test_sample_weights_are_repetitions():
 
 
 def test_the_model_is_returned_as_it_was_if_nothing_smaller_is_good_enough(model):
+    asked = {"scoring": "neg_log_loss", "method": "thin", "validation_fraction": None}
     with pytest.warns(ThinningWarning, match=r"The closest has \d+ trees?.*tolerance=") as warned:
-        result = thin(model, X, Y, scoring="neg_log_loss", method="thin", validation_fraction=None)
+        result = thin(model, X, Y, **asked)
     needed = float(re.search(r"tolerance=([\d.]+)", str(warned[0].message))[1])
-    assert (
-        len(thin(model, X, Y, scoring="neg_log_loss", tolerance=needed, method="thin", validation_fraction=None).kept)
-        < 60
-    )
+    assert len(thin(model, X, Y, tolerance=needed, **asked).kept) < 60
     assert result.chosen is None
     assert result.C is None
     assert np.isnan(result.gap)
