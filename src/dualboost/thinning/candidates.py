@@ -23,6 +23,13 @@ SHRINKING = 0.87
 """Each size is about this fraction of the one before."""
 CS = (20.0, 100.0, 500.0, 2500.0)
 """The prices of the mean loss that are tried for refitted leaves, against a ridge of one."""
+MANY_LEAVES = 1000
+"""For models with more leaves than this, every second of these prices must do."""
+
+
+def prices_for(n_leaves: int) -> tuple[float, ...]:
+    """The values of C for a model with so many leaves."""
+    return CS if n_leaves <= MANY_LEAVES else CS[1::2]
 
 
 def sizes_below(n_members: int, max_trees: int | None) -> list[int]:

@@ -17,7 +17,7 @@ from .outputs import Outputs
 
 MOST_KINDS = 1024
 """A member with more kinds than this is no tree of few leaves, and cannot be refitted."""
-MOST_LEAVES = 3000
+MOST_LEAVES = 1500
 """The most kinds of all members together whose values are optimised at once: their products are a dense matrix."""
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from ..loop.progress import ProgressBar
 from ..tasks.scoring import Scoring
 from .base import Adapter
-from .candidates import CS, Candidates, sizes_below
+from .candidates import Candidates, prices_for, sizes_below
 from .messages import warn_best_of_few, warn_by_heart, warn_unchanged
 from .point import Point
 from .rows import MemberRows
@@ -90,11 +90,12 @@ class Refitting:
         n_members = min(trial.adapter.n_members for trial in self.trials.trials)
         sizes = sizes_below(self.adapter.n_members, self.max_trees)
         seen: dict[Key, list[Seen]] = defaultdict(list)
-        with ProgressBar(len(CS) * len(all_candidates), enabled=self.shows_progress, unit="path") as progress:
+        prices = prices_for(int(self.adapter.n_leaves.sum()))
+        with ProgressBar(len(prices) * len(all_candidates), enabled=self.shows_progress, unit="path") as progress:
             for candidates in all_candidates:
                 for size in (s for s in sizes if s <= n_members):
                     _note(seen, None, candidates, candidates.truncated(size), np.inf)
-                for C in CS:
+                for C in prices:
                     for point, log_loss in candidates.refitted(C, sizes):
                         _note(seen, C, candidates, point, log_loss)
                     progress.advance(C=C)
