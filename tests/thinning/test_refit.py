@@ -81,20 +81,28 @@ def test_few_rows_of_many_are_divided(boosted, monkeypatch):
 
 def test_the_leaves_are_optimal_and_told_to_a_gap(boosted):
     """Against scipy on the indicators of the leaves."""
-    result = thin(boosted, X, Y, tolerance=0.0, validation_data=(X_NEW, Y_NEW))
-    assert result.way == "refit"
-    assert 0 <= result.gap <= 1e-6
-    outputs = adapter_for(boosted).outputs(X)[result.kept]
+    rows = read_rows(adapter_for(boosted), X, Y, None)
+    result, C = LeafPath(rows).down_to(100.0, 5, sizes_below(12, None))[1], 100.0
+    assert 0 <= result.solution.gap <= 1e-6
+    outputs = rows.outputs[result.members]
     ones = [np.eye(len(own.values))[own.kinds.numbers(row)] for row, own in zip(outputs, result.leaves, strict=True)]
     Z, signs = np.column_stack(ones), np.where(Y == 1, 1.0, -1.0)
 
     def objective(v):
         loss = np.logaddexp(0.0, -signs * (Z @ v[:-1] + v[-1])).mean()
-        return 0.5 * v[:-1] @ v[:-1] + result.C * loss
+        return 0.5 * v[:-1] @ v[:-1] + C * loss
 
     values = np.append(np.concatenate([own.values for own in result.leaves]), result.intercept)
     best = minimize(objective, np.zeros(Z.shape[1] + 1)).fun
     assert objective(values) == pytest.approx(best, rel=1e-5)
+
+
+def test_imitating_is_fitting_the_models_probabilities(boosted):
+    rows = read_rows(adapter_for(boosted), X, Y, None)
+    p = boosted.predict_proba(X)[:, 1]
+    _, stage = LeafPath(rows.imitating(p)).down_to(2500.0, 10, sizes_below(12, None))
+    found = expit(refitted_scores(rows.outputs[stage.members], stage.leaves, stage.intercept))
+    assert np.abs(found - p).mean() < 0.02
 
 
 def test_no_more_trees_than_the_first_ones_need():
@@ -133,7 +141,7 @@ def test_the_score_told_is_that_of_the_model_returned(boosted):
 )
 def test_log_odds_of_averaged_trees_are_trees_of_ours(model):
     result = thin(model.fit(X, Y), X, Y, tolerance=0.1, validation_data=(X_NEW, Y_NEW))
-    if result.way == "refit":
+    if result.leaves is not None:
         assert isinstance(result.model, ThinnedTreesClassifier)
         assert result.n_leaves == result.model.n_leaves_
     assert result.model.score(X_NEW, Y_NEW) >= model.score(X_NEW, Y_NEW) - 0.1
@@ -143,7 +151,7 @@ def test_our_own_models_keep_their_type_and_become_log_odds():
     model = DualBoostClassifier("lp", max_depth=2, max_trees=12).fit(X, Y)
     result = thin(model, X, Y, tolerance=0.03, validation_data=(X_NEW, Y_NEW))
     assert type(result.model) is DualBoostClassifier
-    if result.way == "refit":
+    if result.leaves is not None:
         np.testing.assert_allclose(
             result.model.predict_proba(X_NEW)[:, 1], expit(result.model.decision_function(X_NEW)), atol=1e-9
         )

@@ -23,13 +23,18 @@ SHRINKING = 0.87
 """Each size is about this fraction of the one before."""
 CS = (20.0, 100.0, 500.0, 2500.0)
 """The prices of the mean loss that are tried for refitted leaves, against a ridge of one."""
+IMITATING_CS = (500.0, 2500.0)
+"""The same where the model's own probabilities are fitted, which have less noise than y."""
 MANY_LEAVES = 1000
 """For models with more leaves than this, every second of these prices must do."""
+REFIT, IMITATE = "refit", "imitate"
+"""Leaves that are fitted to y, and leaves that are fitted to the model's own probabilities."""
 
 
-def prices_for(n_leaves: int) -> tuple[float, ...]:
-    """The values of C for a model with so many leaves."""
-    return CS if n_leaves <= MANY_LEAVES else CS[1::2]
+def prices_for(n_leaves: int) -> list[tuple[str, float]]:
+    """What leaves are fitted to, and C, for a model with so many leaves."""
+    prices = [*((REFIT, C) for C in CS), *((IMITATE, C) for C in IMITATING_CS)]
+    return prices if n_leaves <= MANY_LEAVES else prices[1::2]
 
 
 def sizes_below(n_members: int, max_trees: int | None) -> list[int]:
@@ -50,9 +55,17 @@ class Candidates:
     trial: Trial
     scoring: Scoring
 
+    def path(self, way: str) -> LeafPath:
+        return self._refitting if way == REFIT else self._imitating
+
     @cached_property
-    def path(self) -> LeafPath:
+    def _refitting(self) -> LeafPath:
         return LeafPath(self.trial.training)
+
+    @cached_property
+    def _imitating(self) -> LeafPath:
+        rows = self.trial.training
+        return LeafPath(rows.imitating(np.clip(self.trial.adapter.probability(rows.full_scores), 0.0, 1.0)))
 
     def truncated(self, size: int) -> Point:
         """The first members of the model; only the scale and the shift of their sum are fitted, to the model's own
@@ -67,16 +80,16 @@ class Candidates:
         scores = self._judged(lambda rows: rows.scores(members, weights, intercept), curve)
         return Point(np.nan, members, weights, intercept, *scores, way="truncate")
 
-    def refitted(self, C: float, sizes: Sequence[int]) -> Iterator[tuple[Point, float]]:
+    def refitted(self, way: str, C: float, sizes: Sequence[int]) -> Iterator[tuple[Point, float]]:
         """Members with refitted leaves, and their log loss on the rows that they are judged on."""
-        for stage in self.path.stages(C, sizes):
-            yield self.point(C, stage), _log_loss(_scores(self.trial.judged, stage), self.trial.judged)
+        for stage in self.path(way).stages(C, sizes):
+            yield self.point(way, C, stage), _log_loss(_scores(self.trial.judged, stage), self.trial.judged)
 
-    def point(self, C: float, stage: Stage) -> Point:
+    def point(self, way: str, C: float, stage: Stage) -> Point:
         """A stage of the path, with its scores."""
         scores = self._judged(lambda rows: _scores(rows, stage), expit)
         weights = np.ones(len(stage.members))
-        return Point(C, stage.members, weights, stage.intercept, *scores, stage.solution, stage.leaves, "refit")
+        return Point(C, stage.members, weights, stage.intercept, *scores, stage.solution, stage.leaves, way)
 
     def full_score(self) -> float:
         rows, adapter = self.trial.judged, self.trial.adapter

@@ -86,7 +86,7 @@ class Refitting:
         return 0, None
 
     def _compared(self, all_candidates: Sequence[Candidates]) -> list[tuple[Key, Tried]]:
-        """For each size the first members, and the refitted ones at the C of least log loss; the smallest first."""
+        """For each size the first members, and the refitted ones of least log loss; the smallest first."""
         n_members = min(trial.adapter.n_members for trial in self.trials.trials)
         sizes = sizes_below(self.adapter.n_members, self.max_trees)
         seen: dict[Key, list[Seen]] = defaultdict(list)
@@ -95,20 +95,20 @@ class Refitting:
             for candidates in all_candidates:
                 for size in (s for s in sizes if s <= n_members):
                     _note(seen, None, candidates, candidates.truncated(size), np.inf)
-                for C in prices:
-                    for point, log_loss in candidates.refitted(C, sizes):
+                for way, C in prices:
+                    for point, log_loss in candidates.refitted(way, C, sizes):
                         _note(seen, C, candidates, point, log_loss)
                     progress.advance(C=C)
         return self._best_at_each_size(seen)
 
     def _best_at_each_size(self, seen: dict[Key, list[Seen]]) -> list[tuple[Key, Tried]]:
-        best: dict[tuple[str, int], tuple[float, Key, Tried]] = {}
+        best: dict[tuple[bool, int], tuple[float, Key, Tried]] = {}
         for key, found in seen.items():
             is_allowed = self.max_trees is None or key.size <= self.max_trees
             if len(found) < len(self.trials.trials) or not is_allowed:
                 continue
             log_loss = float(np.average([one.log_loss for one in found], weights=[one.n_rows for one in found]))
-            place = key.way, key.size
+            place = key.C is None, key.size
             if place not in best or log_loss < best[place][0]:
                 best[place] = log_loss, key, _mean(found)
         return [(key, tried) for _, key, tried in sorted(best.values(), key=lambda one: (one[1].size, one[1].way))]
@@ -120,7 +120,10 @@ class Refitting:
         if key.C is None:
             return self._with_honest_score(candidates.truncated(key.size))
         sizes = sizes_below(self.adapter.n_members, self.max_trees)
-        rough, exact = (candidates.point(key.C, stage) for stage in candidates.path.down_to(key.C, key.size, sizes))
+        rough, exact = (
+            candidates.point(key.way, key.C, stage)
+            for stage in candidates.path(key.way).down_to(key.C, key.size, sizes)
+        )
         is_worse = exact.score < min(enough, rough.score) - ROUNDING  # the rows to judge on are few
         return self._with_honest_score(rough if is_worse and self._is_judged_as_returned else exact)
 

@@ -55,7 +55,8 @@ class ThinResult:
     """The new leaves of each tree kept: called with outputs of the original tree, they give the values in their place.
     None if leaves are not refitted."""
     way: str
-    """How it was made: "refit" (leaves), "truncate" (the first trees, recalibrated), "weights" or "unchanged"."""
+    """How it was made: "refit" (leaves, fitted to y), "imitate" (leaves, fitted to the model's own probabilities),
+    "truncate" (the first trees, recalibrated), "weights" or "unchanged"."""
     judged_on: str
     """The rows that sizes were compared on, in words."""
     C: float | None

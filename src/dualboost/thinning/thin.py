@@ -73,7 +73,7 @@ def thin(
     max_trees : int, default=None
         The largest number of trees; if no such ensemble is within ``tolerance``, the best is taken, with a warning.
     method : {"refit", "thin", "reweight"}, default=None
-        "refit" gives all leaves new values, for the labels y. "thin" gives trees new weights, which imitate the
+        "refit" gives all leaves new values, for the labels y or the model's probabilities. "thin" gives trees new weights, which imitate the
         model's decisions. "reweight" is the paper's experiment: votes as columns for the labels y. None is "refit"
         where leaves can be refitted and no formulation, C or epsilon is given, and otherwise "thin".
     formulation, C, epsilon : what weights are optimised by, as for ``DualBoostClassifier``; the default is "lp"

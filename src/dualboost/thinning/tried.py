@@ -32,7 +32,7 @@ class Tried:
     """A row of the path."""
 
     way: str
-    """How it was made: "refit", "truncate" or "weights"."""
+    """How it was made: "refit", "imitate", "truncate" or "weights"."""
     C: float
     size: int
     nodes: int
