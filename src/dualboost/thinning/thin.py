@@ -73,9 +73,10 @@ def thin(
     max_trees : int, default=None
         The largest number of trees; if no such ensemble is within ``tolerance``, the best is taken, with a warning.
     method : {"refit", "thin", "reweight"}, default=None
-        "refit" gives all leaves new values, for the labels y or the model's probabilities. "thin" gives trees new weights, which imitate the
-        model's decisions. "reweight" is the paper's experiment: votes as columns for the labels y. None is "refit"
-        where leaves can be refitted and no formulation, C or epsilon is given, and otherwise "thin".
+        "refit" gives all leaves new values, for the labels y or the model's probabilities. "thin" gives trees new
+        weights, which imitate the model's decisions. "reweight" is the paper's experiment: votes as columns for the
+        labels y. None is "refit" where leaves can be refitted and no formulation, C or epsilon is given, and otherwise
+        "thin".
     formulation, C, epsilon : what weights are optimised by, as for ``DualBoostClassifier``; the default is "lp"
         C=None compares ensembles along a path of C, and refits the one taken on all rows. A number solves once.
     scoring : str, scorer or None, default=None
