@@ -113,7 +113,7 @@ def boosted():
 
 
 def test_thinning_keeps_the_score_asked_for(boosted):
-    result = thinned(boosted, scoring="neg_log_loss", tolerance=0.05)
+    result = thinned(boosted, scoring="neg_log_loss", tolerance=0.05, validation_fraction=0.2)
     assert result.full_score - 0.05 <= result.path["validation_score"][result.chosen] < 0
     assert "neg_log_loss, validation" in result.summary()
     held = hold_out((Y > 0).astype(int), np.ones(len(Y)), 0.2, np.random.RandomState(0))

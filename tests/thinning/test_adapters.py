@@ -9,9 +9,11 @@ import numpy as np
 import pytest
 import xgboost
 from catboost import CatBoostClassifier
+from scipy.special import expit
 
 from dualboost import thin
 from dualboost.thinning import ADAPTERS, adapter_for
+from dualboost.thinning.kinds import Kinds, NewLeaves, refitted_scores
 
 from ..thoroughness import together
 from .models import CASES
@@ -82,6 +84,27 @@ def test_any_weights_and_intercept_can_be_written(case, fitted):
         weights = np.array([0.5, 0.5]) * (total - abs(intercept))
         model = adapter.rebuild(kept, weights, intercept)
         np.testing.assert_allclose(adapter.raw_scores(model, X), intercept + weights @ outputs[kept], atol=1e-5)
+
+
+def test_new_leaves_are_what_the_model_predicts(case, fitted):
+    """Any values, on rows that the leaves were not read from, as log-odds and with the intercept."""
+    (model, X, _), (X_new, _) = fitted, case.data(n=300, seed=12)
+    adapter = adapter_for(model)
+    if not adapter.refits:
+        return
+    rng, kept = np.random.default_rng(0), np.array([0, adapter.n_members - 1])
+    outputs = [adapter.leaf_outputs(rows) for rows in (X, X_new)]
+    seen, new = [adapter.outputs(rows) if own is None else own for rows, own in zip((X, X_new), outputs, strict=True)]
+    leaves = [NewLeaves(kinds, rng.normal(size=len(kinds))) for kinds in (Kinds.of(seen[j]) for j in kept)]
+    expected = expit(refitted_scores(new[kept], leaves, 0.7))
+    rewritten = adapter.rewrite(kept, leaves, 0.7)
+    if hasattr(rewritten, "predict_proba"):
+        found = np.asarray(rewritten.predict_proba(X_new))[:, 1]
+        assert (np.asarray(rewritten.predict(X_new)).ravel() == adapter.classes[(expected > 0.5).astype(int)]).all()
+    else:
+        found = adapter.link.probability(adapter.raw_scores(rewritten, X_new))
+    np.testing.assert_allclose(found, expected, atol=1e-6)
+    assert np.ptp(expected) > 0
 
 
 def test_type_is_kept(case, fitted, thinned):

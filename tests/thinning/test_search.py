@@ -10,7 +10,8 @@ from dualboost.thinning.links import Logit
 from dualboost.thinning.member_master import EXACT, LOOSE, MemberMaster
 from dualboost.thinning.methods import METHODS
 from dualboost.thinning.rows import MemberRows
-from dualboost.thinning.search import Search, take
+from dualboost.thinning.search import Search
+from dualboost.thinning.tried import take
 
 from ..conftest import THINNING_FORMULATIONS, dense
 from ..paper_programmes import paper_optimum

@@ -27,8 +27,8 @@ ADMITTED = [name for name, formulation in FORMULATIONS.items() if not formulatio
 @click.option("-o", "--out", type=FILE, required=True, help="The smaller model's file, of the same kind.")
 @click.option("--tolerance", default=0.005, show_default=True, help="How much validation accuracy may be lost.")
 @click.option("--max-trees", type=int, help="The largest number of trees.")
-@click.option("--formulation", type=click.Choice(ADMITTED), default="lp", show_default=True)
-@click.option("--validation", type=FILE, help="Rows that the model has not seen [default: a fifth of DATA].")
+@click.option("--formulation", type=click.Choice(ADMITTED), help="New weights by this [default: leaves are refitted].")
+@click.option("--validation", type=FILE, help="Rows that the model has not seen [default: folds or a fifth of DATA].")
 @click.option("--random-state", default=0, show_default=True)
 @JSON
 def thin(
@@ -38,7 +38,7 @@ def thin(
     out: Path,
     tolerance: float,
     max_trees: int | None,
-    formulation: str,
+    formulation: str | None,
     validation: Path | None,
     random_state: int,
     as_json: bool,

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .._typing import Integers, Vector
+from .kinds import NewLeaves
 from .links import Link
+from .outputs import Outputs
 
-Outputs = NDArray[np.float32]
 Probability = Callable[[Vector], Vector]
 
 
@@ -27,6 +28,8 @@ class Adapter(ABC):
     """The models that the adapter takes, in words for messages."""
     keeps_type: ClassVar[bool] = True
     """Whether ``rebuild`` returns a model of the same type."""
+    refits: bool = False
+    """Whether ``rewrite`` can give the leaves of members new values."""
 
     classes: NDArray[Any]
     weights: Vector
@@ -51,6 +54,18 @@ class Adapter(ABC):
     @abstractmethod
     def rebuild(self, kept: Integers, weights: Vector, intercept: float) -> Any:
         """A model of these members only, whose raw score is ``intercept + weights @ outputs[kept]``."""
+
+    def rewrite(self, kept: Integers, leaves: Sequence[NewLeaves], intercept: float) -> Any:
+        """A model of these members with new leaves, whose log-odds are the intercept plus the values of the leaves."""
+        raise NotImplementedError
+
+    def leaf_outputs(self, X: Any) -> Outputs | None:
+        """What tells the leaves of members apart, as ``outputs`` are laid out; None where outputs do."""
+        return None
+
+    def fresh(self) -> Any | None:
+        """An unfitted model that trains as many members in the same way; None if the model cannot be trained again."""
+        return None
 
     def with_probabilities(self, model: Any, scores: Vector, labels: Vector, counts: Vector) -> Any:
         """The rebuilt model, with recalibrated probabilities if these are not a fixed function of the raw score."""

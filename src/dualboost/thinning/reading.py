@@ -17,7 +17,7 @@ def read_rows(adapter: Adapter, X: Any, y: Any, sample_weight: Any) -> MemberRow
     """The rows whose ``sample_weight`` is positive."""
     _require_same_columns(adapter, X)
     try:
-        outputs = adapter.outputs(X)
+        outputs, told_apart = adapter.outputs(X), adapter.leaf_outputs(X)
     except DualBoostError:
         raise
     except Exception as error:
@@ -25,7 +25,7 @@ def read_rows(adapter: Adapter, X: Any, y: Any, sample_weight: Any) -> MemberRow
     labels = TwoClasses(adapter.classes).encode(y, outputs.shape[1])
     counts = as_sample_weight(sample_weight, len(labels))
     scores = adapter.intercept + adapter.weights @ outputs
-    rows = MemberRows(outputs, labels, counts, scores)
+    rows = MemberRows(outputs, labels, counts, scores, told_apart)
     return rows if counts.all() else rows.part(counts > 0)
 
 

@@ -13,9 +13,10 @@ from sklearn.metrics import balanced_accuracy_score, log_loss
 from .._typing import Integers, Vector
 from ..errors import MissingDependencyError
 from .base import Adapter
-from .choosing import Chosen
+from .kinds import NewLeaves
+from .point import Point
 from .rows import MemberRows
-from .search import Point
+from .tried import Chosen, Tried
 
 TIMED_RUNS = 5
 """How many predictions are timed; the shortest time is reported."""
@@ -36,10 +37,10 @@ class Summary(dict[str, tuple[float, float]]):
 class ThinResult:
     """A thinned model.
 
-    Its raw score is ``intercept + weights @ outputs``, where the outputs are those of the trees ``kept`` in the
-    original model: leaf values (XGBoost, LightGBM, CatBoost, gradient boosting: times the learning rate), P - Q for
-    class probabilities P and Q (forests, bagging, lists), votes of -1 and +1 (AdaBoost), or the votes of a
-    ``DualBoostClassifier``.
+    With refitted leaves its log-odds are ``intercept`` plus the values of the ``leaves``. Otherwise its raw score is
+    ``intercept + weights @ outputs``, where the outputs are those of the trees ``kept`` in the original model: leaf
+    values (XGBoost, LightGBM, CatBoost, gradient boosting: times the learning rate), P - Q for class probabilities P
+    and Q (forests, bagging, lists), votes of -1 and +1 (AdaBoost), or the votes of a ``DualBoostClassifier``.
     """
 
     model: Any
@@ -47,19 +48,29 @@ class ThinResult:
     kept: Integers
     """The positions of the trees kept, increasing."""
     weights: Vector
-    """One weight for each tree kept, on the scale of the original weights (1 for a boosted tree)."""
+    """One weight for each tree kept, on the scale of the original weights (1 for a boosted tree); 1 if its leaves are
+    refitted."""
     intercept: float
+    leaves: tuple[NewLeaves, ...] | None
+    """The new leaves of each tree kept: called with outputs of the original tree, they give the values in their place.
+    None if leaves are not refitted."""
+    way: str
+    """How it was made: "refit" (leaves, fitted to y), "imitate" (leaves, fitted to the model's own probabilities),
+    "truncate" (the first trees, recalibrated), "weights" or "unchanged"."""
+    judged_on: str
+    """The rows that sizes were compared on, in words."""
     C: float | None
-    """The C of the weights; None if the model is unchanged."""
+    """The C of the leaves or weights; None if nothing was optimised."""
     path: dict[str, Any]
-    """Arrays of equal length, the smaller ensembles first: C, trees, nodes, train_score, validation_score (nan if
-    there were no validation rows)."""
+    """Arrays of equal length, the smaller ensembles first: way, C, trees, nodes, train_score, validation_score (nan if
+    there were no validation rows). With several folds, nodes and scores are means over these."""
     chosen: int | None
     """The row of ``path`` that was taken; None if the model is unchanged."""
     full_score: float
     """The score of the original model, on the rows that ensembles were compared on."""
     gap: float
-    """The relative duality gap of the weights over the trees they were optimised over; nan if nothing changed."""
+    """The relative duality gap of the leaves or weights over the trees they were optimised over; nan if nothing was
+    optimised."""
     _adapter: Adapter = field(repr=False)
     _original: Any = field(repr=False)
     _data: tuple[Any, Any] = field(repr=False)
@@ -68,13 +79,17 @@ class ThinResult:
     def __repr__(self) -> str:
         return f"ThinResult({type(self.model).__name__}: {len(self.kept)} of {self._adapter.n_members} trees)"
 
+    @property
+    def n_leaves(self) -> int:
+        """The leaves of the thinned model; where trees are ours, splits between equal leaves are gone."""
+        return int(getattr(self.model, "n_leaves_", self._adapter.n_leaves[self.kept].sum()))
+
     def summary(self) -> Summary:
         """Trees, leaves, bytes of the saved model; and on all rows given: accuracies, log loss, seconds to predict."""
         adapter, (X, y) = self._adapter, self._data
-        left = getattr(self.model, "n_leaves_", int(adapter.n_leaves[self.kept].sum()))  # trees of ours are pruned
         figures = Summary()
         figures["trees"] = adapter.n_members, len(self.kept)
-        figures["leaves"] = int(adapter.n_leaves.sum()), left
+        figures["leaves"] = int(adapter.n_leaves.sum()), self.n_leaves
         figures["bytes, saved"] = adapter.saved_bytes(self._original), adapter.saved_bytes(self.model)
         if not np.isnan(self.path["validation_score"]).all():
             after = self.full_score if self.chosen is None else float(self.path["validation_score"][self.chosen])
@@ -134,27 +149,22 @@ def make_result(
     score_name: str = "accuracy",
 ) -> ThinResult:
     """The result for the ensemble chosen; if none was, the original model."""
-    points, taken, final, full_score = chosen
-    if final is None:
-        kept, weights, intercept = np.arange(adapter.n_members), adapter.weights.copy(), adapter.intercept
-    else:
-        kept, weights, intercept = final.members, final.weights, final.intercept
-    rebuilt = adapter.rebuild(kept, weights, intercept)
-    if final is None and type(rebuilt) is type(model):
-        smaller = copy.deepcopy(model)
-    else:
-        scores = rows.scores(kept, weights, intercept)
-        smaller = adapter.with_probabilities(rebuilt, scores, rows.labels, rows.counts)
+    final = chosen.final
+    kept = np.arange(adapter.n_members) if final is None else final.members
+    is_optimised = final is not None and final.solution is not None
     return ThinResult(
-        model=smaller,
+        model=_unchanged(adapter, model, rows) if final is None else _rebuilt(adapter, final, rows),
         kept=kept,
-        weights=weights,
-        intercept=intercept,
-        C=None if taken is None else taken.C,
-        path=_table(points, adapter),
-        chosen=None if taken is None else next(k for k, point in enumerate(points) if point is taken),
-        full_score=full_score,
-        gap=np.nan if final is None else final.solution.gap,
+        weights=adapter.weights.copy() if final is None else final.weights,
+        intercept=adapter.intercept if final is None else final.intercept,
+        leaves=None if final is None else final.leaves,
+        way="unchanged" if final is None else final.way,
+        judged_on=chosen.judged_on,
+        C=final.C if final is not None and is_optimised else None,
+        path=_table(chosen.path),
+        chosen=chosen.taken,
+        full_score=chosen.full_score,
+        gap=np.nan if final is None else final.gap,
         _adapter=adapter,
         _original=model,
         _data=data,
@@ -162,13 +172,28 @@ def make_result(
     )
 
 
-def _table(points: list[Point], adapter: Adapter) -> dict[str, Any]:
+def _unchanged(adapter: Adapter, model: Any, rows: MemberRows) -> Any:
+    """A copy of the model, or what it becomes where its library cannot be written to."""
+    everything = Point(np.nan, np.arange(adapter.n_members), adapter.weights, adapter.intercept, np.nan, np.nan)
+    return copy.deepcopy(model) if adapter.keeps_type else _rebuilt(adapter, everything, rows)
+
+
+def _rebuilt(adapter: Adapter, point: Point, rows: MemberRows) -> Any:
+    if point.leaves is not None:
+        return adapter.rewrite(point.members, point.leaves, point.intercept)
+    rebuilt = adapter.rebuild(point.members, point.weights, point.intercept)
+    scores = rows.scores(point.members, point.weights, point.intercept)
+    return adapter.with_probabilities(rebuilt, scores, rows.labels, rows.counts)
+
+
+def _table(path: list[Tried]) -> dict[str, Any]:
     return {
-        "C": np.array([point.C for point in points]),
-        "trees": np.array([len(point.members) for point in points], dtype=np.intp),
-        "nodes": np.array([adapter.n_nodes[point.members].sum() for point in points], dtype=np.intp),
-        "train_score": np.array([point.train_score for point in points]),
-        "validation_score": np.array([point.validation_score for point in points]),
+        "way": np.array([tried.way for tried in path], dtype=object),
+        "C": np.array([tried.C for tried in path]),
+        "trees": np.array([tried.size for tried in path], dtype=np.intp),
+        "nodes": np.array([tried.nodes for tried in path], dtype=np.intp),
+        "train_score": np.array([tried.train_score for tried in path]),
+        "validation_score": np.array([tried.validation_score for tried in path]),
     }
 
 

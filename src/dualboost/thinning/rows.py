@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +13,11 @@ from ..algebra.rows import Rows
 from ..tasks.base import Operator, Task
 from ..tasks.binary import accuracy
 from ..tasks.scoring import ScoredRows
-from .base import Outputs, Probability
+from .base import Probability
+from .outputs import Outputs
+
+NEGLIGIBLE = 1e-9
+"""A class with a smaller probability than this is left out of a row."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,15 +28,29 @@ class MemberRows:
     labels: Vector
     counts: Vector
     full_scores: Vector
+    told_apart: Outputs | None = None
+    """What tells the leaves of members apart, where their outputs do not."""
+
+    @property
+    def leaf_outputs(self) -> Outputs:
+        return self.outputs if self.told_apart is None else self.told_apart
 
     @property
     def n_members(self) -> int:
         return len(self.outputs)
 
     def part(self, rows: Integers | NDArray[np.bool_]) -> MemberRows:
-        return MemberRows(
-            np.ascontiguousarray(self.outputs[:, rows]), self.labels[rows], self.counts[rows], self.full_scores[rows]
-        )
+        told_apart = None if self.told_apart is None else np.ascontiguousarray(self.told_apart[:, rows])
+        outputs = np.ascontiguousarray(self.outputs[:, rows])
+        return MemberRows(outputs, self.labels[rows], self.counts[rows], self.full_scores[rows], told_apart)
+
+    def imitating(self, p: Vector) -> MemberRows:
+        """Each row twice, as one of either class, with the probabilities of the classes as shares of its count."""
+        doubled = np.tile(np.arange(len(p)), 2)
+        counts = np.concatenate([p, 1.0 - p]) * self.counts[doubled]
+        matters = np.flatnonzero(counts > NEGLIGIBLE * self.counts[doubled])
+        labels = np.repeat([1.0, -1.0], len(p))
+        return replace(self.part(doubled[matters]), labels=labels[matters], counts=counts[matters])
 
     def scores(self, members: Integers, weights: Vector, intercept: float) -> Vector:
         """The raw scores of some members with these weights."""

@@ -1,9 +1,8 @@
-"""Computes many ensembles of a model's members, beginning with the sparsest, and chooses one of them."""
+"""Computes many ensembles of a model's members with new weights, beginning with the sparsest."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -17,28 +16,8 @@ from ..tasks.scoring import ScorerFailed, Scoring
 from .base import Adapter
 from .member_master import EXACT, LOOSE, MemberMaster, Trust
 from .methods import Method
+from .point import Point
 from .rows import MemberRows
-
-ROUNDING = 1e-9
-"""Two scores that differ by at most this count as equal."""
-
-
-@dataclass(frozen=True, eq=False)
-class Point:
-    """An ensemble of some members, with the weights of the programme at C."""
-
-    C: float
-    members: Integers
-    weights: Vector
-    intercept: float
-    train_score: float
-    validation_score: float
-    solution: MasterSolution
-
-    @property
-    def score(self) -> float:
-        """The score that ensembles are compared by: on the validation rows, or else on the training rows."""
-        return self.train_score if np.isnan(self.validation_score) else self.validation_score
 
 
 class Search:
@@ -152,11 +131,3 @@ class Search:
         if not w.any():
             return 1.0 if self._wiring.task.baseline(self._wiring.targets, self.columns.rows) > 0 else -1.0
         return float(solution.rho[-1]) if self._wiring.has_intercept else 0.0
-
-
-def take(points: list[Point], enough: float) -> Point | None:
-    """The smallest ensemble with a score of at least ``enough``; if that is infinite, the one with the best score."""
-    if np.isinf(enough):
-        return min(points, key=lambda point: (-point.score, len(point.members)), default=None)
-    good = [point for point in points if point.score >= enough - ROUNDING]
-    return min(good, key=lambda point: (len(point.members), -point.score), default=None)

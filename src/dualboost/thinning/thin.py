@@ -12,11 +12,24 @@ from ..arguments import require_choice, require_fraction, require_integer, requi
 from ..errors import InvalidParameterError
 from ..formulations import Formulation, make_formulation
 from ..tasks.scoring import make_scoring
+from . import trials
 from .adapters import adapter_for
+from .base import Adapter
 from .choosing import Thinning
+from .kinds import MOST_KINDS, refittable
+from .messages import warn_not_refitted
 from .methods import METHODS
 from .reading import read_rows, read_validation
+from .refitting import Refitting
 from .result import ThinResult, make_result
+from .rows import MemberRows
+from .tried import Chosen
+
+REFIT = "refit"
+INSTEAD = "thin"
+"""The method for models whose leaves cannot be refitted."""
+AUTO = "auto"
+"""The ``validation_fraction`` that finds rows by itself."""
 
 
 def thin(
@@ -25,13 +38,13 @@ def thin(
     y: Any,
     *,
     sample_weight: Any = None,
-    formulation: str | Formulation = "lp",
+    formulation: str | Formulation | None = None,
     C: float | None = None,
     tolerance: float = 0.0,
-    validation_fraction: float | None = 0.2,
+    validation_fraction: float | str | None = "auto",
     max_trees: int | None = None,
     random_state: Any = None,
-    method: str = "thin",
+    method: str | None = None,
     validation_data: tuple[Any, ...] | None = None,
     epsilon: float | None = None,
     scoring: Any = None,
@@ -39,27 +52,33 @@ def thin(
 ) -> ThinResult:
     """Drop most of a model's trees, keep its accuracy, and get the same kind of model back as a ``ThinResult``.
 
-    The weights of all trees are optimised together; most become zero. X and y may be the rows that the model was
-    trained on, but only rows that it has not seen show whether a smaller model is as good: pass ``validation_data``.
+    The trees that are missed least go, and the values of all leaves of the others are optimised together. How many
+    may go is judged on rows that the model has not seen: pass ``validation_data``, or let models like it be trained
+    on a part of X and judged on the rest.
 
     Parameters
     ----------
     model : fitted classifier of two classes, or list of them
         A model of scikit-learn (boosting, forests, bagging), XGBoost, LightGBM, CatBoost or dualboost; not changed.
     X, y, sample_weight : the rows to thin on, their classes and multiplicities (default: 1)
-    formulation, C, epsilon : what is optimised, as for ``DualBoostClassifier``
-        C=None compares ensembles along a path of C, and refits the one taken on all rows. A number solves once.
     tolerance : float, default=0.0
         The loss of validation accuracy, or of the score that ``scoring`` names, that is allowed; the smallest ensemble
         that meets it is taken.
-    validation_fraction : float, default=0.2
-        The share of rows held out to compare ensembles on; None compares them on the rows used for fitting.
     validation_data : tuple (X, y) or (X, y, sample_weight), default=None
-        Other rows to compare ensembles on; all rows of X are then used for fitting.
+        Rows to compare ensembles on.
+    validation_fraction : "auto", float or None, default="auto"
+        Without ``validation_data``: "auto" trains models like the given one on folds of X (at most 30,000 rows) and
+        compares on the rows left out; where that is not possible, it holds out a fifth of X. A number holds out that
+        share of X. None compares on the rows used for fitting.
     max_trees : int, default=None
         The largest number of trees; if no such ensemble is within ``tolerance``, the best is taken, with a warning.
-    method : {"thin", "reweight"}, default="thin"
-        "thin" imitates the model's decisions. "reweight" is the paper's experiment: votes as columns for the labels y.
+    method : {"refit", "thin", "reweight"}, default=None
+        "refit" gives all leaves new values, for the labels y or the model's probabilities. "thin" gives trees new
+        weights, which imitate the model's decisions. "reweight" is the paper's experiment: votes as columns for the
+        labels y. None is "refit" where leaves can be refitted and no formulation, C or epsilon is given, and otherwise
+        "thin".
+    formulation, C, epsilon : what weights are optimised by, as for ``DualBoostClassifier``; the default is "lp"
+        C=None compares ensembles along a path of C, and refits the one taken on all rows. A number solves once.
     scoring : str, scorer or None, default=None
         What ensembles are compared by: a name of ``sklearn.metrics.get_scorer_names()`` or a scorer made by
         ``sklearn.metrics.make_scorer``; None is the accuracy.
@@ -67,16 +86,75 @@ def thin(
     """
     judge = make_scoring(scoring)
     _check(tolerance, validation_fraction, max_trees, random_state, verbose, is_share=judge.scorer is None)
-    way = METHODS[require_choice("method", method, sorted(METHODS))]
-    programme = _admitted(make_formulation(formulation, C, epsilon))
+    name = _method_for(method, is_about_weights=not (formulation is None and C is None and epsilon is None))
+    programme = _admitted(make_formulation(formulation or "lp", C, epsilon))
     adapter = adapter_for(model)
     rows, validation = read_rows(adapter, X, y, sample_weight), read_validation(adapter, validation_data)
-    shows = verbose > 0
-    task = Thinning(adapter, way, programme, rows, validation, tolerance, max_trees, shows, judge)
+    if name == REFIT and (obstacle := _obstacle(adapter, rows)):
+        if method is not None:
+            warn_not_refitted(obstacle)
+        name = INSTEAD
+    others = validation_fraction if validation is None else validation
+    chosen: Chosen
     with one_blas_thread():
-        is_given = programme.C is not None
-        chosen = task.at_given_C() if is_given else task.along_path(validation_fraction, random_state)
+        if name == REFIT:
+            data = (X, y, sample_weight)
+            tried = _trials(adapter, rows, others, random_state, data)
+            task = Refitting(adapter, rows, tried, tolerance, max_trees, verbose > 0, judge)
+            chosen = task.choose()
+        else:
+            way = METHODS[name]
+            thinning = Thinning(adapter, way, programme, rows, validation, tolerance, max_trees, verbose > 0, judge)
+            is_given = programme.C is not None
+            chosen = (
+                thinning.at_given_C() if is_given else thinning.along_path(_trials(adapter, rows, others, random_state))
+            )
     return make_result(adapter, model, (X, y), chosen, rows, judge.name)
+
+
+def _method_for(method: str | None, is_about_weights: bool) -> str:
+    if method is None:
+        return INSTEAD if is_about_weights else REFIT
+    name = require_choice("method", method, sorted([REFIT, *METHODS]))
+    if name == REFIT and is_about_weights:
+        raise InvalidParameterError(
+            "method='refit' takes no formulation, C or epsilon: leaves are refitted by the logistic loss, and the C of "
+            "its ridge is chosen. Leave them out, or pass method='thin'."
+        )
+    return name
+
+
+def _obstacle(adapter: Adapter, rows: MemberRows) -> str:
+    """Why the leaves of the model cannot be refitted, if they cannot."""
+    if not adapter.refits:
+        return "the members of the model are not all trees"
+    if rows.labels.min() == rows.labels.max():
+        return "y holds one class only"
+    if not len(refittable(rows.leaf_outputs)[0]):
+        return f"a tree has more than {MOST_KINDS} different leaves, or none says anything of the rows of X"
+    return ""
+
+
+def _trials(
+    adapter: Adapter,
+    rows: MemberRows,
+    others: MemberRows | float | str | None,
+    random_state: Any,
+    data: tuple[Any, Any, Any] | None = None,
+) -> trials.Trials:
+    """The rows to compare ensembles on; ``data`` are X, y and the sample weights if models may be trained on these."""
+    if isinstance(others, MemberRows):
+        return trials.given(adapter, rows, others)
+    if others is None:
+        return trials.same_rows(adapter, rows)
+    if not isinstance(others, str):
+        return trials.held_out(adapter, rows, others, random_state)
+    if data is None:
+        return trials.held_out(adapter, rows, trials.HELD_OUT, random_state)
+    found = trials.folds(adapter, *data, random_state)
+    if isinstance(found, str):
+        return trials.held_out(adapter, rows, trials.HELD_OUT, random_state, f" ({found})")
+    return found
 
 
 def _admitted(formulation: Formulation) -> Formulation:
@@ -95,7 +173,9 @@ def _check(
     if not is_number or not 0 <= float(tolerance) < (1 if is_share else np.inf):
         what = "accuracy of at least 0 and below 1; 0.005 is half a point" if is_share else "score of at least 0"
         raise InvalidParameterError(f"tolerance={tolerance!r} must be a loss of {what}.")
-    if validation_fraction is not None:
+    if isinstance(validation_fraction, str):
+        require_choice("validation_fraction", validation_fraction, [AUTO])
+    elif validation_fraction is not None:
         require_fraction("validation_fraction", validation_fraction)
     if max_trees is not None:
         require_integer("max_trees", max_trees, least=1)

@@ -90,4 +90,4 @@ class ThinnedTreesClassifier(ClassifierMixin, BaseEstimator):
     def _features(self, X: Any) -> Features:
         if self.encoder is not None:
             return self.encoder.transform(X)
-        return validate_data(self, X, reset=False, dtype=np.float64, ensure_all_finite="allow-nan")
+        return validate_data(self, X, reset=False, accept_sparse="csr", dtype=np.float64, ensure_all_finite="allow-nan")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -10,9 +11,12 @@ from sklearn.ensemble import AdaBoostClassifier
 from sklearn.tree import DecisionTreeClassifier
 
 from ..._typing import Integers, Vector
-from ..base import Outputs
+from ..base import looked_up
+from ..kinds import NewLeaves
 from ..links import Normalised
-from .scikit_learn import ScikitLearnAdapter, node_counts
+from ..outputs import Outputs
+from .converted_trees import difference
+from .scikit_learn import ScikitLearnAdapter, are_trees, node_counts, of_own_trees
 
 FULL = 2.0
 """The largest value of the decision function, which is between -2 and 2."""
@@ -32,12 +36,24 @@ class AdaBoostAdapter(ScikitLearnAdapter):
         super().__init__(model)
         used = model.estimator_weights_[: len(model.estimators_)]
         self.weights = FULL * used / used.sum()
+        self.refits = are_trees(model.estimators_)
         self.n_nodes, self.n_leaves = node_counts(model.estimators_)
 
     def outputs(self, X: Any) -> Outputs:
         X = np.asarray(X) if hasattr(X, "columns") else X  # members are fitted without the names of columns
         votes = [member.predict(X) == self.classes[1] for member in self._model.estimators_]
         return np.where(np.array(votes), np.float32(1.0), np.float32(-1.0))
+
+    def leaf_outputs(self, X: Any) -> Outputs | None:
+        """The shares of the classes in a leaf: votes alone do not tell leaves apart."""
+        if not self.refits:
+            return None
+        X = np.asarray(X) if hasattr(X, "columns") else X
+        leaves = np.column_stack([member.apply(X) for member in self._model.estimators_])
+        return looked_up([difference(member.tree_) for member in self._model.estimators_], leaves)
+
+    def rewrite(self, kept: Integers, leaves: Sequence[NewLeaves], intercept: float) -> Any:
+        return of_own_trees(self._model, kept, leaves, intercept)
 
     def rebuild(self, kept: Integers, weights: Vector, intercept: float) -> Any:
         thinned = copy.copy(self._model)

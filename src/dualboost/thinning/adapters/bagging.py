@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Iterator
 from typing import Any, ClassVar
 
 import numpy as np
@@ -10,7 +11,9 @@ from sklearn.ensemble import BaggingClassifier
 
 from ..._typing import Integers, Vector
 from ...errors import UnsupportedModelError
-from ..base import Outputs
+from ..base import looked_up
+from ..outputs import Outputs
+from .converted_trees import difference
 from .members import ScaledMember, probabilities
 from .scikit_learn import AverageAdapter, averaged_trees, constants
 
@@ -33,11 +36,22 @@ class BaggingAdapter(AverageAdapter):
             )
 
     def outputs(self, X: Any) -> Outputs:
+        positive = [probabilities(member, part, self._codes) for member, part in self._members_with(X)]
+        return np.asarray(2.0 * np.array(positive) - 1.0, dtype=np.float32)
+
+    def leaf_outputs(self, X: Any) -> Outputs | None:
+        """The shares of the classes in a leaf, as the tree itself holds them."""
+        if not self.refits:
+            return None
+        leaves = np.column_stack([member.apply(part) for member, part in self._members_with(X)])
+        return looked_up([difference(member.tree_) for member in self._model.estimators_], leaves)
+
+    def _members_with(self, X: Any) -> Iterator[tuple[Any, Any]]:
+        """Each member with its own features."""
         X = np.asarray(X) if hasattr(X, "columns") else X  # members are fitted without the names of columns
         X = X.tocsr() if hasattr(X, "tocsr") else np.asarray(X)
         members = zip(self._model.estimators_, self._model.estimators_features_, strict=True)
-        positive = [probabilities(member, X[:, features], self._codes) for member, features in members]
-        return np.asarray(2.0 * np.array(positive) - 1.0, dtype=np.float32)
+        return ((member, X[:, features]) for member, features in members)
 
     def rebuild(self, kept: Integers, weights: Vector, intercept: float) -> Any:
         thinned = copy.copy(self._model)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import os
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -13,9 +14,14 @@ import numpy as np
 
 from ..._typing import Integers, Vector
 from ...errors import UnsupportedModelError
-from ..base import Adapter, Outputs, is_instance_of, looked_up
+from ..base import Adapter, is_instance_of, looked_up
 from ..checks import two_classes, unfitted
+from ..kinds import NewLeaves
 from ..links import Logit
+from ..outputs import Outputs
+
+Change = Callable[[Vector], Vector]
+"""From the values of leaves to others."""
 
 
 class CatBoostAdapter(Adapter):
@@ -23,6 +29,7 @@ class CatBoostAdapter(Adapter):
 
     describes: ClassVar[str] = "catboost.CatBoostClassifier"
     link = Logit()
+    refits = True
 
     @classmethod
     def handles(cls, model: Any) -> bool:
@@ -54,11 +61,21 @@ class CatBoostAdapter(Adapter):
     def outputs(self, X: Any) -> Outputs:
         return looked_up(self._values, np.asarray(self._model.calc_leaf_indexes(X)))
 
+    def fresh(self) -> Any | None:
+        return type(self._model)(**self._model.get_params())  # clone refuses some of its arguments
+
     def rebuild(self, kept: Integers, weights: Vector, intercept: float) -> Any:
+        return self._of(kept, [partial(np.multiply, weight) for weight in weights.tolist()], intercept)
+
+    def rewrite(self, kept: Integers, leaves: Sequence[NewLeaves], intercept: float) -> Any:
+        return self._of(kept, leaves, intercept)
+
+    def _of(self, kept: Integers, changes: Sequence[Change], intercept: float) -> Any:
+        """A model of some trees with other leaves."""
         changed = _as_json(self._model)
         trees = [changed[self._key][j] for j in kept]
-        for tree, weight in zip(trees, weights.tolist(), strict=True):
-            _scale(tree, weight)
+        for tree, change in zip(trees, changes, strict=True):
+            _change(tree, change)
         changed[self._key] = trees
         changed["scale_and_bias"] = [1.0, [intercept]]
         thinned = type(self._model)(**self._model.get_params())
@@ -101,11 +118,11 @@ def _leaves(tree: dict[str, Any]) -> Iterator[float]:
         yield from _leaves(tree["right"])
 
 
-def _scale(tree: dict[str, Any], weight: float) -> None:
+def _change(tree: dict[str, Any], change: Change) -> None:
     if "leaf_values" in tree:
-        tree["leaf_values"] = [weight * value for value in tree["leaf_values"]]
+        tree["leaf_values"] = change(np.array(tree["leaf_values"], dtype=float)).tolist()
     elif "value" in tree:
-        tree["value"] *= weight
+        tree["value"] = float(change(np.array([tree["value"]], dtype=float))[0])
     else:
-        _scale(tree["left"], weight)
-        _scale(tree["right"], weight)
+        _change(tree["left"], change)
+        _change(tree["right"], change)

@@ -12,9 +12,10 @@ from sklearn.frozen import FrozenEstimator
 
 from ..._typing import Integers, Vector
 from ...errors import UnsupportedModelError
-from ..base import Adapter, Outputs
+from ..base import Adapter
 from ..checks import names_of, pickled_bytes, require_fitted, two_classes
 from ..links import Average
+from ..outputs import Outputs
 from .members import ScaledMember, probabilities
 from .scikit_learn import constants, node_counts
 

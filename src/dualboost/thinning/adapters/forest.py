@@ -8,7 +8,9 @@ from typing import Any, ClassVar
 from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
 
 from ..._typing import Integers, Vector
-from ..base import Outputs, looked_up
+from ..base import looked_up
+from ..outputs import Outputs
+from .converted_trees import difference
 from .scikit_learn import AverageAdapter, averaged_trees
 
 
@@ -22,7 +24,7 @@ class ForestAdapter(AverageAdapter):
         return isinstance(model, (RandomForestClassifier, ExtraTreesClassifier))
 
     def outputs(self, X: Any) -> Outputs:
-        values = [tree.tree_.value[:, 0, 1] - tree.tree_.value[:, 0, 0] for tree in self._model.estimators_]
+        values = [difference(tree.tree_) for tree in self._model.estimators_]
         return looked_up(values, self._model.apply(X))
 
     def rebuild(self, kept: Integers, weights: Vector, intercept: float) -> Any:

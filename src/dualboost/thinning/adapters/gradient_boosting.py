@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -11,8 +12,10 @@ from sklearn.ensemble import GradientBoostingClassifier
 
 from ..._typing import Integers, Vector
 from ...errors import UnsupportedModelError
-from ..base import Outputs, looked_up
+from ..base import looked_up
+from ..kinds import NewLeaves
 from ..links import Logit
+from ..outputs import Outputs
 from .scikit_learn import ScikitLearnAdapter, node_counts, scaled_tree
 
 
@@ -20,6 +23,8 @@ class GradientBoostingAdapter(ScikitLearnAdapter):
     """Leaves are scaled; the first tree kept also gets the difference of the intercept from the model's constant."""
 
     describes: ClassVar[str] = "GradientBoostingClassifier"
+    refits = True
+    link: Logit
 
     @classmethod
     def handles(cls, model: Any) -> bool:
@@ -46,10 +51,20 @@ class GradientBoostingAdapter(ScikitLearnAdapter):
         return looked_up(values, self._model.apply(X)[:, :, 0].astype(np.intp))
 
     def rebuild(self, kept: Integers, weights: Vector, intercept: float) -> Any:
-        shifts = np.zeros(len(kept))
-        shifts[0] = (intercept - self.intercept) / self._model.learning_rate
-        scaled = zip(kept, weights, shifts, strict=True)
-        changed = [scaled_tree(self._trees[j], weight, shift) for j, weight, shift in scaled]
+        changed = [scaled_tree(self._trees[j], weight, 0.0) for j, weight in zip(kept, weights, strict=True)]
+        return self._of(kept, changed, intercept)
+
+    def rewrite(self, kept: Integers, leaves: Sequence[NewLeaves], intercept: float) -> Any:
+        rate, slope = self._model.learning_rate, self.link.slope
+        changed = [copy.deepcopy(self._trees[j]) for j in kept]
+        for tree, new in zip(changed, leaves, strict=True):
+            tree.tree_.value[:, 0, 0] = new(rate * tree.tree_.value[:, 0, 0]) / (rate * slope)
+        return self._of(kept, changed, intercept / slope)
+
+    def _of(self, kept: Integers, changed: list[Any], intercept: float) -> Any:
+        """A model of copies of some trees, the first of which gets what the intercept differs by."""
+        shift = (intercept - self.intercept) / self._model.learning_rate
+        changed[0].tree_.value[:, 0, 0] += shift
         thinned = copy.copy(self._model)
         thinned.estimators_ = np.array(changed, dtype=object).reshape(-1, 1)
         thinned.n_estimators_ = len(kept)

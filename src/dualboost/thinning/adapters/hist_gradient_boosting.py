@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -12,8 +13,9 @@ from ..._typing import Integers, Matrix, Vector
 from ...errors import UnsupportedModelError
 from ...trees.pruning import pruned
 from ...trees.tree import Tree, constant_tree
-from ..base import Outputs
+from ..kinds import NewLeaves
 from ..links import Logit
+from ..outputs import Outputs
 from ..tree_model import ThinnedTreesClassifier
 from .scikit_learn import ScikitLearnAdapter
 
@@ -41,6 +43,7 @@ class HistGradientBoostingAdapter(ScikitLearnAdapter):
     describes: ClassVar[str] = "HistGradientBoostingClassifier (the result is a ThinnedTreesClassifier)"
     keeps_type: ClassVar[bool] = False
     link = Logit()
+    refits = True
 
     @classmethod
     def handles(cls, model: Any) -> bool:
@@ -67,7 +70,14 @@ class HistGradientBoostingAdapter(ScikitLearnAdapter):
         return np.array([tree.vote(X) for tree in self._trees], dtype=np.float32)
 
     def rebuild(self, kept: Integers, weights: Vector, intercept: float) -> Any:
-        trees = [pruned(self._trees[j]) for j in kept]
+        return self._of([self._trees[j] for j in kept], weights, intercept)
+
+    def rewrite(self, kept: Integers, leaves: Sequence[NewLeaves], intercept: float) -> Any:
+        trees = [self._trees[j].with_votes(new(self._trees[j].votes)) for j, new in zip(kept, leaves, strict=True)]
+        return self._of(trees, np.ones(len(trees)), intercept)
+
+    def _of(self, trees: list[Tree], weights: Vector, intercept: float) -> Any:
+        trees = [pruned(tree) for tree in trees]
         thinned = ThinnedTreesClassifier(trees, weights, intercept, self.classes, self.n_features or 0, self._encoder)
         names = getattr(self._model, "feature_names_in_", None)
         if names is not None:

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import copy
 import re
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import lightgbm
 import numpy as np
+from sklearn.base import clone
 
 from ..._typing import Integers, Vector
 from ...errors import UnsupportedModelError
 from ...trees.lightgbm_text import parse_trees
-from ..base import Adapter, Outputs, looked_up
+from ..base import Adapter, looked_up
 from ..checks import require_fitted, two_classes
+from ..kinds import NewLeaves
 from ..links import Logit
+from ..outputs import Outputs
 
 OBJECTIVE = re.compile(r"^objective=(\S+)(?:.*\bsigmoid:(\S+))?", re.MULTILINE)
 
@@ -23,6 +27,8 @@ class LightGBMAdapter(Adapter):
     """``LGBMClassifier`` and ``Booster``; with early stopping, the trees up to the best iteration."""
 
     describes: ClassVar[str] = "lightgbm.LGBMClassifier, lightgbm.Booster"
+    refits = True
+    link: Logit
 
     @classmethod
     def handles(cls, model: Any) -> bool:
@@ -73,13 +79,24 @@ class LightGBMAdapter(Adapter):
         leaves = np.asarray(self._model.predict(X, pred_leaf=True)).reshape(-1, len(self._trees))
         return looked_up([tree.votes for tree in self._trees], leaves)
 
+    def fresh(self) -> Any | None:
+        """Without early stopping, which needs rows that are not given here, but with as many trees as it left."""
+        return clone(self._model).set_params(n_estimators=len(self._trees)) if self._is_classifier else None
+
     def rebuild(self, kept: Integers, weights: Vector, intercept: float) -> Any:
+        return self._of(kept, [a * self._trees[j].votes for j, a in zip(kept, weights, strict=True)], intercept)
+
+    def rewrite(self, kept: Integers, leaves: Sequence[NewLeaves], intercept: float) -> Any:
+        slope = self.link.slope
+        values = [new(self._trees[j].votes) / slope for j, new in zip(kept, leaves, strict=True)]
+        return self._of(kept, values, intercept / slope)
+
+    def _of(self, kept: Integers, values: list[Vector], intercept: float) -> Any:
+        """A model of some trees with other leaves, the first of which get the intercept."""
         header, *sections = self._text.split("\nTree=")
         *_, tail = sections[-1].partition("\nend of trees")
         header = re.sub(r"^(tree_sizes=.*|average_output)\n", "", header + "\n", flags=re.MULTILINE)
-        shifts = np.zeros(len(kept))
-        shifts[0] = intercept
-        values = [a * self._trees[j].votes + b for j, a, b in zip(kept, weights, shifts, strict=True)]
+        values = [values[0] + intercept, *values[1:]]
         changed = [_with_leaves(sections[j], number, values[number]) for number, j in enumerate(kept)]
         text = header + "\n".join(changed) + "\nend of trees" + tail
         booster = lightgbm.Booster(model_str=lightgbm.Booster(model_str=text).model_to_string())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, ClassVar
 
@@ -9,11 +10,14 @@ import numpy as np
 
 from ..._typing import Integers, Vector
 from ...estimators.classifier import DualBoostClassifier
+from ...models.ensemble import WeightStages
 from ...tasks import require_two_classes
 from ...trees.pruning import pruned
 from ...trees.tree import Tree, constant_tree, n_leaves
-from ..base import Outputs, Probability
-from ..links import Normalised
+from ..base import Probability
+from ..kinds import NewLeaves
+from ..links import Logit, Normalised
+from ..outputs import Outputs
 from .scikit_learn import ScikitLearnAdapter
 
 
@@ -26,7 +30,7 @@ class OwnAdapter(ScikitLearnAdapter):
     """
 
     describes: ClassVar[str] = "DualBoostClassifier"
-    link = Normalised()
+    link: Normalised | Logit
 
     @classmethod
     def handles(cls, model: Any) -> bool:
@@ -35,8 +39,13 @@ class OwnAdapter(ScikitLearnAdapter):
     def __init__(self, model: Any) -> None:
         super().__init__(model)
         require_two_classes(model.fitted_.task, "thinned")
-        total = float(model.weights_.sum())
+        ensemble = model.fitted_.ensemble
+        self._is_normalised = ensemble.is_normalised
+        self.link = Normalised() if self._is_normalised else Logit()
+        total = float(model.weights_.sum()) if self._is_normalised else 1.0
         self.weights = model.weights_ / total if total > 0 else model.weights_.copy()
+        self.intercept = ensemble.intercept / total if total > 0 else 0.0
+        self.refits = all(isinstance(learner, Tree) for learner in model.estimators_)
         self.n_leaves = np.array([n_leaves(learner) for learner in model.estimators_], dtype=np.intp)
         self.n_nodes = 2 * self.n_leaves - 1
 
@@ -46,19 +55,41 @@ class OwnAdapter(ScikitLearnAdapter):
     def rebuild(self, kept: Integers, weights: Vector, intercept: float) -> Any:
         kept_learners = [self._model.estimators_[j] for j in kept]
         learners = [pruned(learner) if isinstance(learner, Tree) else learner for learner in kept_learners]
-        if intercept:
+        if self._is_normalised and intercept:
             learners.append(constant_tree(1.0 if intercept > 0 else -1.0))
             weights = np.append(weights, abs(intercept))
-        return self._model.with_fitted(self._model.fitted_.with_learners(learners, weights))
+        fitted = self._model.fitted_.with_learners(learners, weights)
+        ensemble = replace(fitted.ensemble, intercept=0.0 if self._is_normalised else intercept)
+        return self._model.with_fitted(replace(fitted, ensemble=ensemble))
+
+    def rewrite(self, kept: Integers, leaves: Sequence[NewLeaves], intercept: float) -> Any:
+        """Scores become log-odds, which are not normalised; each tree votes at most 1, its weight does the rest."""
+        values = [new(self._model.estimators_[j].votes) for j, new in zip(kept, leaves, strict=True)]
+        sizes = np.array([max(float(np.abs(own).max()), np.finfo(float).tiny) for own in values])
+        learners = [
+            pruned(self._model.estimators_[j].with_votes(own / size))
+            for j, own, size in zip(kept, values, sizes.tolist(), strict=True)
+        ]
+        fitted = self._model.fitted_.with_learners(learners, sizes)
+        ensemble = replace(fitted.ensemble, intercept=intercept, is_normalised=False)
+        calibration, stages = fitted.task.identity_calibration(), WeightStages([sizes], [intercept])
+        return self._model.with_fitted(replace(fitted, ensemble=ensemble, calibration=calibration, stages=stages))
 
     def probability(self, raw: Vector) -> Vector:
         fitted = self._model.fitted_
         return fitted.task.probabilities(raw, fitted.calibration)[:, 1]
 
     def recalibrated(self, scores: Vector, labels: Vector, counts: Vector) -> Probability:
-        task = self._model.fitted_.task
-        return lambda raw: task.probabilities(raw, task.calibrate(scores, labels, counts))[:, 1]
+        task, fitted = self._model.fitted_.task, self._model.fitted_
+        curve = fitted.calibration if self._gives_log_odds else task.calibrate(scores, labels, counts)
+        return lambda raw: task.probabilities(raw, curve)[:, 1]
 
     def with_probabilities(self, model: Any, scores: Vector, labels: Vector, counts: Vector) -> Any:
         fitted = model.fitted_
+        if self._gives_log_odds:
+            return model
         return model.with_fitted(replace(fitted, calibration=fitted.task.calibrate(scores, labels, counts)))
+
+    @property
+    def _gives_log_odds(self) -> bool:
+        return not self._is_normalised and self._model.fitted_.formulation.gives_log_odds

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from sklearn.base import clone
 
 from ..._typing import Integers, Vector
 from ..base import Adapter
 from ..checks import names_of, pickled_bytes, require_fitted, two_classes
+from ..kinds import NewLeaves
 from ..links import Average
+from ..tree_model import ThinnedTreesClassifier
+from .converted_trees import converted
 
 
 class ScikitLearnAdapter(Adapter):
@@ -30,6 +35,9 @@ class ScikitLearnAdapter(Adapter):
     def n_features(self) -> int | None:
         return int(self._model.n_features_in_)
 
+    def fresh(self) -> Any | None:
+        return clone(self._model)
+
     def raw_scores(self, model: Any, X: Any) -> Vector:
         return np.asarray(model.decision_function(X))
 
@@ -46,10 +54,32 @@ class AverageAdapter(ScikitLearnAdapter):
         super().__init__(model)
         n = len(model.estimators_)
         self.weights = np.full(n, 1.0 / n)
+        self.refits = are_trees(model.estimators_)
         self.n_nodes, self.n_leaves = node_counts(model.estimators_)
+
+    def rewrite(self, kept: Integers, leaves: Sequence[NewLeaves], intercept: float) -> Any:
+        return of_own_trees(self._model, kept, leaves, intercept)
 
     def raw_scores(self, model: Any, X: Any) -> Vector:
         return 2.0 * np.asarray(model.predict_proba(X))[:, 1] - 1.0
+
+
+def are_trees(members: Sequence[Any]) -> bool:
+    """Whether all members are scikit-learn's trees for two classes."""
+    return all(hasattr(member, "tree_") and member.tree_.value.shape[1:] == (1, 2) for member in members)
+
+
+def of_own_trees(model: Any, kept: Integers, leaves: Sequence[NewLeaves], intercept: float) -> ThinnedTreesClassifier:
+    """Some members of an ensemble of trees as trees of ours, since log-odds are no average of probabilities."""
+    subsets = getattr(model, "estimators_features_", None)
+    trees = [
+        converted(model.estimators_[j].tree_, new, None if subsets is None else np.asarray(subsets[j]))
+        for j, new in zip(kept.tolist(), leaves, strict=True)
+    ]
+    thinned = ThinnedTreesClassifier(trees, np.ones(len(trees)), intercept, two_classes(model), model.n_features_in_)
+    if hasattr(model, "feature_names_in_"):
+        thinned.feature_names_in_ = model.feature_names_in_
+    return thinned
 
 
 def node_counts(members: list[Any]) -> tuple[Integers, Integers]:

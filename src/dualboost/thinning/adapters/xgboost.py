@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import numpy as np
+from sklearn.base import clone
 
 from ..._typing import Integers, Vector
 from ...errors import UnsupportedModelError
-from ..base import Adapter, Outputs, is_instance_of, looked_up
+from ..base import Adapter, is_instance_of, looked_up
 from ..checks import unfitted
+from ..kinds import NewLeaves
 from ..links import Logit
+from ..outputs import Outputs
 
 OBJECTIVES = ("binary:logistic", "binary:logitraw", "reg:logistic")
 
@@ -21,6 +25,7 @@ class XGBoostAdapter(Adapter):
 
     describes: ClassVar[str] = "xgboost.XGBClassifier, xgboost.Booster"
     link = Logit()
+    refits = True
 
     @classmethod
     def handles(cls, model: Any) -> bool:
@@ -99,15 +104,25 @@ class XGBoostAdapter(Adapter):
         names = None if hasattr(X, "columns") else self._booster.feature_names
         return self._xgboost.DMatrix(X, feature_names=names, enable_categorical=True)
 
+    def fresh(self) -> Any | None:
+        """Without early stopping, which needs rows that are not given here, but with as many rounds as it left."""
+        if not self._is_classifier:
+            return None
+        return clone(self._model).set_params(n_estimators=self._n_used, early_stopping_rounds=None)
+
     def rebuild(self, kept: Integers, weights: Vector, intercept: float) -> Any:
-        shifts = np.zeros(len(kept))
-        shifts[0] = intercept - self.intercept
+        return self._of(kept, [a * self._values[j] for j, a in zip(kept, weights, strict=True)], intercept)
+
+    def rewrite(self, kept: Integers, leaves: Sequence[NewLeaves], intercept: float) -> Any:
+        return self._of(kept, [new(self._values[j]) for j, new in zip(kept, leaves, strict=True)], intercept)
+
+    def _of(self, kept: Integers, values: list[Vector], intercept: float) -> Any:
+        """A model of some trees with other leaves, the first of which get what the intercept differs by."""
+        values = [values[0] + (intercept - self.intercept), *values[1:]]
         changed = json.loads(self._booster.save_raw("json"))
         model = _tree_model(changed)
-        scaled = zip(kept.tolist(), weights.tolist(), shifts.tolist(), strict=True)
         model["trees"] = [
-            _with_leaves(model["trees"][j], number, scale * self._values[j] + shift)
-            for number, (j, scale, shift) in enumerate(scaled)
+            _with_leaves(model["trees"][j], number, values[number]) for number, j in enumerate(kept.tolist())
         ]
         model["tree_info"] = [0] * len(kept)
         model["iteration_indptr"] = list(range(len(kept) + 1))

@@ -1,0 +1,116 @@
+"""The ensembles of one trial: the first members, and members with refitted leaves."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from scipy.special import expit
+
+from .._typing import Vector
+from ..tasks.binary import TwoClasses
+from ..tasks.scoring import Scoring
+from .base import Probability
+from .kinds import refitted_scores
+from .leaf_path import LeafPath, Stage
+from .point import Point
+from .rows import MemberRows
+from .trials import Trial
+
+SHRINKING = 0.87
+"""Each size is about this fraction of the one before."""
+CS = (20.0, 100.0, 500.0, 2500.0)
+"""The prices of the mean loss that are tried for refitted leaves, against a ridge of one."""
+IMITATING_CS = (500.0, 2500.0)
+"""The same where the model's own probabilities are fitted, which have less noise than y."""
+MANY_LEAVES = 1000
+"""For models with more leaves than this, every second of these prices must do."""
+REFIT, IMITATE = "refit", "imitate"
+"""Leaves that are fitted to y, and leaves that are fitted to the model's own probabilities."""
+
+
+def prices_for(n_leaves: int) -> list[tuple[str, float]]:
+    """What leaves are fitted to, and C, for a model with so many leaves."""
+    prices = [*((REFIT, C) for C in CS), *((IMITATE, C) for C in IMITATING_CS)]
+    return prices if n_leaves <= MANY_LEAVES else prices[1::2]
+
+
+def sizes_below(n_members: int, max_trees: int | None) -> list[int]:
+    """The sizes that are tried, the largest first: all below that of the model, and ``max_trees`` itself."""
+    sizes, size = set(), n_members
+    while size > 1:
+        size = min(size - 1, int(SHRINKING * size))
+        sizes.add(size)
+    if max_trees is not None and max_trees < n_members:
+        sizes.add(max_trees)
+    return sorted(sizes, reverse=True)
+
+
+@dataclass(frozen=True, eq=False)
+class Candidates:
+    """The ensembles of a model, fitted to some rows and judged on others."""
+
+    trial: Trial
+    scoring: Scoring
+
+    def path(self, way: str) -> LeafPath:
+        return self._refitting if way == REFIT else self._imitating
+
+    @cached_property
+    def _refitting(self) -> LeafPath:
+        return LeafPath(self.trial.training)
+
+    @cached_property
+    def _imitating(self) -> LeafPath:
+        rows = self.trial.training
+        return LeafPath(rows.imitating(np.clip(self.trial.adapter.probability(rows.full_scores), 0.0, 1.0)))
+
+    def truncated(self, size: int) -> Point:
+        """The first members of the model; only the scale and the shift of their sum are fitted, to the model's own
+        probabilities."""
+        adapter, fitted = self.trial.adapter, self.trial.training
+        members, weights, intercept = np.arange(size), adapter.weights[:size], adapter.intercept
+        raw, goals = fitted.scores(members, weights, intercept), adapter.link.probability(fitted.full_scores)
+        largest = float(np.abs(weights).sum()) + abs(intercept)
+        factor, shift = adapter.link.recalibration(raw, goals, fitted.counts, largest)
+        weights, intercept = factor * weights, factor * intercept + shift
+        curve = adapter.recalibrated(factor * raw + shift, fitted.labels, fitted.counts)
+        scores = self._judged(lambda rows: rows.scores(members, weights, intercept), curve)
+        return Point(np.nan, members, weights, intercept, *scores, way="truncate")
+
+    def refitted(self, way: str, C: float, sizes: Sequence[int]) -> Iterator[tuple[Point, float]]:
+        """Members with refitted leaves, and their log loss on the rows that they are judged on."""
+        for stage in self.path(way).stages(C, sizes):
+            yield self.point(way, C, stage), _log_loss(_scores(self.trial.judged, stage), self.trial.judged)
+
+    def point(self, way: str, C: float, stage: Stage) -> Point:
+        """A stage of the path, with its scores."""
+        scores = self._judged(lambda rows: _scores(rows, stage), expit)
+        weights = np.ones(len(stage.members))
+        return Point(C, stage.members, weights, stage.intercept, *scores, stage.solution, stage.leaves, way)
+
+    def full_score(self) -> float:
+        rows, adapter = self.trial.judged, self.trial.adapter
+        return self.scoring.score(rows.scored(rows.full_scores, self._task, adapter.probability))
+
+    def _judged(self, scores: Callable[[MemberRows], Vector], curve: Probability) -> tuple[float, float]:
+        """The score on the rows fitted to, and that on the other rows, which is not a number if there are none."""
+        fitted, judged = self.trial.training, self.trial.judged
+        on_fitted = self.scoring.score(fitted.scored(scores(fitted), self._task, curve))
+        if judged is fitted:
+            return on_fitted, np.nan
+        return on_fitted, self.scoring.score(judged.scored(scores(judged), self._task, curve))
+
+    @property
+    def _task(self) -> TwoClasses:
+        return TwoClasses(self.trial.adapter.classes)
+
+
+def _scores(rows: MemberRows, stage: Stage) -> Vector:
+    return refitted_scores(rows.leaf_outputs[stage.members], stage.leaves, stage.intercept)
+
+
+def _log_loss(scores: Vector, rows: MemberRows) -> float:
+    return float(rows.counts @ np.logaddexp(0.0, -rows.labels * scores) / rows.counts.sum())

@@ -1,0 +1,58 @@
+"""What thinning warns of."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+
+import numpy as np
+
+from ..errors import ThinningWarning
+from .rows import MemberRows
+from .tried import Tried, take
+
+BY_HEART = 0.999
+"""A model with at least this accuracy is assumed to know the rows by heart."""
+LIGHT = 0.1
+"""If the mean of ``sample_weight`` is below this, it is probably not meant as multiplicities."""
+USER = 5
+"""The ``stacklevel`` that makes a warning point to the user's call of ``thin``."""
+
+
+def warn_by_heart(rows: MemberRows) -> None:
+    if rows.full_accuracy >= BY_HEART:
+        _warn(
+            f"The model is right on {rows.full_accuracy:.1%} of the rows of X, as on rows that it knows by heart. They "
+            "do not show how many trees it needs: pass rows that it has not seen as validation_data."
+        )
+
+
+def warn_best_of_few(max_trees: int, score_name: str, enough: float) -> None:
+    _warn(f"No ensemble of {max_trees} trees reaches the {score_name} asked for, {enough:.4f}: the best one is taken.")
+
+
+def warn_unchanged(
+    path: Sequence[Tried], enough: float, tolerance: float, rows: MemberRows, score_name: str, by_heart_hint: bool
+) -> None:
+    """No smaller ensemble is good enough: say which one comes closest, and what may be the matter with the rows."""
+    closest, hint = take(path, np.inf), ""
+    if closest is not None and closest.size < rows.n_members:
+        needed = np.ceil(1e4 * (tolerance + enough - closest.score)) / 1e4
+        trees = "1 tree" if closest.size == 1 else f"{closest.size} trees"
+        hint = f" The closest has {trees} and {score_name} {closest.score:.4f}; tolerance={needed:g} takes it."
+    if by_heart_hint and rows.full_accuracy >= BY_HEART:
+        hint += " The model knows the rows of X by heart: rows that it has not seen, as X and y, may do better."
+    if rows.counts.sum() < LIGHT * len(rows.counts):
+        total = f"{rows.counts.sum():.3g}"
+        hint += f" The sample weights add up to {total}: as repetitions, they should have a mean of one."
+    _warn(
+        f"No smaller ensemble reaches the {score_name} asked for, {enough:.4f}: the model is returned as it was.{hint}"
+    )
+
+
+def warn_not_refitted(reason: str) -> None:
+    _warn(f"method='refit': {reason}. New weights are computed instead, as by method='thin'.")
+
+
+def _warn(message: str) -> None:
+    warnings.warn(message, ThinningWarning, stacklevel=USER)

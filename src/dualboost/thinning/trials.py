@@ -1,0 +1,111 @@
+"""The rows that ensembles are judged on, and the model that is thinned for it.
+
+A model looks better on the rows it was trained on than it is, and so do its trees. So where no other rows are given,
+a model like it is trained on a part of the rows, thinned there, and judged on the rest, in turn for each part: the
+size that such models need is the size that the given model is thinned to.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.model_selection import StratifiedKFold, train_test_split
+from sklearn.utils import _safe_indexing, check_random_state
+
+from .._typing import Integers
+from ..data.splitting import hold_out
+from ..estimators.parameters import as_sample_weight
+from .adapters import adapter_for
+from .base import Adapter
+from .reading import read_rows
+from .rows import MemberRows
+
+FOLDS = 3
+"""How many parts the rows are divided into."""
+MOST_ROWS = 30_000
+"""Of more rows than this, a sample is divided: training the model again must not take much longer than before."""
+HELD_OUT = 0.2
+"""The share of the rows to judge on where the model cannot be trained again."""
+FOLDS_SEED = 0
+"""The order in which rows are dealt to the parts if no ``random_state`` is given, so that results are reproducible."""
+
+
+class Trial(NamedTuple):
+    """A model, the rows to fit its smaller ensembles to, and the rows to judge them on."""
+
+    adapter: Adapter
+    training: MemberRows
+    judged: MemberRows
+
+
+class Trials(NamedTuple):
+    """All trials, and in words what they are judged on."""
+
+    trials: Sequence[Trial]
+    judged_on: str
+    is_honest: bool
+    """Whether the models have not seen the rows that they are judged on."""
+
+
+def given(adapter: Adapter, rows: MemberRows, validation: MemberRows) -> Trials:
+    """Rows given by the user."""
+    return Trials(
+        [Trial(adapter, rows, validation)], f"validation_data ({len(validation.labels)} rows)", is_honest=True
+    )
+
+
+def same_rows(adapter: Adapter, rows: MemberRows) -> Trials:
+    return Trials([Trial(adapter, rows, rows)], "the rows of X that ensembles are fitted to", is_honest=False)
+
+
+def held_out(adapter: Adapter, rows: MemberRows, fraction: float, random_state: Any, why: str = "") -> Trials:
+    """A part of the rows, which the model itself may have been trained on."""
+    held = hold_out(rows.labels, rows.counts, fraction, check_random_state(random_state))
+    is_held = np.zeros(len(rows.labels), dtype=bool)
+    is_held[held] = True
+    words = f"{len(held)} rows of X held out, which the model may have been trained on{why}"
+    return Trials([Trial(adapter, rows.part(~is_held), rows.part(is_held))], words, is_honest=False)
+
+
+def folds(adapter: Adapter, X: Any, y: Any, sample_weight: Any, random_state: Any) -> Trials | str:
+    """Models like the given one, trained on all folds but one and judged on that one; or why there are none."""
+    if adapter.fresh() is None:
+        return "it cannot be trained again"
+    labels = np.asarray(y).ravel()
+    counts = as_sample_weight(sample_weight, len(labels))
+    seed = FOLDS_SEED if random_state is None else random_state
+    present = _sampled(np.flatnonzero(counts > 0), labels, seed)
+    if np.unique(labels[present], return_counts=True)[1].min() < FOLDS:
+        return f"a class has fewer than {FOLDS} rows"
+    parts = StratifiedKFold(FOLDS, shuffle=True, random_state=seed).split(present, labels[present])
+    trials = []
+    for train, test in parts:
+        try:
+            trials.append(_trial(adapter.fresh(), X, labels, counts, present[train], present[test]))
+        except Exception as error:  # other libraries raise anything
+            reason = (str(error).strip() or type(error).__name__).splitlines()[0]
+            return f"training it again failed: {reason[:200]}"
+    words = f"{FOLDS} folds of X ({len(present)} rows), by models like this one trained on the other folds"
+    return Trials(trials, words, is_honest=True)
+
+
+def _trial(fresh: Any, X: Any, y: NDArray[Any], counts: NDArray[Any], train: Integers, test: Integers) -> Trial:
+    weights = {} if (counts[train] == 1).all() else {"sample_weight": counts[train]}
+    part = _safe_indexing(X, train)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the user has seen the warnings of this model
+        model = fresh.fit(part, y[train], **weights)
+    adapter = adapter_for(model)
+    training = read_rows(adapter, part, y[train], counts[train])
+    return Trial(adapter, training, read_rows(adapter, _safe_indexing(X, test), y[test], counts[test]))
+
+
+def _sampled(present: Integers, labels: NDArray[Any], seed: Any) -> Integers:
+    if len(present) <= MOST_ROWS:
+        return present
+    kept, _ = train_test_split(present, train_size=MOST_ROWS, stratify=labels[present], random_state=seed)
+    return np.sort(kept)
