@@ -4,8 +4,8 @@ Grow a tree from the gradient and the curvature of the loss, re-optimise every l
 are grown than asked for; then those that are missed least are eliminated, and each tree that remains is grown once more
 against all others, and kept if the objective falls. At the end all leaves are solved to the duality gap.
 
-Under "logistic", trees are grown at one of three values of C, whichever is nearest to the C asked for, which decides the
-values of their leaves: trees grown at each C were no better, and tuning is cheap where values of C share their trees.
+Under "logistic", trees are grown at one of three values of C, whichever is nearest to the C asked for, which decides
+the values of their leaves: trees grown at each C were no better, and tuning is cheap where values of C share trees.
 """
 
 from __future__ import annotations
