@@ -34,7 +34,7 @@ from ..tasks import CLASSIFICATION
 from ..tasks.scoring import make_scoring
 from .conclusion import conclude
 from .degenerate import warn_if_degenerate
-from .parameters import as_callbacks, check_common
+from .parameters import DEFAULT_SIZES, EnsembleSize, as_callbacks, check_common
 from .prediction import PredictionMixin
 from .problem import Problem, Rewire
 from .reading import TrainingSet, read_training_set
@@ -77,10 +77,12 @@ class DualBoostClassifier(InspectionMixin, PredictionMixin, ClassifierMixin, Bas
         STreeD (an extra) and a time budget at more. A classifier, ``ClassifierLearner(classifier)``, is cloned and must
         take ``sample_weight``. The learner objects have options: a depth of their own, confidence-rated votes, and
         more. All learners of a list are used.
-    max_depth : int, default=1
-        The greatest depth of a tree, unless its learner has a depth of its own.
-    max_trees : int, default=100
-        The greatest number of trees generated; where leaves are corrected, of the result.
+    max_depth : int, default=None
+        The greatest depth of a tree, unless its learner has a depth of its own. None means 5 where leaves are
+        corrected, and stumps, 1, where trees are.
+    max_trees : int, default=None
+        The greatest number of trees: those of the result where leaves are corrected, and those generated where trees
+        are. None means 50 and 100.
     tol : float, default=1e-6
         The largest relative duality gap of a solution, and the smallest improvement of the (normalised) edge that lets
         a tree enter.
@@ -185,8 +187,8 @@ class DualBoostClassifier(InspectionMixin, PredictionMixin, ClassifierMixin, Bas
         corrects: str | None = None,
         epsilon: float | None = None,
         learner: Any = "cart",
-        max_depth: int = 1,
-        max_trees: int = 100,
+        max_depth: int | None = None,
+        max_trees: int | None = None,
         tol: float = 1e-6,
         solver: SolverOptions | None = None,
         validation_fraction: float | None = None,
@@ -224,7 +226,8 @@ class DualBoostClassifier(InspectionMixin, PredictionMixin, ClassifierMixin, Bas
         training_set = read_training_set(self, CLASSIFICATION, X, y, sample_weight)
         formulation, tuning = self._choose_formulation(training_set)
         problem = self._pose(training_set, formulation)
-        trace = self._generate(problem, (tuning and tuning.max_trees) or self.max_trees)
+        most = tuning.max_trees if tuning is not None else None
+        trace = self._generate(problem, most or self._size(formulation).trees)
         fitted = conclude(problem, trace, tuning, effective_n_jobs(self.n_jobs))
         warn_if_degenerate(fitted, problem.wiring)
         self._fitted = fitted
@@ -254,17 +257,23 @@ class DualBoostClassifier(InspectionMixin, PredictionMixin, ClassifierMixin, Bas
         algebra = Rows(rows.counts, data.task.groups(rows.targets), effective_n_jobs(self.n_jobs))
         training_data = TrainingData(rows.X, sorted(data.encoder.categories))
         if self._corrected(formulation) == "leaves":
-            context = PricingContext(self.max_depth, effective_n_jobs(self.n_jobs))
+            context = PricingContext(self._size(formulation).depth, effective_n_jobs(self.n_jobs))
             grower = make_grower(self.learner, training_data, context)
             return wire_leaves(data.task, rows.targets, formulation, algebra, solver, precision, grower)
         sides = formulation.side_rows(algebra, rows.X.shape[1])
-        columns = Columns(algebra, capacity=min(self.max_trees, 128), sides=sides)
+        size = self._size(formulation)
+        columns = Columns(algebra, capacity=min(size.trees, 128), sides=sides)
         context = PricingContext(
-            self.max_depth, effective_n_jobs(self.n_jobs), leave_out_zeros=solver.active_rows is not None
+            size.depth, effective_n_jobs(self.n_jobs), leave_out_zeros=solver.active_rows is not None
         )
         pool = make_pool(self.learner, training_data, context, rotate=solver.schedule == "rotate")
         has_intercept = formulation.has_intercept
         return wire(data.task, rows.targets, formulation, columns, solver, precision, pool, has_intercept)
+
+    def _size(self, formulation: Formulation) -> EnsembleSize:
+        """The greatest depth and number of trees: those asked for, or the defaults of what is corrected."""
+        default = DEFAULT_SIZES[self._corrected(formulation)]
+        return EnsembleSize(self.max_depth or default.depth, self.max_trees or default.trees)
 
     def _corrected(self, formulation: Formulation) -> str:
         """What is re-optimised: leaves only where learners are trees."""

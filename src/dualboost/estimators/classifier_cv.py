@@ -79,8 +79,8 @@ class DualBoostClassifierCV(TunedAttributes, DualBoostClassifier):
         corrects: str | None = None,
         epsilon: float | None = None,
         learner: Any = "cart",
-        max_depth: int = 1,
-        max_trees: int = 100,
+        max_depth: int | None = None,
+        max_trees: int | None = None,
         tol: float = 1e-6,
         solver: SolverOptions | None = None,
         cv: Any = None,
@@ -139,7 +139,7 @@ class DualBoostClassifierCV(TunedAttributes, DualBoostClassifier):
         chosen = min(np.flatnonzero(allowed), key=lambda k: (trees[k], -known[k], k))
         Cs = np.array([point.C for point in folds[0]])
         path = {"C": Cs, "score": mean, "standard_error": error, "n_trees": trees}
-        most = self._sizes()[chosen // len(values)] if len(Cs) > len(values) else self.max_trees
+        most = self._sizes()[chosen // len(values)] if len(Cs) > len(values) else None
         return Tuning(float(Cs[chosen]), Cs, scores, path, most)
 
     def _path(self, data: TrainingSet, held: Integers, values: Vector, with_errors: bool) -> list[PathPoint]:
@@ -153,11 +153,12 @@ class DualBoostClassifierCV(TunedAttributes, DualBoostClassifier):
         with one_blas_thread():
             if isinstance(wiring, LeafWiring):
                 return follow_leaf_path(wiring, values, tested, self._sizes(), with_errors)
-            return follow_path(wiring, values, tested, self.max_trees, with_errors)
+            return follow_path(wiring, values, tested, self._size(wiring.formulation).trees, with_errors)
 
     def _sizes(self) -> list[int]:
         """The numbers of trees that are compared where leaves are corrected."""
-        return sizes_below(self.max_trees) if self.select == "sparsest" else [self.max_trees]
+        most = self._size(self._untuned()).trees
+        return sizes_below(most) if self.select == "sparsest" else [most]
 
     def _n_rows(self, weights: Vector) -> float:
         """The number of rows that a grid of C is made for."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -17,6 +17,17 @@ from ..tasks.scoring import make_scoring
 
 CALIBRATIONS = ["cross_fit", "training"]
 """What the curve of the probabilities is fitted to where no rows are held out."""
+
+
+class EnsembleSize(NamedTuple):
+    """The greatest depth of a tree, and the greatest number of trees."""
+
+    depth: int
+    trees: int
+
+
+DEFAULT_SIZES = {"leaves": EnsembleSize(5, 50), "trees": EnsembleSize(1, 100)}
+"""By what is corrected; ``benchmarks/defaults.py`` compares that of leaves with the defaults of other libraries."""
 
 
 def as_callbacks(value: Any) -> list[Callable[[Iteration], Any]]:
@@ -34,8 +45,9 @@ def check_common(estimator: Any) -> None:
     require_learner(estimator.learner)
     _require_corrects(estimator)
     _require_solver(estimator.solver)
-    require_integer("max_depth", estimator.max_depth, least=1)
-    require_integer("max_trees", estimator.max_trees, least=1)
+    for name in ("max_depth", "max_trees"):
+        if getattr(estimator, name) is not None:
+            require_integer(name, getattr(estimator, name), least=1)
     verbose = estimator.verbose
     require_integer("verbose", int(verbose) if isinstance(verbose, bool) else verbose, least=0)
     require_jobs(estimator.n_jobs)
