@@ -14,6 +14,8 @@ PAPER = (
     "adult", "banana", "breast_cancer", "compas", "diabetes", "german_credit", "heart", "image", "mushroom_secondary",
     "ringnorm", "solar_flare", "splice", "thyroid", "titanic", "twonorm", "waveform",
 )  # fmt: skip
+SMALL = ("breast_cancer", "heart", "solar_flare", "thyroid")
+"""Those of them with fewer than 500 rows: 144 to 270."""
 IDENTIFIERS = {"titanic": ["Name"]}
 SUFFIX = ".csv.gz"
 TEST_SHARE = 0.3

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
+from equal_trees_data import SMALL
 from equal_trees_methods import OURS
 from equal_trees_plot import TITLES, draw_by_data, draw_means
 
@@ -26,11 +27,16 @@ def write_report(records: list[dict[str, Any]], folder: Path) -> list[Path]:
     shared = in_all_methods(table)
     if shared.empty:
         return []
-    by_data = shared.groupby(["data", "depth", "size", "method"], observed=True)[list(FIGURES)].mean().reset_index()
+    by_data = means_by_data(shared)
     (folder / TABLES).write_text("\n".join(lines(table, shared, by_data)) + "\n")
     draw_means(means(by_data), folder / PICTURE)
     draw_by_data(by_data, DEPTH_BY_DATA, folder / PICTURE_BY_DATA)
     return [folder / name for name in (TABLES, PICTURE, PICTURE_BY_DATA) if (folder / name).exists()]
+
+
+def means_by_data(table: pd.DataFrame) -> pd.DataFrame:
+    """Means over the splits."""
+    return table.groupby(["data", "depth", "size", "method"], observed=True)[list(FIGURES)].mean().reset_index()
 
 
 def in_all_methods(table: pd.DataFrame) -> pd.DataFrame:
@@ -53,8 +59,9 @@ def lines(table: pd.DataFrame, shared: pd.DataFrame, by_data: pd.DataFrame) -> I
     )
     yield from size_tables(by_data)
     if OURS in set(by_data.method):
-        yield from against_better(by_data)
-        yield from few_against_many(by_data)
+        yield from against_better(by_data, "")
+        yield from against_better(by_data[~by_data.data.isin(SMALL)], ", data sets of at least 500 rows")
+        yield from few_against_many(means_by_data(table))
     yield from winners(by_data)
 
 
@@ -71,12 +78,12 @@ def size_tables(by_data: pd.DataFrame) -> Iterator[str]:
         yield from markdown(["depth", "trees", *(TITLES[name] for name in methods), "data sets"], rows)
 
 
-def against_better(by_data: pd.DataFrame) -> Iterator[str]:
+def against_better(by_data: pd.DataFrame, which: str) -> Iterator[str]:
     """Ours minus the rival with the better mean, and the standard error of that over the data sets."""
     rivals = [name for name in RIVALS if name in set(by_data.method)]
-    if not rivals:
+    if not rivals or by_data.empty:
         return
-    yield f"\n## {TITLES[OURS]} minus the better of {' and '.join(TITLES[name] for name in rivals)}\n"
+    yield f"\n## {TITLES[OURS]} minus the better of {' and '.join(TITLES[name] for name in rivals)}{which}\n"
     yield "Accuracy in points (above zero: ours is better), log loss (below zero: ours is better); ± standard error.\n"
     rows = []
     for (depth, size), part in by_data.groupby(["depth", "size"]):

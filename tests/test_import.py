@@ -34,4 +34,4 @@ def test_a_wrong_name_is_an_attribute_error():
 
 
 def test_everything_by_star():
-    assert run("from dualboost import *; print(DualBoostClassifier().max_depth)").strip() == "1"
+    assert run("from dualboost import *; print(DualBoostClassifier().formulation)").strip() == "logistic"

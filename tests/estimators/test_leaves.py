@@ -163,9 +163,9 @@ def interrupt():
     raise KeyboardInterrupt
 
 
-@pytest.mark.parametrize("n_iterations", [1, 7, 12])
+@pytest.mark.parametrize("n_iterations", [1, 7])
 def test_an_early_end_returns_a_certified_ensemble(n_iterations):
-    """While trees are grown, after more than asked for, and while they are regrown."""
+    """While trees are grown, and after more than asked for."""
     X, y = small_dataset("ringnorm")
     asked = leaf_fit(X=X, y=y, callbacks=stop_after(n_iterations, lambda: True))
     with pytest.warns(InterruptedFitWarning):
@@ -268,9 +268,9 @@ def test_a_file_holds_what_tuning_found(tmp_path):
     assert loaded.fitted_.tuning.max_trees == cv.fitted_.tuning.max_trees >= len(cv.estimators_)
 
 
-def test_all_values_of_C_have_trees_of_the_default():
+def test_near_values_of_C_have_the_same_trees():
     X, y = small_dataset("twonorm")
-    one, other = leaf_fit(X=X, y=y, C=10.0), leaf_fit(X=X, y=y, C=1000.0)
+    one, other = (leaf_fit(X=X, y=y, C=len(y) / ridge) for ridge in (9.0, 1.0))
     for a, b in zip(one.estimators_, other.estimators_, strict=True):
         np.testing.assert_array_equal(a.leaves(X), b.leaves(X))
     assert one.weights_.max() < other.weights_.max()

@@ -122,7 +122,7 @@ class DualBoostClassifierCV(TunedAttributes, DualBoostClassifier):
         return make_formulation(self.formulation, tuning.C, self.epsilon), tuning
 
     def _tune(self, data: TrainingSet) -> Tuning:
-        n_rows = self._n_rows(data.weights)
+        n_rows = self._n_rows(data)
         values = self._values(n_rows)
         held_out = self._folds(data)
         folds = [self._path(data, held, values, with_errors=len(held_out) == 1) for held in held_out]
@@ -160,9 +160,10 @@ class DualBoostClassifierCV(TunedAttributes, DualBoostClassifier):
         most = self._size(self._untuned()).trees
         return sizes_below(most) if self.select == "sparsest" else [most]
 
-    def _n_rows(self, weights: Vector) -> float:
-        """The number of rows that a grid of C is made for."""
-        return float(np.count_nonzero(weights) if self._untuned().is_scale_free else weights.sum())
+    def _n_rows(self, data: TrainingSet) -> float:
+        """The number of rows that a grid of C is made for: distinct ones where the scale of weights means nothing."""
+        is_free = self._untuned().is_scale_free
+        return float(len(self._rows(data, data.weights).counts) if is_free else data.weights.sum())
 
     def _values(self, n_samples: float) -> Vector:
         if isinstance(self.Cs, Integral):
