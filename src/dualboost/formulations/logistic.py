@@ -18,9 +18,8 @@ DEFAULT_RIDGE = 25.0
 """The ridge of the default C, where the loss is a sum over distinct rows."""
 GROWING_RIDGES = (5.0, 20.0, 100.0)
 """The ridges, likewise, that trees are grown with: the one that is nearer to the ridge asked for."""
-LEAST_ROWS, LEAST_GROWN_FOR = 700, 100
-"""With fewer distinct rows the default is that of so many, and trees are grown as for so many: few distinct rows may
-stand for many rows each."""
+LEAST_ROWS = 100
+"""With fewer distinct rows the default is that of so many, as these may stand for many rows each."""
 LARGEST_RIDGE, SMALLEST_RIDGE = 300.0, 1.0
 """The ends of the grid, as ridges where the loss is a sum over the rows."""
 
@@ -49,7 +48,7 @@ class LogisticBoost(Formulation):
 
     C: the price of the mean loss, above 0; one half of the squared values costs one. It does not depend on the number
     of rows, nor on the scale of the sample weights: rows that are repeated change nothing. Default: the number of
-    distinct rows, at least 700, divided by 25, which makes the ridge 25 where the loss is a sum over distinct rows.
+    distinct rows, at least 100, divided by 25, which makes the ridge 25 where the loss is a sum over distinct rows.
     Grid: the number of rows divided by ridges from 300 to 1. Trees are grown at a ridge of 5, 20 or 100, whichever is
     nearest, so that all values of C share three sets of trees.
 
@@ -81,7 +80,7 @@ class LogisticBoost(Formulation):
         return max(n_samples, LEAST_ROWS) / DEFAULT_RIDGE
 
     def for_growing(self, rows: Rows) -> Formulation:
-        n_rows = max(rows.n_data, LEAST_GROWN_FOR)
+        n_rows = max(rows.n_data, LEAST_ROWS)
         ridge = min(GROWING_RIDGES, key=lambda one: abs(np.log(one * self.strength / n_rows)))
         return replace(self, C=n_rows / ridge)
 
