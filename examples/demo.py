@@ -1,6 +1,6 @@
 """How accurate are 5, 10, 20 and 40 trees? Ours, XGBoost's and LightGBM's, tuned alike, on data that needs no network.
 
-Run as ``make demo``. Trees have a depth of 2. Every method chooses among four candidates by log loss on the same three
+Run as ``make demo``. Trees have a depth of 2. Every method chooses among six candidates by log loss on the same three
 folds: the others' learning rates, our C. ``benchmarks/equal_trees.py`` has sixteen data sets and more sizes.
 """
 
@@ -27,7 +27,8 @@ from dualboost import DualBoostClassifierCV
 from dualboost.datasets import make_ringnorm, make_twonorm, make_waveform
 
 DEPTH, SIZES = 2, (5, 10, 20, 40)
-RATES = (0.1, 0.25, 0.5, 1.0)
+RATES = (0.05, 0.1, 0.2, 0.35, 0.6, 1.0)
+TRAINING_ROWS = 2000
 SCORING = "neg_log_loss"
 PICTURE = Path("out/demo.png")
 STYLES = {
@@ -44,9 +45,9 @@ def datasets() -> dict[str, tuple[np.ndarray, np.ndarray]]:
     """Features and labels in {0, 1}."""
     made = {
         "breast cancer": load_breast_cancer(return_X_y=True),
-        "ringnorm": make_ringnorm(3000, random_state=0),
-        "twonorm": make_twonorm(3000, random_state=0),
-        "waveform": make_waveform(3000, random_state=0),
+        "ringnorm": make_ringnorm(10_000, random_state=0),
+        "twonorm": make_twonorm(10_000, random_state=0),
+        "waveform": make_waveform(10_000, random_state=0),
     }
     return {name: (X, (y > 0).astype(int)) for name, (X, y) in made.items()}
 
@@ -74,7 +75,8 @@ def compare() -> Table:
         for name, size, method in bar:
             bar.set_postfix_str(f"{name}, {method}")
             X, y = datasets()[name]
-            X_train, X_test, y_train, y_test = train_test_split(X, y, test_size=0.4, random_state=0, stratify=y)
+            share = min(0.6, TRAINING_ROWS / len(y))
+            X_train, X_test, y_train, y_test = train_test_split(X, y, train_size=share, random_state=0, stratify=y)
             model = METHODS[method](size, folds).fit(X_train, y_train)
             p = model.predict_proba(X_test)[:, 1]
             found[name, method, size] = float(np.mean((p > 0.5) == y_test)), float(log_loss(y_test, p))
