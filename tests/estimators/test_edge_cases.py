@@ -17,7 +17,7 @@ TIED = ("hard", "lexi", "lp-nu", "soft", "total", "mlp")
 
 
 def fit(name, X, y, **options):
-    return DualBoostClassifier(name, **{"max_trees": 20, **options}).fit(X, y)
+    return DualBoostClassifier(name, **{"max_trees": 20, "calibration": "training", **options}).fit(X, y)
 
 
 def test_one_class_only(formulation_name):

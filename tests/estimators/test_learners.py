@@ -53,7 +53,7 @@ def lp_over(A, C):
 @pytest.mark.parametrize("name", every(SMALL_DATASETS, few=("breast_cancer", "integers")))
 def test_certified_is_optimal_over_all_stumps(name):
     X, y = small_dataset(name, n=120)
-    clf = DualBoostClassifier("lp", C=0.3, learner="optimal", max_trees=500).fit(X, y)
+    clf = DualBoostClassifier("lp", C=0.3, learner="optimal", calibration="training", max_trees=500).fit(X, y)
     assert clf.stop_reason_ == "certified"
     assert clf.certified_
     signs = np.where(y == clf.classes_[1], 1.0, -1.0)
@@ -65,8 +65,8 @@ def test_certified_is_optimal_over_all_stumps(name):
 @pytest.mark.parametrize("formulation_name", every(ALL_FORMULATIONS, few=("lp", "md", "nm", "spatial")))
 def test_bounds_are_valid_and_absent_without_a_proof(formulation_name):
     X, y = binary_data(300)
-    early = DualBoostClassifier(formulation_name, learner="optimal", max_trees=5).fit(X, y)
-    late = DualBoostClassifier(formulation_name, learner="optimal", max_trees=300).fit(X, y)
+    early = DualBoostClassifier(formulation_name, learner="optimal", calibration="training", max_trees=5).fit(X, y)
+    late = DualBoostClassifier(formulation_name, learner="optimal", calibration="training", max_trees=300).fit(X, y)
     sign = early.formulation_.objective_sign
     if not is_priced_by_votes(early):  # then the largest edge proves nothing
         assert early.bound_ is None
@@ -75,7 +75,9 @@ def test_bounds_are_valid_and_absent_without_a_proof(formulation_name):
     if formulation_name != "nm":  # whose programme changes with the number of columns
         assert sign * early.bound_ <= sign * late.objective_ + 1e-6 * abs(late.objective_)
     for learner in (CartLearner(), OptimalLearner(voting="confidence")):
-        heuristic = DualBoostClassifier(formulation_name, max_trees=5, learner=learner).fit(X, y)
+        heuristic = DualBoostClassifier(formulation_name, calibration="training", max_trees=5, learner=learner).fit(
+            X, y
+        )
         assert heuristic.bound_ is None
         assert heuristic.certified_ is None
 
@@ -99,7 +101,9 @@ def test_optimal_edges_are_at_least_those_of_cart():
 @pytest.mark.parametrize("voting", ["hard", "confidence"])
 def test_any_classifier(learner, voting):
     X, y = small_dataset("twonorm", n=300)
-    clf = DualBoostClassifier("md", learner=ClassifierLearner(learner, voting), max_trees=8).fit(X, y)
+    clf = DualBoostClassifier(
+        "md", learner=ClassifierLearner(learner, voting), calibration="training", max_trees=8
+    ).fit(X, y)
     again = clone(clf).fit(X, y)
     assert clf.gap_ <= 1e-6
     assert clf.score(X, y) > 0.85
@@ -131,7 +135,7 @@ def test_confident_votes_do_not_end_nm_at_its_first_tree():
 def test_a_pipeline_is_a_learner():
     X, y = small_dataset("twonorm", n=300)
     pipeline = make_pipeline(StandardScaler(), LogisticRegression())
-    clf = DualBoostClassifier("lp", learner=pipeline, max_trees=5).fit(X, y)
+    clf = DualBoostClassifier("lp", learner=pipeline, calibration="training", max_trees=5).fit(X, y)
     assert clf.score(X, y) > 0.9
 
 

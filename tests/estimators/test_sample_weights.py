@@ -19,10 +19,10 @@ def same_model(one, other, X):
 def test_weights_equal_repeated_rows(formulation_shape, depth):
     X, y = small_dataset("twonorm")
     weights = np.random.default_rng(0).integers(0, 4, len(y))
-    clf = DualBoostClassifier(formulation_shape, max_depth=depth, max_trees=20)
+    clf = DualBoostClassifier(formulation_shape, max_depth=depth, calibration="training", max_trees=20)
     weighted = clf.fit(X, y, sample_weight=weights)
     order = np.random.default_rng(1).permutation(weights.sum())
-    repeated = DualBoostClassifier(formulation_shape, max_depth=depth, max_trees=20).fit(
+    repeated = DualBoostClassifier(formulation_shape, max_depth=depth, calibration="training", max_trees=20).fit(
         np.repeat(X, weights, axis=0)[order], np.repeat(y, weights)[order]
     )
     same_model(weighted, repeated, X)
@@ -40,16 +40,20 @@ def test_zero_weight_rows_are_never_seen(formulation_shape):
     weights[100:] = 0.0
     spoilt = X.copy()
     spoilt[100:] = 1e9
-    one = DualBoostClassifier(formulation_shape, max_trees=10).fit(spoilt, y, sample_weight=weights)
-    other = DualBoostClassifier(formulation_shape, max_trees=10).fit(X[:100], y[:100])
+    one = DualBoostClassifier(formulation_shape, calibration="training", max_trees=10).fit(
+        spoilt, y, sample_weight=weights
+    )
+    other = DualBoostClassifier(formulation_shape, calibration="training", max_trees=10).fit(X[:100], y[:100])
     same_model(one, other, X)
 
 
 def test_real_weights_matter_by_their_sum_over_equal_rows(formulation_shape):
     X, y = small_dataset("waveform")
     weights = np.random.default_rng(2).exponential(size=len(y))
-    whole = DualBoostClassifier(formulation_shape, max_trees=10).fit(X, y, sample_weight=weights)
-    halves = DualBoostClassifier(formulation_shape, max_trees=10).fit(
+    whole = DualBoostClassifier(formulation_shape, calibration="training", max_trees=10).fit(
+        X, y, sample_weight=weights
+    )
+    halves = DualBoostClassifier(formulation_shape, calibration="training", max_trees=10).fit(
         np.vstack([X, X]), np.r_[y, y], sample_weight=np.r_[0.25 * weights, 0.75 * weights]
     )
     np.testing.assert_allclose(whole.objective_, halves.objective_, rtol=1e-6)
@@ -61,6 +65,8 @@ def test_default_C_follows_the_scale_of_the_weights(formulation_shape, scale):
     """With C=None a common factor of all weights changes nothing but what depends on ln M."""
     X, y = small_dataset("twonorm")
     n_trees = 100 if formulation_shape == "hard" else 10  # before it separates the classes, a tie is its best margin
-    clf = DualBoostClassifier(formulation_shape, max_trees=n_trees).fit(X, y, sample_weight=np.full(len(y), scale))
+    clf = DualBoostClassifier(formulation_shape, calibration="training", max_trees=n_trees).fit(
+        X, y, sample_weight=np.full(len(y), scale)
+    )
     assert clf.gap_ <= 1e-6
     assert clf.score(X, y) > 0.8

@@ -49,7 +49,10 @@ def test_the_same_model_to_the_last_bit(formulation, at_work):
     X, y = make_twonorm(N_ROWS, random_state=0)
     weights = np.random.default_rng(0).integers(1, 4, N_ROWS)
     alone, together = (
-        DualBoostClassifier(formulation, max_trees=12, n_jobs=n).fit(X, y, sample_weight=weights) for n in (1, 2)
+        DualBoostClassifier(formulation, calibration="training", max_trees=12, n_jobs=n).fit(
+            X, y, sample_weight=weights
+        )
+        for n in (1, 2)
     )
     assert any(name.startswith("dualboost") for name in at_work)
     assert alone.gap_ <= 1e-6
@@ -63,5 +66,8 @@ def test_the_same_model_to_the_last_bit(formulation, at_work):
 )
 def test_other_masters_and_shapes(formulation, solver):
     X, y = make_twonorm(N_ROWS, random_state=0)
-    alone, together = (DualBoostClassifier(formulation, max_trees=8, n_jobs=n, solver=solver).fit(X, y) for n in (1, 2))
+    alone, together = (
+        DualBoostClassifier(formulation, calibration="training", max_trees=8, n_jobs=n, solver=solver).fit(X, y)
+        for n in (1, 2)
+    )
     assert_same(alone, together)

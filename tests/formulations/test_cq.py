@@ -47,7 +47,7 @@ def test_duals_are_those_of_the_pricer():
     """At the optimum (b - 2 m_i) c_i/M, b being the dual of the mean margin: on a common line."""
     X, y = small_dataset("twonorm")
     weights = np.random.default_rng(0).integers(1, 4, len(y))
-    clf = DualBoostClassifier("cq", max_trees=30).fit(X, y, sample_weight=weights)
+    clf = DualBoostClassifier("cq", calibration="training", max_trees=30).fit(X, y, sample_weight=weights)
     of_mean = clf.duals_ / weights * weights.sum() + 2 * clf.margins(X, y)
     assert np.ptp(of_mean) < 1e-4
     assert of_mean.mean() > 0
@@ -56,13 +56,13 @@ def test_duals_are_those_of_the_pricer():
 def test_an_ensemble_that_falls_short_is_worth_a_warning():
     X, y = small_dataset("ringnorm")
     with pytest.warns(DegenerateEnsembleWarning, match=r"mean margin of C=0\.95"):
-        clf = DualBoostClassifier("cq", C=0.95, max_trees=10).fit(X, y)
+        clf = DualBoostClassifier("cq", C=0.95, calibration="training", max_trees=10).fit(X, y)
     assert clf.gap_ <= 1e-6
     assert clf.margins(X, y).mean() < 0.95
 
 
 def test_the_bound_over_all_stumps_is_met():
     X, y = small_dataset("integers")
-    clf = DualBoostClassifier("cq", learner="optimal", max_trees=300).fit(X, y)
+    clf = DualBoostClassifier("cq", learner="optimal", calibration="training", max_trees=300).fit(X, y)
     assert clf.stop_reason_ == "certified"
     assert clf.bound_ == pytest.approx(clf.objective_, rel=2e-6, abs=1e-9)

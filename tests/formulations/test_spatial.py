@@ -35,7 +35,7 @@ def fitted(smoothness, **options):
 def fitted_by(formulation, **options):
     options = {"C": 0.05, "max_trees": 150} | options
     options["learner"] = CartLearner(criterion=options.pop("criterion", "gini"))
-    return DualBoostClassifier(formulation, **options).fit(X, Y)
+    return DualBoostClassifier(formulation, **{"calibration": "training", **options}).fit(X, Y)
 
 
 def shares(clf):
@@ -98,7 +98,8 @@ def test_nothing_is_proven():
 def test_classifiers_without_features_have_no_part_in_it():
     X, y = small_dataset("twonorm")
     plain, clf = (
-        DualBoostClassifier(name, C=1.0, learner=GaussianNB(), max_trees=5).fit(X, y) for name in ("lp", "spatial")
+        DualBoostClassifier(name, C=1.0, learner=GaussianNB(), calibration="training", max_trees=5).fit(X, y)
+        for name in ("lp", "spatial")
     )
     np.testing.assert_allclose(clf.weights_, plain.weights_, atol=1e-9)
 
@@ -156,7 +157,7 @@ def test_neighbours_that_are_not_of_these_rows_are_refused():
 @pytest.mark.parametrize("neighbours", [None, SHAPE, np.array([[0, 1], [7, 4]])], ids=str)
 def test_model_files_keep_the_neighbours(neighbours, tmp_path):
     formulation = SpatialLPBoost(smoothness=np.float64(0.2), neighbours=neighbours)
-    clf = DualBoostClassifier(formulation, max_trees=5).fit(X, Y)
+    clf = DualBoostClassifier(formulation, calibration="training", max_trees=5).fit(X, Y)
     clf.save(tmp_path / "model.json")
     loaded = load_model(tmp_path / "model.json")
     assert loaded.formulation_ == clf.formulation_

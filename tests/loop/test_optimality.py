@@ -47,7 +47,9 @@ def test_the_result_is_polished_when_masters_were_not(formulation, dataset, dept
     """Interleaved steps end at the same kind of optimum: that of the paper's programme on the columns found."""
     X, y = small_dataset(dataset)
     C = three_values_of_C(formulation, len(y))[1]
-    clf = DualBoostClassifier(formulation, C=C, corrects="trees", max_depth=depth, max_trees=30).fit(X, y)
+    clf = DualBoostClassifier(
+        formulation, C=C, corrects="trees", max_depth=depth, calibration="training", max_trees=30
+    ).fit(X, y)
     signs = np.where(y == clf.classes_[1], 1.0, -1.0)
     A, labels = signs[:, None] * clf.votes(X), labels_for(clf, signs)
     expected = paper_optimum(formulation, A, C, signs, labels, shares_of(clf))
@@ -61,7 +63,9 @@ def test_every_iteration_has_the_best_leaves(formulation):
     X, y = small_dataset("twonorm", 100)
     solver = SolverOptions(reoptimize="every")
     C = len(y) / 5.0 if formulation == "logistic" else None  # a ridge that trees are grown with
-    clf = DualBoostClassifier(formulation, C, corrects="leaves", max_depth=2, max_trees=3, solver=solver).fit(X, y)
+    clf = DualBoostClassifier(
+        formulation, C, corrects="leaves", max_depth=2, calibration="training", max_trees=3, solver=solver
+    ).fit(X, y)
     assert clf.history_["gap"].max() <= 1e-6
     stages = clf.fitted_.stages
     for stage, objective in zip(stages.stages, clf.history_["objective"], strict=True):
@@ -73,7 +77,7 @@ def test_every_iteration_has_the_best_leaves(formulation):
 @pytest.mark.parametrize("formulation", ["erlp", "qrlp"])
 def test_epsilon_is_the_papers(formulation):
     X, y = small_dataset("twonorm")
-    clf = DualBoostClassifier(formulation, C=5.0, epsilon=0.99, max_trees=10).fit(X, y)
+    clf = DualBoostClassifier(formulation, C=5.0, epsilon=0.99, calibration="training", max_trees=10).fit(X, y)
     A = y[:, None] * clf.votes(X)
     assert clf.objective_ == pytest.approx(PAPER[formulation](A, 5.0, epsilon=0.99), rel=1e-6)
 

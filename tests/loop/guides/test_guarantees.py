@@ -56,7 +56,7 @@ def generate(formulation, dataset, interleaved=False):
 @cache
 def best_margin(name, C, dataset):
     X, y = small_dataset(dataset, N_ROWS)
-    clf = DualBoostClassifier(name, C=C, learner="optimal", max_trees=1000).fit(X, y)
+    clf = DualBoostClassifier(name, C=C, learner="optimal", calibration="training", max_trees=1000).fit(X, y)
     assert clf.certified_
     return clf.objective_
 
