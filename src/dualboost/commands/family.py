@@ -21,6 +21,6 @@ def formulations(as_json: bool) -> None:
         click.echo(json.dumps(rows))
         return
     for row in rows:
-        click.echo(f"{row['name']:8}{row['title']}: {row['optimises']}")
-        click.echo(f"{'':8}C: {row['C']}")
-        click.echo(f"{'':8}{row['use']}\n")
+        click.echo(f"{row['name']:10}{row['title']}: {row['optimises']}")
+        click.echo(f"{'':10}C: {row['C']}")
+        click.echo(f"{'':10}{row['use']}\n")

@@ -136,8 +136,9 @@ class DualBoostClassifierCV(TunedAttributes, DualBoostClassifier):
         known = np.nan_to_num(mean, nan=-np.inf)  # a value that no solver can solve is worse than all others
         best = int(np.argmax(known))
         allowed = known >= known[best] - (np.nan_to_num(error[best]) if self.select == "sparsest" else 0.0)
-        chosen = min(np.flatnonzero(allowed), key=lambda k: (trees[k], -known[k], k))
         Cs = np.array([point.C for point in folds[0]])
+        from_default = np.abs(np.log(Cs / self._untuned().default_C(n_rows)))  # decides between equals
+        chosen = int(min(np.flatnonzero(allowed), key=lambda k: (trees[k], -known[k], from_default[k])))
         path = {"C": Cs, "score": mean, "standard_error": error, "n_trees": trees}
         most = self._sizes()[chosen // len(values)] if len(Cs) > len(values) else None
         return Tuning(float(Cs[chosen]), Cs, scores, path, most)

@@ -60,7 +60,7 @@ class LogisticBoost(Formulation):
     name: ClassVar[str] = "logistic"
     title: ClassVar[str] = "Logistic"
     optimises: ClassVar[str] = "logistic loss plus half the squared norm of all leaf values"
-    meaning_of_C: ClassVar[str] = "the price of the mean loss, above 0"
+    meaning_of_C: ClassVar[str] = "the price of the mean loss, above 0 (default: distinct rows / 25)"
     use: ClassVar[str] = "The default: the most accurate at a given number of trees, with probabilities of its own."
     objective_sign: ClassVar[int] = 1
     corrects: ClassVar[str] = "leaves"

@@ -41,7 +41,7 @@ class NMBoost(Formulation):
     title: ClassVar[str] = "NM-Boost"
     optimises: ClassVar[str] = "all margins, the negative ones more"
     meaning_of_C: ClassVar[str] = "the weight of margins beyond the offset, above 0 (default 0.1)"
-    use: ClassVar[str] = "The default: the fewest trees, at some cost in accuracy."
+    use: ClassVar[str] = "The fewest trees, at some cost in accuracy."
     objective_sign: ClassVar[int] = -1
     sparser_with_larger_C: ClassVar[bool] = True
     depends_on_columns: ClassVar[bool] = True
