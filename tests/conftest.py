@@ -24,7 +24,7 @@ settings.load_profile("dualboost")
 ALL_FORMULATIONS = sorted(FORMULATIONS)
 TRIED_FORMULATIONS = every(ALL_FORMULATIONS, MECHANISMS)
 VOTES_ALONE = [name for name in ALL_FORMULATIONS if not FORMULATIONS[name].has_sides]
-THINNING_FORMULATIONS = every(VOTES_ALONE, few=("lp", "nm", "lexi"))
+THINNING_FORMULATIONS = every(VOTES_ALONE, few=("lp", "nm", "md", "erlp", "lexi"))
 """Those that need to know no more of a column than its votes; guides have no part in thinning."""
 
 

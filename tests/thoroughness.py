@@ -10,9 +10,9 @@ import pytest
 
 THOROUGH = os.environ.get("DUALBOOST_THOROUGH", "0") not in ("", "0")
 
-MECHANISMS = ("logistic", "lp", "nm", "cg", "md", "convex", "cq", "spatial", "lexi", "soft")
+MECHANISMS = ("logistic", "lp", "nm", "cg", "md", "erlp", "convex", "cq", "spatial", "lexi", "soft", "mlp")
 """One formulation for each mechanism: corrected leaves; a linear programme on a cone; one on the simplex, with an
-offset; a ridge; free u; a smooth loss; side rows of margins; side rows of features; two
+offset; a ridge; free u; a total of u, with an entropy; a smooth loss; side rows of margins; side rows of features; two
 stages; two guides."""
 
 SHAPES = ("logistic", "nm", "md", "cq", "lexi")
