@@ -29,7 +29,7 @@ from ..algebra.rows import Rows
 from ..errors import InvalidParameterError
 from .equations import Equations
 from .terms import RowTerm
-from .weight_sets import WeightSet
+from .weight_sets import Free, WeightSet
 
 if TYPE_CHECKING:
     from .two_stages import TwoStageProgramme
@@ -93,6 +93,10 @@ class Programme:
     def with_intercepts(self, columns: Matrix) -> Programme:
         """The same programme with free intercepts, given the columns of the learners of constant output."""
         return replace(self, intercepts=columns)
+
+    def over_leaves(self, intercepts: Matrix) -> Programme:
+        """The same loss over the values of leaves, which have any sign and a ridge, with free intercepts."""
+        return replace(self, weight_set=Free(1.0), intercepts=intercepts)
 
     def with_sides(self, rows: Rows, lower: Vector, upper: Vector, slopes: Vector) -> Programme:
         """The same programme with side rows: their box, and g(theta) = slope*theta.

@@ -24,6 +24,10 @@ class LeafStage(NamedTuple):
     values: tuple[Vector, ...]
     intercept: float
 
+    def first(self, n_trees: int) -> LeafStage:
+        """The stage with its first trees only."""
+        return LeafStage(self.trees[:n_trees], self.values[:n_trees], self.intercept)
+
     @property
     def sizes(self) -> Vector:
         """The largest absolute value of each tree: its weight."""

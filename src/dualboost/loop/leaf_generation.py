@@ -22,7 +22,7 @@ import numpy as np
 from .._typing import Matrix, Vector
 from ..errors import InterruptedFitWarning, SolverWarning
 from ..masters import MasterFailed, MasterSolution, n_used
-from ..masters.leaf_elimination import Elimination
+from ..masters.leaf_elimination import ELIMINATED_AT_ONCE, Elimination
 from ..masters.leaf_newton import certified
 from ..pricing.newton_trees import GrownTree
 from ..tasks.scoring import ScoredRows
@@ -37,8 +37,9 @@ Observer = Callable[[Iteration], None]
 
 OVERGROWTH = 1.5
 """How many times as many trees are grown as are asked for, before the least useful ones are eliminated."""
-ELIMINATED_AT_ONCE = 0.34
-"""The largest share of the trees that is eliminated from one quadratic model of the objective."""
+LEAST_FALL = 1e-6
+"""A tree enters if the objective falls by more than this share of it. That is no matter of how exactly leaves are
+solved: a path of C, which solves them loosely, must grow the trees that the final fit grows."""
 
 
 @dataclass
@@ -110,7 +111,7 @@ class LeafGeneration:
                 return "converged"
             point, ridge = self.ensemble.point, self.ensemble.point.programme.weight_set.ridge
             fall = grown.fall(point.residual, point.curvature, ridge)
-            if fall <= self.wiring.precision.tolerance * abs(self.ensemble.point.objective):
+            if fall <= LEAST_FALL * abs(point.objective):
                 return "converged"
             self.ensemble.enter(grown)
             self.ensemble.point = self.wiring.improved(self.ensemble.point)
@@ -124,7 +125,7 @@ class LeafGeneration:
         while len(self.ensemble.held) > n_trees:
             stage, n_held = self.ensemble.stage(), len(self.ensemble.held)
             if not self.wiring.is_smooth:
-                self.ensemble.restore(LeafStage(stage.trees[:n_trees], stage.values[:n_trees], stage.intercept))
+                self.ensemble.restore(stage.first(n_trees))
                 return
             elimination = Elimination(self.ensemble.point)
             elimination.remove_down_to(max(n_trees, int(n_held * (1 - ELIMINATED_AT_ONCE))))
@@ -248,8 +249,7 @@ class LeafGeneration:
         if failure.best is not None:
             self.ensemble.adopt(failure.best)
         if len(self.ensemble.held) > self.max_trees:
-            stage, n = self.ensemble.stage(), self.max_trees
-            self.ensemble.restore(LeafStage(stage.trees[:n], stage.values[:n], stage.intercept))
+            self.ensemble.restore(self.ensemble.stage().first(self.max_trees))
         solution = certified(self.ensemble.point)
         self._conclude(solution)
         warnings.warn(

@@ -11,7 +11,6 @@ from ..algebra.rows import Rows
 from ..errors import InvalidParameterError, UnsupportedFormulationError
 from ..formulations.base import Formulation
 from ..formulations.programme import Programme
-from ..formulations.weight_sets import Free
 from ..masters import MASTERS, MasterSolution, Precision, SolverOptions
 from ..masters.leaf_dense import dense_optimum
 from ..masters.leaf_newton import optimum
@@ -53,8 +52,7 @@ class LeafWiring:
     @cached_property
     def programme(self) -> Programme:
         """The programme of the formulation, with leaves of any value and a ridge in place of its weights."""
-        plain = self.formulation.programme(self.rows, 1)
-        return replace(plain, weight_set=Free(1.0), intercepts=self.operator.intercepts())
+        return self.formulation.programme(self.rows, 1).over_leaves(self.operator.intercepts())
 
     @property
     def is_smooth(self) -> bool:

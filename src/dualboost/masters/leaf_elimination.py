@@ -15,6 +15,9 @@ from .._typing import Vector
 from .leaf_newton import factored, hessian
 from .leaf_point import LeafPoint
 
+ELIMINATED_AT_ONCE = 0.34
+"""The largest share of the trees that one quadratic model of the objective should serve to eliminate."""
+
 
 class Elimination:
     """The trees that remain when the least useful trees of a point are removed one by one."""

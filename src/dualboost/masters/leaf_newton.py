@@ -33,25 +33,26 @@ AIM = 0.5
 
 def certified(point: LeafPoint) -> MasterSolution:
     """The point with its duality gap."""
-    u = _balanced(point)
-    edges = point.edges if u is point.u else point.columns.edges(u)
+    u, edges = _balanced(point)
     return certify(point.columns, point.programme, Candidate(point.values, u, point.rho), (point.margins, edges))
 
 
-def _balanced(point: LeafPoint) -> Vector:
-    """The duals with equal sums on both sides, as the free intercept asks for: those of the larger side are scaled.
+def _balanced(point: LeafPoint) -> tuple[Vector, Vector]:
+    """Duals with equal sums on both sides, as the free intercept asks for, and their edges.
 
-    Any other equation, or a bound that scaling would cross, is left to ``certify``.
+    The duals of the larger side are scaled down. Any other equation, or a bound that scaling would cross, is left to
+    ``certify``.
     """
     programme, u = point.programme, point.u
     if len(programme.equations) != 1 or programme.total is not None or programme.rows.any(programme.lower > 0):
-        return u
+        return u, point.edges
     terms = u * programme.equations.matrix[0]
     signed = programme.rows.total(terms)
     one_side = (programme.rows.total(np.abs(terms)) + abs(signed)) / 2
     if not 0 < abs(signed) < one_side:
-        return u
-    return np.where(terms * signed > 0, u * ((one_side - abs(signed)) / one_side), u)
+        return u, point.edges
+    u = np.where(terms * signed > 0, u * ((one_side - abs(signed)) / one_side), u)
+    return u, point.columns.edges(u)
 
 
 def optimum(point: LeafPoint, tolerance: float) -> tuple[LeafPoint, MasterSolution]:

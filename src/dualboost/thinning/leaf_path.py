@@ -11,7 +11,7 @@ moved to their new optimum, and so on: every ensemble on the way is a candidate.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
@@ -21,9 +21,8 @@ from ..algebra.leaves import LeafColumns, LeafNumbers
 from ..algebra.rows import Rows
 from ..formulations.logistic import LogisticBoost
 from ..formulations.programme import Programme
-from ..formulations.weight_sets import Free
 from ..masters import MasterFailed, MasterSolution
-from ..masters.leaf_elimination import Elimination
+from ..masters.leaf_elimination import ELIMINATED_AT_ONCE, Elimination
 from ..masters.leaf_newton import certified, optimum
 from ..masters.leaf_point import LeafPoint
 from ..masters.leaf_sweeps import sweep
@@ -33,8 +32,6 @@ from .rows import MemberRows
 
 ROUGHLY = 1e-2
 """The relative gap of the first ensemble of a path, which is only there to eliminate from."""
-ELIMINATED_AT_ONCE = 0.34
-"""The largest share of the members that is eliminated from one quadratic model of the objective."""
 SWEEPS = 2
 """How many sweeps the members left get after some were removed."""
 EXACT = 1e-6
@@ -121,7 +118,7 @@ class LeafPath:
 
     def _programme(self, C: float) -> Programme:
         plain = LogisticBoost(C=C).resolve(self._rows.n_samples).programme(self._rows, 1)
-        return replace(plain, weight_set=Free(1.0), intercepts=self._operator.intercepts())
+        return plain.over_leaves(self._operator.intercepts())
 
     def _stage(self, point: LeafPoint, solution: MasterSolution | None = None) -> Stage:
         parts = [point.values[low:high] for low, high in pairwise(self._columns.starts.tolist())]
