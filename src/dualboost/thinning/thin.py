@@ -95,20 +95,18 @@ def thin(
             warn_not_refitted(obstacle)
         name = INSTEAD
     others = validation_fraction if validation is None else validation
+    asked = (tolerance, max_trees, verbose > 0, judge)
     chosen: Chosen
     with one_blas_thread():
         if name == REFIT:
-            data = (X, y, sample_weight)
-            tried = _trials(adapter, rows, others, random_state, data)
-            task = Refitting(adapter, rows, tried, tolerance, max_trees, verbose > 0, judge)
-            chosen = task.choose()
+            tried = _trials(adapter, rows, others, random_state, (X, y, sample_weight))
+            chosen = Refitting(adapter, rows, tried, *asked).choose()
         else:
-            way = METHODS[name]
-            thinning = Thinning(adapter, way, programme, rows, validation, tolerance, max_trees, verbose > 0, judge)
-            is_given = programme.C is not None
-            chosen = (
-                thinning.at_given_C() if is_given else thinning.along_path(_trials(adapter, rows, others, random_state))
-            )
+            thinning = Thinning(adapter, METHODS[name], programme, rows, validation, *asked)
+            if programme.C is not None:
+                chosen = thinning.at_given_C()
+            else:
+                chosen = thinning.along_path(_trials(adapter, rows, others, random_state))
     return make_result(adapter, model, (X, y), chosen, rows, judge.name)
 
 
