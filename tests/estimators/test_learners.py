@@ -65,8 +65,9 @@ def test_certified_is_optimal_over_all_stumps(name):
 @pytest.mark.parametrize("formulation_name", every(ALL_FORMULATIONS, few=("lp", "md", "nm", "spatial")))
 def test_bounds_are_valid_and_absent_without_a_proof(formulation_name):
     X, y = binary_data(300)
-    early = DualBoostClassifier(formulation_name, learner="optimal", calibration="training", max_trees=5).fit(X, y)
-    late = DualBoostClassifier(formulation_name, learner="optimal", calibration="training", max_trees=300).fit(X, y)
+    options = {"learner": "optimal", "calibration": "training", "max_depth": 1}
+    early = DualBoostClassifier(formulation_name, max_trees=5, **options).fit(X, y)
+    late = DualBoostClassifier(formulation_name, max_trees=300, **options).fit(X, y)
     sign = early.formulation_.objective_sign
     if not is_priced_by_votes(early):  # then the largest edge proves nothing
         assert early.bound_ is None
@@ -199,3 +200,10 @@ def test_options_that_are_spoilt_later_are_named_by_fit():
         with pytest.raises(InvalidParameterError, match=f"{name}='odd'"):
             clf.fit(X, y)
         setattr(value, name, before)
+
+
+def test_without_a_depth_exact_trees_are_those_that_take_little_time():
+    X, y = binary_data(200)
+    exact = DualBoostClassifier(learner="optimal", max_trees=2).fit(X, y)
+    assert max(tree.n_leaves for tree in exact.estimators_) <= 2**2
+    assert max(tree.n_leaves for tree in DualBoostClassifier(max_trees=2).fit(X, y).estimators_) > 2**2

@@ -29,7 +29,7 @@ from ..loop.stopping import Callbacks, NoImprovement, StoppingRule, TimeLimit
 from ..loop.wiring import Wiring, wire
 from ..masters import Precision, SolverOptions
 from ..models.fitted import Tuning
-from ..pricing import PricingContext, TrainingData, make_grower, make_pool, makes_trees
+from ..pricing import PricingContext, TrainingData, affordable_depth, make_grower, make_pool, makes_trees
 from ..tasks import CLASSIFICATION
 from ..tasks.scoring import make_scoring
 from .conclusion import conclude
@@ -79,7 +79,7 @@ class DualBoostClassifier(InspectionMixin, PredictionMixin, ClassifierMixin, Bas
         more. All learners of a list are used.
     max_depth : int, default=None
         The greatest depth of a tree, unless its learner has a depth of its own. None means 5 where leaves are
-        corrected, and stumps, 1, where trees are.
+        corrected (2 with ``learner="optimal"``), and stumps, 1, where trees are.
     max_trees : int, default=None
         The greatest number of trees: those of the result where leaves are corrected, and those generated where trees
         are. None means 50 and 100.
@@ -273,7 +273,8 @@ class DualBoostClassifier(InspectionMixin, PredictionMixin, ClassifierMixin, Bas
     def _size(self, formulation: Formulation) -> EnsembleSize:
         """The greatest depth and number of trees: those asked for, or the defaults of what is corrected."""
         default = DEFAULT_SIZES[self._corrected(formulation)]
-        return EnsembleSize(self.max_depth or default.depth, self.max_trees or default.trees)
+        depth = self.max_depth or affordable_depth(self.learner, default.depth)
+        return EnsembleSize(depth, self.max_trees or default.trees)
 
     def _corrected(self, formulation: Formulation) -> str:
         """What is re-optimised: leaves only where learners are trees."""

@@ -29,6 +29,11 @@ def makes_trees(learner: Any) -> bool:
     return all(hasattr(member, "grower") for member in as_learners(learner))
 
 
+def affordable_depth(learner: Any, depth: int) -> int:
+    """This default depth, or less where a learner would take long for such a tree."""
+    return min(depth, *(getattr(member, "affordable_depth", depth) for member in as_learners(learner)))
+
+
 def make_grower(learner: Any, data: TrainingData, context: PricingContext) -> Grower:
     """Who grows the trees whose leaves are re-optimised."""
     growers = [member.grower(data, context) for member in as_learners(learner)]  # type: ignore[attr-defined]
@@ -80,6 +85,7 @@ __all__ = [
     "Pricer",
     "PricingContext",
     "TrainingData",
+    "affordable_depth",
     "as_learners",
     "make_grower",
     "make_pool",

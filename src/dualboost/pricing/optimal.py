@@ -51,6 +51,8 @@ class OptimalLearner(ParameterObject):
     tree_time_limit: float = 10.0
 
     name: ClassVar[str] = "optimal"
+    affordable_depth: ClassVar[int] = 2
+    """Deeper trees take seconds each, and an extra, so they are grown only where a depth is asked for."""
 
     def __post_init__(self) -> None:
         require_tree_options(self.max_depth, self.voting, self.n_thresholds)
