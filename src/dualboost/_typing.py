@@ -9,6 +9,8 @@ from numpy.typing import NDArray
 
 Vector = NDArray[np.float64]
 Matrix = NDArray[np.float64]
+Scores = NDArray[np.float64]
+"""One number for each row, or a row of one for each class."""
 Integers = NDArray[np.intp]
 Features = Any
 """A dense float64 array or a scipy CSC matrix of encoded features."""

@@ -18,6 +18,6 @@ def estimator(name):
 
 
 @pytest.mark.filterwarnings("default::dualboost.errors.DegenerateEnsembleWarning")
-@parametrize_with_checks([estimator(name) for name in every(ALL_FORMULATIONS, few=("cq", "nm"))])
+@parametrize_with_checks([estimator(name) for name in every(ALL_FORMULATIONS, few=("cq", "logistic", "nm"))])
 def test_scikit_learn_compatible(estimator, check):
     check(estimator)

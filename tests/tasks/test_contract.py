@@ -13,8 +13,20 @@ from dualboost.errors import InvalidDataError, UnsupportedModelError
 from dualboost.tasks import CLASSIFICATION, TwoClasses, read_target
 
 N_ROWS = 40
-Y = {"two classes": np.array(["no", "yes"])[np.arange(N_ROWS) % 3 % 2]}
+Y = {
+    "two classes": np.array(["no", "yes"])[np.arange(N_ROWS) % 3 % 2],
+    "several classes": np.array(["blue", "green", "red"])[np.arange(N_ROWS) % 7 % 3],
+}
 """A y for each task, by its name."""
+
+
+def random_outputs(known, seed):
+    shape = (N_ROWS, known.n_outputs) if known.n_outputs > 1 else N_ROWS
+    return np.random.default_rng(seed).uniform(-1, 1, shape)
+
+
+def perfect_scores(known, targets):
+    return np.eye(known.n_outputs)[known.groups(targets)] if known.n_outputs > 1 else targets
 
 
 @pytest.fixture(params=CLASSIFICATION, ids=lambda task: task.name)
@@ -46,55 +58,56 @@ def test_what_is_read_is_encoded_alike(task):
 def test_the_residual_is_the_adjoint(task):
     """The edge of a column under u is the residual times the learner's outputs."""
     known, targets = task.read(Y[task.name])
-    operator, rng = known.operator(targets), np.random.default_rng(1)
-    outputs = rng.uniform(-1, 1, N_ROWS)
+    operator, outputs = known.operator(targets), random_outputs(known, 1)
     entries = operator.apply(outputs)
-    u = rng.normal(size=entries.shape)
-    assert entries @ u == pytest.approx(outputs @ operator.adjoint(u))
+    u = np.random.default_rng(1).normal(size=entries.shape)
+    assert (entries * u).sum() == pytest.approx((outputs * operator.adjoint(u)).sum())
 
 
 def test_an_intercept_is_a_learner_of_constant_output(task):
     known, targets = task.read(Y[task.name])
     operator = known.operator(targets)
-    np.testing.assert_array_equal(operator.intercepts(), [operator.apply(np.ones(N_ROWS))])
+    ones = np.ones(N_ROWS)
+    constants = [ones] if known.n_outputs == 1 else [np.outer(ones, unit) for unit in np.eye(known.n_outputs)]
+    np.testing.assert_array_equal(operator.intercepts(), [operator.apply(constant) for constant in constants])
 
 
 def test_scores_are_the_outputs_of_their_margins(task):
     known, targets = task.read(Y[task.name])
-    operator, outputs = known.operator(targets), np.random.default_rng(2).uniform(-1, 1, N_ROWS)
-    np.testing.assert_allclose(operator.scores(operator.apply(outputs)), outputs)
-    np.testing.assert_allclose(known.margins(outputs, targets), operator.apply(outputs))
+    operator, outputs = known.operator(targets), random_outputs(known, 2)
+    scores = operator.scores(operator.apply(outputs))
+    np.testing.assert_allclose(operator.apply(scores), operator.apply(outputs))
+    np.testing.assert_array_equal(known.decode(scores), known.decode(outputs))
+    is_wrong = known.decode(outputs) != Y[task.name]
+    np.testing.assert_array_equal(known.margins(outputs, targets) < 0, is_wrong)
 
 
 def test_perfect_scores_are_decoded_into_y(task, rows):
     known, targets = task.read(Y[task.name])
-    scores = known.operator(targets).scores(np.ones(N_ROWS))
+    scores = perfect_scores(known, targets)
     np.testing.assert_array_equal(known.decode(scores), Y[task.name])
+    np.testing.assert_array_equal(known.labels(targets), Y[task.name])
     assert known.quality(scores, targets, rows) == 1.0
     assert known.quality(-scores, targets, rows) == 0.0
-    baseline = np.full(N_ROWS, known.baseline(targets, rows))
-    assert 0.5 <= known.quality(baseline, targets, rows) < 1.0
+    assert (known.margins(scores, targets) == 1.0).all()
 
 
 def test_probabilities_add_up_and_follow_the_scores(task, rows):
     known, targets = task.read(Y[task.name])
-    noise = np.random.default_rng(3).normal(size=N_ROWS)
-    scores = np.clip(0.3 * known.operator(targets).scores(np.ones(N_ROWS)) + 0.2 * noise, -1, 1)
+    scores = np.clip(0.3 * perfect_scores(known, targets) + 0.2 * random_outputs(known, 3), -1, 1)
     probabilities = known.probabilities(scores, known.calibrate(scores, targets, rows.counts))
+    assert probabilities.shape == (N_ROWS, len(np.unique(Y[task.name])))
     np.testing.assert_allclose(probabilities.sum(axis=1), 1.0)
-    order = np.argsort(scores, kind="stable")
-    assert (np.diff(probabilities[order, 1]) >= 0).all()
+    if known.n_outputs > 1:
+        np.testing.assert_array_equal(np.argsort(probabilities, axis=1), np.argsort(scores, axis=1))
+    else:
+        assert (np.diff(probabilities[np.argsort(scores, kind="stable"), 1]) >= 0).all()
 
 
 def test_groups_are_the_classes(task):
     known, targets = task.read(Y[task.name])
     groups = known.groups(targets)
     assert groups is None or len(np.unique(groups)) == len(np.unique(Y[task.name]))
-
-
-def test_more_classes_are_refused_by_the_last_task():
-    with pytest.raises(InvalidDataError, match=r"Only binary classification.*OneVsRest"):
-        read_target(np.array([0, 1, 2, 1]), CLASSIFICATION)
 
 
 @dataclass(frozen=True, eq=False)

@@ -33,7 +33,8 @@ class TrainingRows:
 
     def spread(self, u: Vector) -> Vector:
         """The duals of the merged rows, divided among the original rows."""
-        return np.where(self.group < 0, 0.0, u[self.group] * self.share)
+        own = (self.share * (self.group >= 0)).reshape(-1, *(1,) * (u.ndim - 1))
+        return u[self.group] * own
 
     def part(self, positions: Integers) -> TrainingRows:
         """Some of the rows, which stand for all: their multiplicities are scaled to the same sum.

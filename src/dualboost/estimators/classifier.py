@@ -15,7 +15,7 @@ from ..algebra.threads import one_blas_thread
 from ..arguments import require_fraction, require_integer
 from ..data.merging import TrainingRows, merge_rows
 from ..data.splitting import hold_out
-from ..errors import InvalidParameterError
+from ..errors import InvalidParameterError, UnsupportedFormulationError
 from ..formulations import Formulation, make_formulation
 from ..inspection import InspectionMixin
 from ..loop.generation import generate
@@ -30,7 +30,7 @@ from ..loop.wiring import Wiring, wire
 from ..masters import Precision, SolverOptions
 from ..models.fitted import Tuning
 from ..pricing import PricingContext, TrainingData, affordable_depth, make_grower, make_pool, makes_trees
-from ..tasks import CLASSIFICATION
+from ..tasks import CLASSIFICATION, Task
 from ..tasks.scoring import make_scoring
 from .conclusion import conclude
 from .degenerate import warn_if_degenerate
@@ -253,6 +253,7 @@ class DualBoostClassifier(InspectionMixin, PredictionMixin, ClassifierMixin, Bas
         self, data: TrainingSet, rows: TrainingRows, formulation: Formulation, precision: Precision
     ) -> Wiring | LeafWiring:
         """The parts of the algorithm for these rows."""
+        self._require_formulation_for(data.task, formulation)
         solver = self.solver or SolverOptions()
         algebra = Rows(rows.counts, data.task.groups(rows.targets), effective_n_jobs(self.n_jobs))
         training_data = TrainingData(rows.X, sorted(data.encoder.categories))
@@ -282,9 +283,25 @@ class DualBoostClassifier(InspectionMixin, PredictionMixin, ClassifierMixin, Bas
             return self.corrects
         return formulation.corrects if makes_trees(self.learner) else "trees"
 
+    def _require_formulation_for(self, task: Task, formulation: Formulation) -> None:
+        if task.n_outputs > 1 and not (formulation.takes_many_classes and self._corrected(formulation) == "leaves"):
+            raise UnsupportedFormulationError(
+                f"Only binary classification is supported for formulation={formulation.name!r} with corrects="
+                f"{self._corrected(formulation)!r}. The type of the target is multiclass: y has {task.n_outputs} "
+                "classes, which formulation='logistic' learns, with learners that are trees. Or wrap the classifier in "
+                "sklearn.multiclass.OneVsRestClassifier."
+            )
+
+    def _takes_many_classes(self) -> bool:
+        try:
+            formulation = make_formulation(self.formulation, self.C, self.epsilon)
+            return formulation.takes_many_classes and self._corrected(formulation) == "leaves"
+        except InvalidParameterError:  # which fit will raise
+            return True
+
     def _rows(self, data: TrainingSet, weights: Vector) -> TrainingRows:
         rows = merge_rows(data.features, data.targets, weights)
-        data.task.require_trainable(rows.targets)
+        data.task.require_fold(rows.targets)
         return rows
 
     def _hold_out(self, data: TrainingSet) -> tuple[HeldOut | None, Vector]:
@@ -340,7 +357,7 @@ class DualBoostClassifier(InspectionMixin, PredictionMixin, ClassifierMixin, Bas
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_class = False
+        tags.classifier_tags.multi_class = self._takes_many_classes()
         tags.input_tags.sparse = True
         tags.input_tags.allow_nan = True
         tags.input_tags.categorical = True

@@ -10,6 +10,7 @@ from sklearn.model_selection import check_cv
 from sklearn.utils import check_random_state
 
 from .._typing import Integers, Vector
+from ..algebra.rows import Rows
 from ..algebra.threads import one_blas_thread
 from ..arguments import require_choice, require_fraction, require_integer
 from ..data.splitting import hold_out
@@ -163,8 +164,10 @@ class DualBoostClassifierCV(TunedAttributes, DualBoostClassifier):
 
     def _n_rows(self, data: TrainingSet) -> float:
         """The number of rows that a grid of C is made for: distinct ones where the scale of weights means nothing."""
-        is_free = self._untuned().is_scale_free
-        return float(len(self._rows(data, data.weights).counts) if is_free else data.weights.sum())
+        if not self._untuned().is_scale_free:
+            return float(data.weights.sum())
+        rows = self._rows(data, data.weights)
+        return self._untuned().size_of(Rows(rows.counts, data.task.groups(rows.targets)))
 
     def _values(self, n_samples: float) -> Vector:
         if isinstance(self.Cs, Integral):

@@ -10,6 +10,7 @@ from ..data.merging import TrainingRows
 from ..loop.history import Trace
 from ..models.ensemble import Ensemble, WeightStages
 from ..models.fitted import FitFigures, FittedModel, Tuning
+from ..models.vector_ensemble import VectorEnsemble
 from ..trees.learner import Learner
 from ..trees.pruning import pruned
 from ..trees.tree import Tree
@@ -23,7 +24,8 @@ def conclude(problem: Problem, trace: Trace, tuning: Tuning | None, n_jobs: int)
     weights = trace.final_weights()
     baseline = data.task.baseline(wiring.targets, wiring.columns.rows)
     learners = _finished(trace, weights, rows, can_prune=not wiring.columns.sides.read_splits)
-    ensemble = Ensemble(
+    kind = Ensemble if data.task.n_outputs == 1 else VectorEnsemble
+    ensemble = kind(
         learners,
         weights,
         baseline,

@@ -52,11 +52,13 @@ def read_training_set(estimator: Any, tasks: Sequence[type[Task]], X: Any, y: An
     stand_in = type(type(estimator).__name__, (_StandIn,), {})(get_tags(estimator))
     features, y = validate_data(stand_in, encoder.transform(X), y, **CHECKS)
     task, targets = read_target(y, tasks)
+    weights = as_sample_weight(sample_weight, len(targets))
+    task.require_trainable(targets[weights > 0])
     return TrainingSet(
         task=task,
         encoder=encoder,
         features=as_features(features),
         targets=targets,
-        weights=as_sample_weight(sample_weight, len(targets)),
+        weights=weights,
         feature_names=getattr(stand_in, "feature_names_in_", None),
     )

@@ -13,8 +13,9 @@ from ..algebra.columns import Columns
 from ..algebra.rows import Rows
 from ..algebra.side_rows import NoSideRows, SideRows
 from ..arguments import ParameterObject
-from ..errors import InvalidParameterError
+from ..errors import InvalidParameterError, UnsupportedFormulationError
 from .programme import Programme
+from .softmax import SoftmaxProgramme
 
 
 @dataclass
@@ -51,6 +52,8 @@ class Formulation(ParameterObject, ABC):
     """Whether a score is the logarithm of the odds of the second class, which makes it a probability by itself."""
     is_scale_free: ClassVar[bool] = False
     """Whether multiplying all sample weights by a number changes nothing: rows are counted, not their weights."""
+    takes_many_classes: ClassVar[bool] = False
+    """Whether y may have more than two classes."""
     guide: ClassVar[str] = "own"
     """The name of the guide, in ``loop/guides``, that chooses the duals for the next pricing."""
 
@@ -130,7 +133,18 @@ class Formulation(ParameterObject, ABC):
 
     def resolve_for(self, rows: Rows) -> Formulation:
         """This formulation with a number for C, for the rows of a fit."""
-        return self.resolve(rows.n_samples)
+        return self.resolve(self.size_of(rows))
+
+    def size_of(self, rows: Rows) -> float:
+        """The number of rows that the default and the grid of C are made for."""
+        return rows.n_samples
+
+    def softmax_programme(self, rows: Rows, n_classes: int) -> SoftmaxProgramme:
+        """The programme over leaves that have a value for each class of the rows."""
+        raise UnsupportedFormulationError(
+            f"formulation={self.name!r} is for two classes, and y has {n_classes}: use 'logistic', or "
+            "wrap the classifier in sklearn.multiclass.OneVsRestClassifier."
+        )
 
     def for_growing(self, rows: Rows) -> Formulation:
         """The formulation that trees are grown with where leaves are corrected; C then decides the values alone."""

@@ -11,6 +11,7 @@ from .._typing import Vector
 from ..algebra.rows import Rows
 from .base import Formulation
 from .programme import Programme
+from .softmax import SoftmaxProgramme
 from .terms import LogisticTerm
 from .weight_sets import Cone
 
@@ -67,20 +68,29 @@ class LogisticBoost(Formulation):
     has_intercept: ClassVar[bool] = True
     gives_log_odds: ClassVar[bool] = True
     is_scale_free: ClassVar[bool] = True
+    takes_many_classes: ClassVar[bool] = True
 
     def programme(self, rows: Rows, n_columns: int) -> Programme:
         scale = rows.counts * (self.strength / rows.n_samples)
         return Programme(rows, rows.full(0.0), scale, LogisticTerm(scale), Cone(ridge=1.0))
 
-    def resolve_for(self, rows: Rows) -> Formulation:
-        return self.resolve(rows.n_data)
+    def softmax_programme(self, rows: Rows, n_classes: int) -> SoftmaxProgramme:
+        return SoftmaxProgramme(rows, rows.groups, rows.counts * (self.strength / rows.n_samples), n_classes)
+
+    def size_of(self, rows: Rows) -> float:
+        """The number of distinct rows, so that ridges mean as much for one of K evenly likely classes as for two.
+
+        The curvature of a row is p(1-p) for each class, which is (K-1)/K^2 against a quarter.
+        """
+        n_classes = max(len(rows.totals_of_groups), 2)
+        return rows.n_data * n_classes**2 / (4.0 * (n_classes - 1))
 
     def default_C(self, n_samples: float) -> float:
         """The default for that many distinct rows."""
         return max(n_samples, LEAST_ROWS) / DEFAULT_RIDGE
 
     def for_growing(self, rows: Rows) -> Formulation:
-        n_rows = max(rows.n_data, LEAST_ROWS)
+        n_rows = max(self.size_of(rows), LEAST_ROWS)
         ridge = min(GROWING_RIDGES, key=lambda one: abs(np.log(one * self.strength / n_rows)))
         return replace(self, C=n_rows / ridge)
 

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._typing import Vector
+from .._typing import Scores, Vector
 from ..algebra.leaves import LeafColumns
-from ..formulations.programme import Programme
 from ..masters import MasterSolution
-from ..masters.leaf_point import LeafPoint
 from ..pricing.newton_trees import GrownTree
 from ..trees.tree import Tree
 
@@ -21,8 +19,9 @@ class LeafStage(NamedTuple):
     """An ensemble on the way: which of the trees grown it has, the values of their leaves, and the intercept."""
 
     trees: tuple[int, ...]
-    values: tuple[Vector, ...]
-    intercept: float
+    values: tuple[Scores, ...]
+    intercept: Any
+    """One number, or one for each class."""
 
     def first(self, n_trees: int) -> LeafStage:
         """The stage with its first trees only."""
@@ -38,8 +37,8 @@ class LeafStage(NamedTuple):
 class LeafEnsemble:
     """Trees in the order of their columns, numbered in the order in which they were grown."""
 
-    columns: LeafColumns
-    point: LeafPoint
+    point: Any
+    """The values of their leaves: of the kind that the master makes (``masters/leaf_masters.py``)."""
 
     def __post_init__(self) -> None:
         self.grown: list[GrownTree] = []
@@ -47,9 +46,10 @@ class LeafEnsemble:
         self.held: list[int] = []
         """The trees that take part now."""
 
-    @classmethod
-    def empty(cls, programme: Programme, columns: LeafColumns) -> LeafEnsemble:
-        return cls(columns, LeafPoint.start(programme, columns))
+    @property
+    def columns(self) -> LeafColumns:
+        columns: LeafColumns = self.point.columns
+        return columns
 
     @property
     def trees(self) -> list[Tree]:
@@ -65,24 +65,24 @@ class LeafEnsemble:
         self.grown.append(grown)
         self.held.append(len(self.grown) - 1)
         self.columns.append(grown.leaves, grown.tree.n_leaves)
-        values = np.append(self.point.values, np.zeros(grown.tree.n_leaves))
-        self.point = self._at(values, self.point.intercept, self.point.scores)
+        values = np.concatenate([self.point.values, self._zeros(grown.tree.n_leaves)])
+        self.point = self.point.at(values, self.point.intercept, self.point.scores)
 
-    def without(self, k: int) -> LeafPoint:
+    def without(self, k: int) -> Any:
         """The point as it would be without the k-th tree held; only its rows are defined, not its columns."""
-        own = self.stage().values[k].take(self.columns.leaves(k))
-        return self._at(self.point.values, self.point.intercept, self.point.scores - own)
+        own = self.stage().values[k].take(self.columns.leaves(k), axis=0)
+        return self.point.at(self.point.values, self.point.intercept, self.point.scores - own)
 
     def put(self, k: int, grown: GrownTree) -> None:
         """Put a tree whose leaves have the value zero into the place of the k-th tree held."""
         scores, stage = self.without(k).scores, self.stage()
         self.grown.append(grown)
         self.held[k] = len(self.grown) - 1
-        values = [*stage.values[:k], np.zeros(grown.tree.n_leaves), *stage.values[k + 1 :]]
+        values = [*stage.values[:k], self._zeros(grown.tree.n_leaves), *stage.values[k + 1 :]]
         self._hold()
-        self.point = self._at(np.concatenate(values), stage.intercept, scores)
+        self.point = self.point.at(np.concatenate(values), stage.intercept, scores)
 
-    def undo(self, stage: LeafStage, point: LeafPoint) -> None:
+    def undo(self, stage: LeafStage, point: Any) -> None:
         """Take back the tree that was put last, given the stage and the point of before."""
         del self.grown[-1]
         self.held = list(stage.trees)
@@ -93,22 +93,20 @@ class LeafEnsemble:
         """Go back to a stage of before, or to one with some of the trees of now."""
         self.held = list(stage.trees)
         self._hold()
-        values = np.concatenate([*stage.values, np.zeros(0)])
-        self.point = self._at(values, stage.intercept, self.columns.scores(values))
+        values = np.concatenate([*stage.values, self._zeros(0)])
+        self.point = self.point.at(values, stage.intercept, self.columns.scores(values))
 
     def adopt(self, solution: MasterSolution) -> None:
         """Take over the values of a solution over the trees held."""
-        scores = self.columns.operator.scores(solution.margins)
-        self.point = LeafPoint(
-            self.point.programme, self.columns, solution.w, float(solution.rho[-1]), scores, solution.u
-        )
+        self.point = self.point.adopting(solution)
 
-    def move_to(self, programme: Programme) -> None:
+    def move_to(self, programme: Any) -> None:
         """Go on with a programme of the same rows at another C."""
         self.point = replace(self.point, programme=programme)
 
     def _hold(self) -> None:
         self.columns.hold([(self.grown[j].leaves, self.grown[j].tree.n_leaves) for j in self.held])
 
-    def _at(self, values: Vector, intercept: float, scores: Vector) -> LeafPoint:
-        return LeafPoint(self.point.programme, self.columns, values, intercept, scores)
+    def _zeros(self, n_leaves: int) -> Scores:
+        """The values of leaves that have none yet."""
+        return np.zeros((n_leaves, *self.point.values.shape[1:]))

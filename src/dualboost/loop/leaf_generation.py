@@ -19,11 +19,10 @@ from typing import Any
 
 import numpy as np
 
-from .._typing import Matrix, Vector
+from .._typing import Matrix, Scores, Vector
 from ..errors import InterruptedFitWarning, SolverWarning
 from ..masters import MasterFailed, MasterSolution, n_used
 from ..masters.leaf_elimination import ELIMINATED_AT_ONCE, Elimination
-from ..masters.leaf_newton import certified
 from ..pricing.newton_trees import GrownTree
 from ..tasks.scoring import ScoredRows
 from .held_out import HeldOut
@@ -58,7 +57,7 @@ class LeafGeneration:
     trace: LeafTrace = field(default_factory=LeafTrace)
 
     def __post_init__(self) -> None:
-        self.ensemble = LeafEnsemble.empty(self.wiring.growing.programme, self.wiring.columns)
+        self.ensemble = LeafEnsemble(self.wiring.master.start(self.wiring.growing.programme, self.wiring.columns))
         self._cache = LeafCache(self.held_out.X if self.held_out is not None else np.empty((0, 1)))
         self._n_grown, self._grown_at = 0, time.perf_counter()
 
@@ -93,7 +92,7 @@ class LeafGeneration:
         """Grow, eliminate, regrow; returns why growing ended."""
         self.ensemble.point = point = self.wiring.improved(self.ensemble.point)  # the intercept alone
         total = max(self.wiring.rows.total(point.curvature), np.finfo(float).tiny)
-        self._unit = 0.25 * self.wiring.rows.n_data / total
+        self._unit = 0.25 * point.curvature.size / total
         reason = self._grow()
         if self.keep_best and self.trace.stages:
             self.ensemble.restore(self.trace.stages[self.trace.kept])
@@ -109,8 +108,8 @@ class LeafGeneration:
             grown = self._grown_for(self.ensemble.point.residual, self.ensemble.point.curvature)
             if grown is None:
                 return "converged"
-            point, ridge = self.ensemble.point, self.ensemble.point.programme.weight_set.ridge
-            fall = grown.fall(point.residual, point.curvature, ridge)
+            point = self.ensemble.point
+            fall = grown.fall(point.residual, point.curvature, point.ridge)
             if fall <= LEAST_FALL * abs(point.objective):
                 return "converged"
             self.ensemble.enter(grown)
@@ -166,7 +165,7 @@ class LeafGeneration:
         """The trees held, in the order of how much they move the scores."""
         columns, values = self.wiring.columns, self.ensemble.stage().values
         moves = [
-            self.wiring.rows.dot(np.abs(own).take(columns.leaves(k)), self.wiring.rows.counts)
+            self.wiring.rows.dot(_size(own).take(columns.leaves(k)), self.wiring.rows.counts)
             for k, own in enumerate(values)
         ]
         return [self.ensemble.held[k] for k in np.argsort(moves, kind="stable").tolist()]
@@ -174,7 +173,7 @@ class LeafGeneration:
     def _grown_for(self, residual: Vector, curvature: Vector) -> GrownTree | None:
         self._grown_at = time.perf_counter()
         self._n_grown += 1
-        ridge, unit = self.ensemble.point.programme.weight_set.ridge, self._unit
+        ridge, unit = self.ensemble.point.ridge, self._unit
         grown = self.wiring.grower.grow(unit * residual, unit * curvature, unit * ridge)
         self._pricing_seconds, self._grown_at = time.perf_counter() - self._grown_at, time.perf_counter()
         return grown
@@ -182,7 +181,7 @@ class LeafGeneration:
     def _note(self, fall: float) -> str | None:
         """Record the ensemble; returns a reason to stop, if a rule has one."""
         is_certified = self.wiring.solver.reoptimize == "every"
-        gap = certified(self.ensemble.point).gap if is_certified else np.nan
+        gap = self.wiring.master.certified(self.ensemble.point).gap if is_certified else np.nan
         row = Iteration(
             iteration=len(self.trace.iterations) + 1,
             edge=fall,
@@ -220,7 +219,7 @@ class LeafGeneration:
         """
         task, point, targets = self.wiring.task, self.ensemble.point, self.wiring.targets
 
-        def probabilities(scores: Vector) -> Matrix:
+        def probabilities(scores: Scores) -> Matrix:
             if self.wiring.formulation.gives_log_odds:
                 return task.probabilities(scores, task.identity_calibration())
             curve = task.calibrate(point.scores + point.intercept, targets, self.wiring.rows.counts)
@@ -250,7 +249,7 @@ class LeafGeneration:
             self.ensemble.adopt(failure.best)
         if len(self.ensemble.held) > self.max_trees:
             self.ensemble.restore(self.ensemble.stage().first(self.max_trees))
-        solution = certified(self.ensemble.point)
+        solution = self.wiring.master.certified(self.ensemble.point)
         self._conclude(solution)
         warnings.warn(
             f"No solver reached a relative gap of {self.wiring.precision.tolerance:g} over the leaves of "
@@ -259,6 +258,12 @@ class LeafGeneration:
             SolverWarning,
             stacklevel=5,
         )
+
+
+def _size(values: Scores) -> Vector:
+    """How far the value of each leaf is from zero; for several classes, the sum over them."""
+    distances = np.abs(values)
+    return distances if distances.ndim == 1 else distances.sum(axis=1)
 
 
 def _some(stage: LeafStage, elimination: Elimination) -> LeafStage:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
-from .._typing import Features, Vector
+from .._typing import Features, Scores, Vector
 from ..trees.tree import Tree
 from .history import Iteration, Trace
 from .leaf_ensemble import LeafStage
@@ -45,7 +46,7 @@ class LeafTrace(Trace):
         return self.weights[0]
 
     @property
-    def intercept(self) -> float:
+    def intercept(self) -> Any:
         return self.intercepts[0]
 
     @property
@@ -68,7 +69,7 @@ class LeafStages:
     def __len__(self) -> int:
         return len(self.stages)
 
-    def scores(self, X: Features, ensemble: object) -> Iterator[Vector]:
+    def scores(self, X: Features, ensemble: object) -> Iterator[Scores]:
         """The scores of each stage; every tree is followed once. The result itself is not needed."""
         leaves = LeafCache(X)
         return (leaves.scores(stage, self.trees) for stage in self.stages)
@@ -81,10 +82,10 @@ class LeafCache:
         self.X = X
         self._leaves: dict[int, np.ndarray] = {}
 
-    def scores(self, stage: LeafStage, trees: Sequence[Tree] | dict[int, Tree]) -> Vector:
-        scores = np.full(self.X.shape[0], stage.intercept)
+    def scores(self, stage: LeafStage, trees: Sequence[Tree] | dict[int, Tree]) -> Scores:
+        scores = np.zeros((self.X.shape[0], *np.shape(stage.intercept))) + stage.intercept
         for j, values in zip(stage.trees, stage.values, strict=True):
             if j not in self._leaves:
                 self._leaves[j] = trees[j].leaves(self.X).astype(np.min_scalar_type(trees[j].n_leaves - 1))
-            scores += values.take(self._leaves[j])
+            scores += values.take(self._leaves[j], axis=0)
         return scores

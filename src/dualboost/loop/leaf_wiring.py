@@ -4,23 +4,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 from .._typing import Vector
 from ..algebra.leaves import LeafColumns
 from ..algebra.rows import Rows
+from ..algebra.vector_leaves import VectorLeafColumns
 from ..errors import InvalidParameterError, UnsupportedFormulationError
 from ..formulations.base import Formulation
-from ..formulations.programme import Programme
 from ..masters import MASTERS, MasterSolution, Precision, SolverOptions
-from ..masters.leaf_dense import dense_optimum
-from ..masters.leaf_newton import optimum
-from ..masters.leaf_point import LeafPoint
-from ..masters.leaf_sweeps import sweep
+from ..masters.leaf_masters import KinkedLeaves, LeafMaster, SmoothLeaves, SoftmaxLeaves
+from ..pricing.class_trees import ClassTrees
 from ..pricing.newton_trees import Grower
 from ..tasks.base import Operator, Task
-
-ROUGHLY = 1e-2
-"""The relative gap at which leaves under a loss with kinks are left between two pricings."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,30 +41,44 @@ class LeafWiring:
     def operator(self) -> Operator:
         return self.task.operator(self.targets)
 
+    @property
+    def is_vector(self) -> bool:
+        """Whether a leaf has a value for each of several classes."""
+        return self.task.n_outputs > 1
+
     @cached_property
     def columns(self) -> LeafColumns:
+        if self.is_vector:
+            return VectorLeafColumns(self.rows, self.task.n_outputs)
         return LeafColumns(self.rows, self.operator)
 
     @cached_property
-    def programme(self) -> Programme:
+    def programme(self) -> Any:
         """The programme of the formulation, with leaves of any value and a ridge in place of its weights."""
+        if self.is_vector:
+            return self.formulation.softmax_programme(self.rows, self.task.n_outputs)
         return self.formulation.programme(self.rows, 1).over_leaves(self.operator.intercepts())
 
     @property
     def is_smooth(self) -> bool:
         """Whether the loss has no kinks, so that Newton's method applies."""
-        return not self.programme.term.is_linear
+        return self.is_vector or not self.programme.term.is_linear
 
-    def improved(self, point: LeafPoint, newest: int | None = None) -> LeafPoint:
+    @cached_property
+    def master(self) -> LeafMaster:
+        if self.is_vector:
+            return SoftmaxLeaves()
+        return SmoothLeaves() if self.is_smooth else KinkedLeaves()
+
+    def improved(self, point: Any, newest: int | None = None) -> Any:
         """A point with a smaller objective, as good as the next pricing needs; ``newest`` is the newest tree."""
         if self.solver.reoptimize == "every":
             return self.optimum(point)[0]
-        return sweep(point, newest) if self.is_smooth else dense_optimum(point, ROUGHLY)[0]
+        return self.master.improved(point, newest)
 
-    def optimum(self, point: LeafPoint) -> tuple[LeafPoint, MasterSolution]:
+    def optimum(self, point: Any) -> tuple[Any, MasterSolution]:
         """The optimum over the leaves held, to the tolerance."""
-        solve = optimum if self.is_smooth else dense_optimum
-        return solve(point, self.precision.tolerance)
+        return self.master.optimum(point, self.precision.tolerance)
 
     def at(self, C: float) -> LeafWiring:
         """The same parts at another C."""
@@ -91,8 +101,10 @@ def wire_leaves(
 ) -> LeafWiring:
     """Put the parts together; a formulation without a loss for free values is refused before any work is done."""
     formulation = formulation.resolve_for(rows)
-    require_leaves(formulation, rows)
+    if task.n_outputs == 1:
+        require_leaves(formulation, rows)
     _require_options(solver, formulation)
+    grower = ClassTrees(grower) if task.n_outputs > 1 else grower
     return LeafWiring(task, targets, formulation, rows, solver, precision, grower)
 
 

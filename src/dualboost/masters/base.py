@@ -15,7 +15,7 @@ Signs
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple, Protocol
+from typing import Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
 
@@ -44,7 +44,7 @@ class MasterSolution:
     threshold: float
     primal: float
     dual: float
-    programme: Programme
+    programme: Any
     """The programme that was solved, with what the master found of it, such as class weights."""
     gap: float
     """(primal - dual), relative to the larger of both in absolute value (see ``certificate.relative_gap``)."""

@@ -7,6 +7,7 @@ moves the others by -(H^-1)_:t [(H^-1)_tt]^-1 v_t (the surgeon of Hassibi & Stor
 from __future__ import annotations
 
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from scipy.linalg import cho_solve
@@ -14,6 +15,7 @@ from scipy.linalg import cho_solve
 from .._typing import Vector
 from .leaf_newton import factored, hessian
 from .leaf_point import LeafPoint
+from .softmax_point import SoftmaxPoint
 
 ELIMINATED_AT_ONCE = 0.34
 """The largest share of the trees that one quadratic model of the objective should serve to eliminate."""
@@ -22,22 +24,25 @@ ELIMINATED_AT_ONCE = 0.34
 class Elimination:
     """The trees that remain when the least useful trees of a point are removed one by one."""
 
-    def __init__(self, point: LeafPoint) -> None:
+    def __init__(self, point: LeafPoint | SoftmaxPoint) -> None:
         starts = point.columns.starts.tolist()
         self.kept = list(range(point.columns.n_trees))
         """The trees that remain."""
-        self._values = np.append(point.values, point.intercept)
+        self._is_vector = point.values.ndim > 1
+        self._values = np.vstack([point.values.reshape(starts[-1], -1), np.atleast_2d(point.intercept)])
+        """A row for each leaf, and a last one for the intercept; a column for each class."""
         self._of_tree = [np.arange(low, high) for low, high in pairwise(starts)]
         matrix = hessian(point)
         self._inverse = cho_solve(factored(matrix), np.eye(len(matrix)))
 
     @property
-    def intercept(self) -> float:
-        return float(self._values[-1])
+    def intercept(self) -> Any:
+        return self._values[-1] if self._is_vector else float(self._values[-1, 0])
 
     def values_of(self, k: int) -> Vector:
         """The values of one of the trees."""
-        return self._values[self._of_tree[k]]
+        values = self._values[self._of_tree[k]]
+        return values if self._is_vector else values[:, 0]
 
     def costs(self) -> Vector:
         """What the removal of each remaining tree costs; trees with as many leaves are computed together."""
@@ -48,7 +53,7 @@ class Elimination:
             columns = np.array([self._of_tree[self.kept[place]] for place in places])
             own = self._values[columns]
             blocks = self._inverse[columns[:, :, None], columns[:, None, :]]
-            costs[places] = 0.5 * np.einsum("ij,ij->i", own, np.linalg.solve(blocks, own[:, :, None])[:, :, 0])
+            costs[places] = 0.5 * np.einsum("ijk,ijk->i", own, np.linalg.solve(blocks, own))
         return costs
 
     def remove_down_to(self, n_trees: int) -> None:
@@ -59,7 +64,7 @@ class Elimination:
     def _remove(self, k: int) -> None:
         columns = self._of_tree[k]
         share = np.linalg.solve(self._inverse[np.ix_(columns, columns)], self._inverse[columns])
-        self._values -= self._values[columns] @ share
+        self._values -= share.T @ self._values[columns]
         self._values[columns] = 0.0
         self._inverse -= self._inverse[:, columns] @ share
         self.kept.remove(k)

@@ -14,6 +14,7 @@ from .base import Candidate, MasterFailed, MasterSolution
 from .certificate import certify
 from .leaf_point import LeafPoint
 from .leaf_sweeps import FLATTEST, lowered
+from .softmax_point import SoftmaxPoint
 
 SAMPLE = 8192
 """How many rows the preconditioner is computed from."""
@@ -75,11 +76,11 @@ def optimum(point: LeafPoint, tolerance: float) -> tuple[LeafPoint, MasterSoluti
     raise MasterFailed(solution, [f"Newton's method over the leaves ended at a gap of {solution.gap:.1e}"])
 
 
-def hessian(point: LeafPoint) -> Matrix:
+def hessian(point: LeafPoint | SoftmaxPoint) -> Matrix:
     """The Hessian of the objective in the values and the intercept, estimated from the first ``SAMPLE`` rows."""
-    rows, ridge = point.programme.rows, point.programme.weight_set.ridge
-    sample = point.curvature[:SAMPLE]
-    seen, total = rows.total(sample), rows.total(point.curvature)
+    rows, ridge = point.programme.rows, point.ridge
+    sample = point.shared_curvature[:SAMPLE]
+    seen, total = rows.total(sample), rows.total(point.shared_curvature)
     matrix = point.columns.gram(sample * (total / seen) if seen > 0 else sample)
     diagonal = np.arange(len(matrix))
     matrix[diagonal[:-1], diagonal[:-1]] += ridge
@@ -101,7 +102,7 @@ def factored(matrix: Matrix) -> tuple[Matrix, bool]:
 
 def _newton_direction(point: LeafPoint, factor: tuple[Matrix, bool]) -> tuple[Vector, Vector, int]:
     """The solution of Newton's equations, how it changes the scores, and the number of iterations taken."""
-    columns, rows, ridge = point.columns, point.programme.rows, point.programme.weight_set.ridge
+    columns, rows, ridge = point.columns, point.programme.rows, point.ridge
     residual = point.descent
     direction, change = np.zeros_like(residual), np.zeros_like(point.scores)
     preconditioned = cho_solve(factor, residual)

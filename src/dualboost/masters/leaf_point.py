@@ -10,6 +10,7 @@ import numpy as np
 from .._typing import Vector
 from ..algebra.leaves import LeafColumns
 from ..formulations.programme import Programme
+from .base import MasterSolution
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,6 +29,10 @@ class LeafPoint:
     def start(cls, programme: Programme, columns: LeafColumns) -> LeafPoint:
         """No tree, and an intercept of zero."""
         return cls(programme, columns, np.zeros(0), 0.0, programme.rows.full(0.0))
+
+    @property
+    def ridge(self) -> float:
+        return self.programme.weight_set.ridge
 
     @property
     def rho(self) -> Vector:
@@ -66,6 +71,11 @@ class LeafPoint:
     def curvature(self) -> Vector:
         return self._of_rows[2]
 
+    @property
+    def shared_curvature(self) -> Vector:
+        """The curvature that a Hessian is made of."""
+        return self.curvature
+
     @cached_property
     def residual(self) -> Vector:
         """How much the loss falls if the score of a row rises, by row: the negative gradient."""
@@ -78,7 +88,7 @@ class LeafPoint:
     @property
     def descent(self) -> Vector:
         """The negative gradient of the objective with respect to the values and the intercept."""
-        of_values = self.edges - self.programme.weight_set.ridge * self.values
+        of_values = self.edges - self.ridge * self.values
         return np.append(of_values, self.programme.rows.total(self.residual))
 
     def moved(self, direction: Vector, change: Vector, length: float) -> LeafPoint:
@@ -90,3 +100,12 @@ class LeafPoint:
             self.intercept + length * float(direction[-1]),
             self.scores + length * change,
         )
+
+    def at(self, values: Vector, intercept: float, scores: Vector) -> LeafPoint:
+        """Another point of the same programme, over the leaves held now."""
+        return LeafPoint(self.programme, self.columns, values, intercept, scores)
+
+    def adopting(self, solution: MasterSolution) -> LeafPoint:
+        """The point of a solution over the trees held."""
+        scores = self.columns.operator.scores(solution.margins)
+        return LeafPoint(self.programme, self.columns, solution.w, float(solution.rho[-1]), scores, solution.u)

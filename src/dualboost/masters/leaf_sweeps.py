@@ -6,17 +6,23 @@ It is cheap, and enough between two pricings; ``leaf_newton.py`` finds the optim
 
 from __future__ import annotations
 
+from typing import TypeVar
+
 import numpy as np
 from scipy.linalg.lapack import dposv
 
 from .._typing import Vector
 from ..algebra.leaves import LeafColumns, LeafGroup
 from .leaf_point import LeafPoint
+from .softmax_point import SoftmaxPoint
 
 MOST_HALVINGS = 30
 """How often a step that does not lower the objective is halved before it is given up."""
 FLATTEST = 1e-10
 """The smallest diagonal entry of the intercept's equation, which has no ridge, relative to the ridge of a value."""
+
+
+Point = TypeVar("Point", LeafPoint, SoftmaxPoint)
 
 
 def sweep(point: LeafPoint, newest: int | None = None) -> LeafPoint:
@@ -48,7 +54,7 @@ def _in_order(columns: LeafColumns, newest: int | None) -> list[LeafGroup]:
     return sorted(groups, key=lambda group: not group.first <= start < group.columns.stop)
 
 
-def lowered(point: LeafPoint, direction: Vector, change: Vector) -> LeafPoint:
+def lowered(point: Point, direction: Vector, change: Vector) -> Point:
     """The point after a step along the direction, halved until the objective falls; the same point if it never does."""
     length = 1.0
     for _ in range(MOST_HALVINGS):
@@ -61,7 +67,7 @@ def lowered(point: LeafPoint, direction: Vector, change: Vector) -> LeafPoint:
 
 def _best_step(point: LeafPoint, group: LeafGroup, residual: Vector, direction: Vector) -> Vector:
     """The step of the group's values and of the intercept that minimises the quadratic model."""
-    ridge, n = point.programme.weight_set.ridge, sum(group.sizes)
+    ridge, n = point.ridge, sum(group.sizes)
     table, columns = group.table, group.columns
     curvature, slopes = group.cell_sums(point.curvature), group.cell_sums(residual)
     matrix = np.empty((n + 1, n + 1), order="F")

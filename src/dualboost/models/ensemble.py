@@ -30,7 +30,8 @@ class Ensemble:
     baseline: float
     n_features: int
     n_jobs: int = 1
-    intercept: float = 0.0
+    intercept: Any = 0.0
+    """A number; for several classes one for each class."""
     is_normalised: bool = True
 
     def votes(self, X: Features) -> Matrix:

@@ -12,7 +12,7 @@ import lightgbm
 import numpy as np
 from numpy.typing import NDArray
 
-from .._typing import Vector
+from .._typing import Matrix, Vector
 from ..trees.lightgbm_text import parse_trees
 from ..trees.tree import Tree
 from .base import PricingContext, TrainingData
@@ -34,12 +34,21 @@ class GrownTree(NamedTuple):
     tree: Tree
     leaves: NDArray[np.unsignedinteger]
 
-    def fall(self, residual: Vector, curvature: Vector, ridge: float) -> float:
+    def fall(self, residual: Vector | Matrix, curvature: Vector | Matrix, ridge: float) -> float:
         """How much the objective falls, to second order, if the leaves of this tree alone move from zero."""
+        residuals, curvatures = _columns(residual), _columns(curvature)
+        return sum(self._fall(r, h, ridge) for r, h in zip(residuals, curvatures, strict=True))
+
+    def _fall(self, residual: Vector, curvature: Vector, ridge: float) -> float:
         n = self.tree.n_leaves
         edges = np.bincount(self.leaves, weights=residual, minlength=n)
         curvatures = np.bincount(self.leaves, weights=curvature, minlength=n)
         return float(0.5 * (edges**2 / (curvatures + ridge)).sum())
+
+
+def _columns(values: Vector | Matrix) -> list[Vector]:
+    """A vector itself, or the columns of a matrix that has one for each class."""
+    return [values] if values.ndim == 1 else list(values.T)
 
 
 class Grower(Protocol):

@@ -12,8 +12,9 @@ from ..errors import UnsupportedModelError
 from .base import Operator as Operator
 from .base import Task as Task
 from .binary import TwoClasses as TwoClasses
+from .multiclass import ManyClasses as ManyClasses
 
-CLASSIFICATION: list[type[Task]] = [TwoClasses]
+CLASSIFICATION: list[type[Task]] = [ManyClasses, TwoClasses]
 """The tasks of a classifier: the first task that takes y reads it; if no task does, the last one raises the error."""
 
 

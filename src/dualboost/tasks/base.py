@@ -12,7 +12,7 @@ from typing import Any, ClassVar, NamedTuple, Protocol
 
 from numpy.typing import NDArray
 
-from .._typing import Integers, Matrix, Vector
+from .._typing import Integers, Matrix, Scores, Vector
 from ..algebra.rows import Rows
 
 
@@ -45,6 +45,11 @@ class Task(ABC):
 
     name: ClassVar[str]
 
+    @property
+    def n_outputs(self) -> int:
+        """How many scores a row has."""
+        return 1
+
     @classmethod
     @abstractmethod
     def takes(cls, y: NDArray[Any]) -> bool:
@@ -63,6 +68,10 @@ class Task(ABC):
     def require_trainable(self, targets: Vector) -> None:
         """Raise ``InvalidDataError`` if the rows with a positive ``sample_weight`` are not enough to train on."""
 
+    def require_fold(self, targets: Vector) -> None:
+        """The same for a part of the rows, such as the other folds of a cross-validation."""
+        self.require_trainable(targets)
+
     @abstractmethod
     def groups(self, targets: Vector) -> Integers | None:
         """The class of each row, counted from 0, by which splits are stratified; None where y has no classes."""
@@ -76,11 +85,11 @@ class Task(ABC):
         """The score that an ensemble without a learner gives to every row."""
 
     @abstractmethod
-    def quality(self, scores: Vector, targets: Vector, rows: Rows) -> float:
+    def quality(self, scores: Scores, targets: Vector, rows: Rows) -> float:
         """How good the scores are, as a mean over the rows weighted by multiplicity; larger is better."""
 
     @abstractmethod
-    def calibrate(self, scores: Vector, targets: Vector, counts: Vector) -> Any:
+    def calibrate(self, scores: Scores, targets: Vector, counts: Vector) -> Any:
         """What turns scores into probabilities, fitted to these rows."""
 
     def calibrate_by_twins(self, training: Scored, unseen: Scored) -> Any:
@@ -95,13 +104,17 @@ class Task(ABC):
         """What turns scores into probabilities if the scores are log-odds already."""
 
     @abstractmethod
-    def decode(self, scores: Vector) -> NDArray[Any]:
+    def decode(self, scores: Scores) -> NDArray[Any]:
         """The predictions for these scores."""
 
     @abstractmethod
-    def probabilities(self, scores: Vector, calibration: Any) -> Matrix:
+    def labels(self, targets: Vector) -> NDArray[Any]:
+        """The values of y that these targets stand for."""
+
+    @abstractmethod
+    def probabilities(self, scores: Scores, calibration: Any) -> Matrix:
         """The probabilities for these scores, one column for each class."""
 
     @abstractmethod
-    def margins(self, scores: Vector, targets: Vector) -> Vector:
+    def margins(self, scores: Scores, targets: Vector) -> Vector:
         """The margin of each row: positive if its score is on the side of its target."""

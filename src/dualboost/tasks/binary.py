@@ -17,6 +17,7 @@ from ..algebra.rows import Rows
 from ..errors import InvalidDataError
 from .base import Scored, Task
 from .calibration import MarginCalibration, calibrate, calibrate_by_twins
+from .labels import encoded, require_some_classes
 
 TIE = 1e-12
 """A score below this fraction of the largest score is a tie: its sign may be a rounding error."""
@@ -56,31 +57,12 @@ class TwoClasses(Task):
     @classmethod
     def read(cls, y: NDArray[Any]) -> tuple[TwoClasses, Vector]:
         check_classification_targets(y)
-        kind = type_of_target(y, input_name="y", raise_unknown=True)
-        if kind != "binary":
-            raise InvalidDataError(
-                f"Only binary classification is supported. The type of the target is {kind}. "
-                "Wrap the classifier in sklearn.multiclass.OneVsRestClassifier for more than two classes."
-            )
         classes, codes = np.unique(y, return_inverse=True)
-        if len(classes) < 2:
-            raise InvalidDataError(
-                f"y holds one class only ({classes.tolist()[0]!r}); training needs rows of two classes."
-            )
+        require_some_classes(classes)
         return cls(classes), np.where(codes == 1, 1.0, -1.0)
 
     def encode(self, y: Any, n_rows: int) -> Vector:
-        y = np.asarray(y)
-        y = y[:, 0] if y.ndim == 2 and y.shape[1] == 1 else y
-        if y.shape != (n_rows,):
-            raise InvalidDataError(f"y has shape {y.shape}; it must hold one class for each of the {n_rows} rows of X.")
-        unknown = ~np.isin(y, self.classes)
-        if unknown.any():
-            raise InvalidDataError(
-                f"y holds {y[unknown].tolist()[0]!r}, but the model knows the classes {self.classes.tolist()} only; "
-                "pass the labels that it was trained with."
-            )
-        return np.where(y == self.classes[1], 1.0, -1.0)
+        return np.where(encoded(y, self.classes, n_rows) == 1, 1.0, -1.0)
 
     def require_trainable(self, targets: Vector) -> None:
         if targets.min() == targets.max():
@@ -115,6 +97,9 @@ class TwoClasses(Task):
     def decode(self, scores: Vector) -> NDArray[Any]:
         predicted: NDArray[Any] = self.classes[(scores > 0).astype(np.intp)]
         return predicted
+
+    def labels(self, targets: Vector) -> NDArray[Any]:
+        return self.decode(targets)
 
     def probabilities(self, scores: Vector, calibration: MarginCalibration) -> Matrix:
         positive = calibration.probability(scores)

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.metrics import get_scorer
+from sklearn.metrics import get_scorer, log_loss, make_scorer
 
 from .._typing import Integers, Matrix, Vector
 from ..algebra.rows import Rows
@@ -109,8 +109,8 @@ class Scoring:
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # a metric that is undefined here is nan, which is refused
-                y = known.task.decode(known.targets[rows])
-                score = float(self.scorer(stand_in, rows[:, None], y, **weights))
+                y = known.task.labels(known.targets[rows])
+                score = float(_for_classes(self.scorer, stand_in.classes_)(stand_in, rows[:, None], y, **weights))
         except Exception as error:  # scorers are anybody's code
             raise ScorerFailed(f"scoring={self.name!r} cannot score the rows: {error}") from error
         if not np.isfinite(score):
@@ -139,6 +139,17 @@ def scoring_name(value: Any) -> str:
         return value or "accuracy"
     function = getattr(value, "_score_func", value)
     return str(getattr(function, "__name__", "score"))
+
+
+def _for_classes(scorer: Callable[..., Any], classes: Any) -> Callable[..., Any]:
+    """The scorer; the log loss, which takes classes that no row has for a mistake, is told the classes."""
+    own = getattr(scorer, "_kwargs", {})
+    if getattr(scorer, "_score_func", None) is not log_loss or "labels" in own:
+        return scorer
+    told: Callable[..., Any] = make_scorer(
+        log_loss, greater_is_better=False, response_method="predict_proba", labels=classes, **own
+    )
+    return told
 
 
 def _takes_weights(scorer: Callable[..., Any]) -> bool:

@@ -74,17 +74,19 @@ def format_model(
     names: Sequence[str] | None = None,
     categories: Sequence[Sequence[object]] | None = None,
     objective: str = "regression",
+    n_classes: int = 1,
 ) -> str:
     """The text of a model whose raw score is the sum of the trees' votes, each times its scale.
 
     ``names`` are the names of the features; ``categories`` has one list for each categorical column of a data frame;
-    ``objective`` says what LightGBM makes of the raw score.
+    ``objective`` says what LightGBM makes of the raw score. With several classes, trees are for one class after the
+    other, again and again.
     """
     header = [
         "tree",
         "version=v4",
-        "num_class=1",
-        "num_tree_per_iteration=1",
+        f"num_class={n_classes}",
+        f"num_tree_per_iteration={n_classes}",
         "label_index=0",
         f"max_feature_idx={n_features - 1}",
         f"objective={objective}",

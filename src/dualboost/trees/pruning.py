@@ -24,7 +24,7 @@ def pruned(tree: Tree) -> Tree:
             if side[node] >= 0:
                 side[node] = stands_for[side[node]]
         a, b = ~left[node], ~right[node]
-        if a >= 0 and b >= 0 and tree.votes[a] == tree.votes[b]:
+        if a >= 0 and b >= 0 and np.array_equal(tree.votes[a], tree.votes[b]):
             stands_for[node] = ~a
             merged_into[merged_into == b] = a
     stays, is_leaf = stands_for == nodes, merged_into == leaves

@@ -1,0 +1,82 @@
+"""The programme of several classes over leaves: cross-entropy, a ridge, and an intercept for each class."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from scipy.special import logsumexp, xlogy
+
+from .._typing import Integers, Matrix, Vector
+from ..algebra.rows import Rows
+
+
+@dataclass(frozen=True, eq=False)
+class SoftmaxProgramme:
+    """Cross-entropy over leaves whose values are vectors, one number for each class.
+
+    Primal, with F_i = b + sum_t V_t[leaf_t(x_i)], prices P_i of the rows and y_i the class of a row::
+
+        min  ridge/2 |V|^2 + sum_i P_i [log sum_k exp F_ik - F_{i,y_i}]
+
+    Dual, with the residual R_ik = P_i [k = y_i] - q_ik and the edges E_lk = sum of R_ik over the rows of leaf l::
+
+        max  -sum_ik q_ik log(q_ik/P_i) - |E|^2/(2 ridge)
+        s.t. q_ik >= 0,   sum_k q_ik = P_i,   sum_i R_ik = 0 for every class k
+
+    so the duals of a row are a point of a simplex. At the optimum q_ik = P_i times the probability of class k.
+    """
+
+    rows: Rows
+    codes: Integers
+    """The class of each row, counted from 0."""
+    prices: Vector
+    n_classes: int
+    ridge: float = 1.0
+
+    @cached_property
+    def totals(self) -> Vector:
+        """The total price of the rows of each class; a class without rows has none."""
+        totals = self.rows.totals_by_group(self.prices)
+        return np.pad(totals, (0, self.n_classes - len(totals)))
+
+    def expansion(self, scores: Matrix) -> tuple[float, Matrix]:
+        """The total loss, and the probabilities, of rows with these scores."""
+        normaliser = logsumexp(scores, axis=1)
+        own = np.take_along_axis(scores, self.codes[:, None], axis=1)[:, 0]
+        probabilities = np.exp(scores - normaliser[:, None])
+        return self.rows.dot(self.prices, normaliser - own), probabilities
+
+    def residual(self, shares: Matrix) -> Matrix:
+        """R, given how each row's price is shared among the classes."""
+        residual = -shares
+        residual[np.arange(len(self.codes)), self.codes] += self.prices
+        return residual
+
+    def feasible(self, shares: Matrix) -> Matrix:
+        """Shares close to these with the sums that rows and classes must have.
+
+        The shares of classes with too much are scaled down; what that sets free in a row goes to the classes with too
+        little, in proportion to what they lack.
+        """
+        for _ in range(2):  # the second pass removes rounding errors of the first
+            sums = self._class_sums(shares)
+            lacking = np.maximum(self.totals - sums, 0.0)
+            if not lacking.any():
+                return shares
+            kept = np.minimum(self.totals / np.maximum(sums, np.finfo(float).tiny), 1.0)
+            freed = shares @ (1.0 - kept)
+            shares = shares * kept + freed[:, None] * (lacking / lacking.sum())
+        return shares
+
+    def dual_value(self, shares: Matrix, edges: Matrix) -> float:
+        """A lower bound on the optimum, for feasible shares."""
+        entropies = self.rows.add_up(
+            lambda block: float(xlogy(shares[block], shares[block] / self.prices[block, None]).sum())
+        )
+        return -float(entropies) - float((edges**2).sum()) / (2.0 * self.ridge)
+
+    def _class_sums(self, shares: Matrix) -> Vector:
+        sums: Vector = self.rows.add_up(lambda block: shares[block].sum(axis=0))
+        return sums

@@ -1,0 +1,106 @@
+"""The optimum over the values of all leaves for every class: Newton's method with conjugate gradients.
+
+One factor preconditions all classes: that of the Hessian with the mean curvature of the classes, scaled so that each
+class has its own diagonal.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.linalg import cho_solve
+
+from .._typing import Matrix
+from .base import MasterFailed, MasterSolution
+from .certificate import relative_gap
+from .leaf_newton import AIM, MOST_STEPS, PRECISION, factored, hessian
+from .leaf_sweeps import FLATTEST, lowered
+from .softmax_point import SoftmaxPoint
+
+MOST_ITERATIONS = 200
+"""Conjugate gradients that need more iterations than this end with what they have found."""
+SLOW = 40
+"""After more iterations than this, the preconditioner is computed anew at the next step."""
+
+
+def softmax_certified(point: SoftmaxPoint) -> MasterSolution:
+    """The point with its duality gap: the duals are its probabilities, moved to have the sums that they must have."""
+    programme = point.programme
+    shares = programme.feasible(programme.prices[:, None] * point.probabilities)
+    residual = programme.residual(shares)
+    edges = point.columns.sums(residual)
+    dual = programme.dual_value(shares, edges)
+    return MasterSolution(
+        w=point.values,
+        u=residual,
+        rho=point.intercept,
+        margins=point.scores,
+        edges=edges,
+        threshold=0.0,
+        primal=point.objective,
+        dual=dual,
+        programme=programme,
+        gap=relative_gap(point.objective, dual, point.objective),
+    )
+
+
+def softmax_optimum(point: SoftmaxPoint, tolerance: float) -> tuple[SoftmaxPoint, MasterSolution]:
+    """A point whose relative duality gap is at most the tolerance, and its certificate."""
+    solution, factor = softmax_certified(point), None
+    for _ in range(MOST_STEPS):
+        if solution.gap <= AIM * tolerance:
+            return point, solution
+        if factor is None:
+            factor = factored(hessian(point))
+        direction, change, n_iterations = _newton_direction(point, factor)
+        reached = lowered(point, direction, change)
+        if reached is point or n_iterations > SLOW:
+            if reached is point and n_iterations <= 1:
+                break
+            factor = None
+        point, solution = reached, softmax_certified(reached)
+    if solution.gap <= tolerance:
+        return point, solution
+    raise MasterFailed(solution, [f"Newton's method over the leaves ended at a gap of {solution.gap:.1e}"])
+
+
+def _newton_direction(point: SoftmaxPoint, factor: tuple[Matrix, bool]) -> tuple[Matrix, Matrix, int]:
+    """The solution of Newton's equations, how it changes the scores, and the number of iterations taken."""
+    columns, ridge, scale = point.columns, point.ridge, _scales(point)
+
+    def preconditioned(residual: Matrix) -> Matrix:
+        found: Matrix = cho_solve(factor, residual / scale) / scale
+        return found - found.mean(axis=1, keepdims=True)
+
+    residual = point.descent
+    direction, change = np.zeros_like(residual), np.zeros_like(point.scores)
+    step = preconditioned(residual)
+    search, product = step, float((residual * step).sum())
+    enough = PRECISION**2 * product
+    n_iterations = 0
+    while n_iterations < MOST_ITERATIONS:
+        n_iterations += 1
+        scores = columns.scores(search[:-1])
+        weighted = point.curved(scores + search[-1])
+        image = np.vstack([columns.sums(weighted) + ridge * search[:-1], weighted.sum(axis=0)])
+        bend = float((search * image).sum())
+        if not bend > 0:
+            break
+        length = product / bend
+        direction += length * search
+        change += length * scores
+        residual = residual - length * image
+        step = preconditioned(residual)
+        before, product = product, float((residual * step).sum())
+        if not enough < product < np.inf:
+            break
+        search = step + (product / before) * search
+    return direction, change, n_iterations
+
+
+def _scales(point: SoftmaxPoint) -> Matrix:
+    """By how much the diagonal of each class's Hessian differs from the shared one: the roots of their ratios."""
+    of_leaves = point.columns.sums(np.column_stack([point.curvature, point.shared_curvature])) + point.ridge
+    of_intercepts = np.append(point.curvature.sum(axis=0), point.shared_curvature.sum()) + FLATTEST * point.ridge
+    diagonals = np.vstack([of_leaves, of_intercepts])
+    ratios: Matrix = np.sqrt(diagonals[:, :-1] / diagonals[:, -1:])
+    return ratios

@@ -1,0 +1,88 @@
+"""An ensemble of trees that have a vote for each class in every leaf."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import lightgbm
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from .._typing import Features, Matrix, Vector
+from ..trees.lightgbm_text import format_model
+from ..trees.tree import Tree, constant_tree
+from .ensemble import Ensemble
+
+
+@dataclass(eq=False)
+class VectorEnsemble(Ensemble):
+    """A weighted sum of trees, with a score and an intercept for each class; scores are not normalised."""
+
+    @property
+    def n_outputs(self) -> int:
+        return len(self.intercept)
+
+    def votes(self, X: Features) -> NDArray[np.float64]:
+        """The votes of the trees: an axis for the rows, one for the trees, one for the classes."""
+        votes = np.empty((X.shape[0], len(self.learners), self.n_outputs))
+        for j, learner in enumerate(self.learners):
+            votes[:, j] = learner.vote(X)
+        return votes
+
+    def decide(self, X: Features) -> Matrix:
+        scores = np.zeros((X.shape[0], self.n_outputs))
+        if self._compiled is not None:
+            leaves = np.asarray(self._compiled.predict(X, pred_leaf=True, num_threads=self.n_jobs), dtype=np.intp)
+            leaves = leaves.reshape(X.shape[0], -1)
+            for column, j in enumerate(np.flatnonzero(self.weights).tolist()):
+                scores += (self.weights[j] * self._tree(j).votes).take(leaves[:, column], axis=0)
+        return scores + self.intercept
+
+    def _tree(self, j: int) -> Tree:
+        tree = self.learners[j]
+        assert isinstance(tree, Tree), "only trees have a vote for each class"
+        return tree
+
+    def contributions(self, X: Features) -> NDArray[np.float64]:
+        """The SHAP values of ``decide``: axes for the rows, the classes, and the features with a last base value."""
+        text = format_model(*self.scaled_trees(), self.n_features, n_classes=self.n_outputs)
+        model = lightgbm.Booster(model_str=text)
+        found: Any = model.predict(X, pred_contrib=True, num_threads=self.n_jobs)
+        if isinstance(found, list):  # sparse features: one matrix for each class
+            return np.stack([part.toarray() if sparse.issparse(part) else part for part in found], axis=1)
+        return np.asarray(found).reshape(X.shape[0], self.n_outputs, self.n_features + 1)
+
+    def from_scores(self, scores: Matrix) -> Matrix:
+        return scores + self.intercept
+
+    def scaled_trees(self) -> tuple[list[Tree], Vector]:
+        """One tree for each used tree and class, in the order of LightGBM; the intercepts are trees without a split."""
+        trees, scales = [], []
+        for j in np.flatnonzero(self.weights).tolist():
+            trees += [self._tree(j).with_votes(own) for own in self._tree(j).votes.T]
+            scales += self.n_outputs * [float(self.weights[j])]
+        trees += self.n_outputs * [constant_tree(1.0)]
+        return trees, np.append(scales, self.intercept)
+
+    @cached_property
+    def _compiled(self) -> lightgbm.Booster | None:
+        """The used trees as a LightGBM model that finds leaves fast; None if no tree is used."""
+        used = np.flatnonzero(self.weights).tolist()
+        if not used:
+            return None
+        trees = [self._tree(j).with_votes(np.arange(float(self._tree(j).n_leaves))) for j in used]
+        return lightgbm.Booster(model_str=format_model(trees, np.ones(len(trees)), self.n_features))
+
+    def staged(self, X: Features, stages: Sequence[Vector], intercepts: Sequence[Any]) -> Iterator[Matrix]:
+        known: dict[int, Matrix] = {}
+        for weights, intercept in zip(stages, intercepts, strict=True):
+            scores = np.zeros((X.shape[0], self.n_outputs))
+            for j in np.flatnonzero(weights).tolist():
+                if j not in known:
+                    known[j] = self.learners[j].vote(X)
+                scores += weights[j] * known[j]
+            yield scores + intercept
