@@ -14,6 +14,7 @@ from sklearn.utils.validation import validate_data
 from .._typing import Features, Vector
 from ..data.features import FeatureEncoder, as_features
 from ..tasks import Task, read_target
+from ..tasks.labels import require_no_gaps
 from .parameters import as_sample_weight
 
 CHECKS: dict[str, Any] = {"accept_sparse": "csr", "dtype": np.float64, "ensure_all_finite": "allow-nan"}
@@ -47,6 +48,7 @@ class _StandIn:
 
 def read_training_set(estimator: Any, tasks: Sequence[type[Task]], X: Any, y: Any, sample_weight: Any) -> TrainingSet:
     """The training set, or an error that names the estimator."""
+    require_no_gaps(y)
     encoder = FeatureEncoder().fit(X)
     # scikit-learn's messages contain the name of the class of the object that it validates for.
     stand_in = type(type(estimator).__name__, (_StandIn,), {})(get_tags(estimator))

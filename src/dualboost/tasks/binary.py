@@ -10,14 +10,14 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.multiclass import check_classification_targets, type_of_target
+from sklearn.utils.multiclass import type_of_target
 
 from .._typing import Integers, Matrix, Vector
 from ..algebra.rows import Rows
 from ..errors import InvalidDataError
 from .base import Scored, Task
 from .calibration import MarginCalibration, calibrate, calibrate_by_twins
-from .labels import encoded, require_some_classes
+from .labels import encoded, require_labels, require_some_classes
 
 TIE = 1e-12
 """A score below this fraction of the largest score is a tie: its sign may be a rounding error."""
@@ -56,7 +56,7 @@ class TwoClasses(Task):
 
     @classmethod
     def read(cls, y: NDArray[Any]) -> tuple[TwoClasses, Vector]:
-        check_classification_targets(y)
+        require_labels(y)
         classes, codes = np.unique(y, return_inverse=True)
         require_some_classes(classes)
         return cls(classes), np.where(codes == 1, 1.0, -1.0)

@@ -6,9 +6,36 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils.multiclass import check_classification_targets, type_of_target
 
 from .._typing import Integers
 from ..errors import InvalidDataError
+
+
+def require_no_gaps(y: Any) -> None:
+    """Refuse labels that are missing: None, or a number that is not one."""
+    values = np.asarray(y)
+    if values.ndim != 1 or values.dtype.kind not in "fO":
+        return
+    gaps = np.flatnonzero([value is None or value != value for value in values.tolist()])
+    if len(gaps):
+        raise InvalidDataError(
+            f"Input y contains NaN or None in {len(gaps)} of {len(values)} rows, row {gaps[0]} first; leave rows "
+            "without a label out."
+        )
+
+
+def require_labels(y: NDArray[Any]) -> None:
+    """Refuse numbers that are measured rather than counted, as a target for a regressor would be."""
+    if type_of_target(y, input_name="y") in ("binary", "multiclass"):
+        return
+    fraction = y[y != np.round(y)] if y.dtype.kind == "f" and y.ndim == 1 else y[:0]
+    if len(fraction):
+        raise InvalidDataError(
+            f"Unknown label type: continuous. y holds numbers such as {fraction.tolist()[0]!r}, which are no classes; "
+            "cut them into classes, or use a regressor."
+        )
+    check_classification_targets(y)
 
 
 def require_some_classes(classes: NDArray[Any]) -> None:

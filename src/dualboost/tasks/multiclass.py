@@ -12,13 +12,13 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import softmax
-from sklearn.utils.multiclass import check_classification_targets, type_of_target
+from sklearn.utils.multiclass import type_of_target
 
 from .._typing import Integers, Matrix, Scores, Vector
 from ..algebra.rows import Rows
 from ..errors import InvalidDataError
 from .base import Task
-from .labels import encoded, require_some_classes
+from .labels import encoded, require_labels, require_some_classes
 
 
 class Softmax:
@@ -66,7 +66,7 @@ class ManyClasses(Task):
 
     @classmethod
     def read(cls, y: NDArray[Any]) -> tuple[ManyClasses, Vector]:
-        check_classification_targets(y)
+        require_labels(y)
         classes, codes = np.unique(y, return_inverse=True)
         require_some_classes(classes)
         return cls(classes), codes.astype(float)

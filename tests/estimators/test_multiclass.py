@@ -1,0 +1,149 @@
+"""Several classes, from the front door: certificates, odd tables, and what the two-class estimator promises too."""
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.datasets import load_digits, load_iris
+from sklearn.metrics import log_loss
+from sklearn.model_selection import train_test_split
+
+from dualboost import DualBoostClassifier, DualBoostClassifierCV
+from dualboost.errors import DegenerateEnsembleWarning, InvalidDataError
+
+from ..thoroughness import how_many
+
+
+@pytest.fixture(scope="module")
+def digits():
+    X, y = load_digits(return_X_y=True)
+    return train_test_split(X, y, test_size=0.3, random_state=0, stratify=y)
+
+
+@pytest.fixture(scope="module")
+def fitted(digits):
+    X, _, y, _ = digits
+    return DualBoostClassifier(max_depth=4, max_trees=15).fit(X, y)
+
+
+@st.composite
+def tables(draw):
+    """A table of a few rows: 2 to 12 classes, classes with one row, missing values, weights, ties."""
+    n_classes = draw(st.integers(2, 12))
+    n_rows = draw(st.integers(n_classes, 60))
+    rng = np.random.default_rng(draw(st.integers(0, 10_000)))
+    names = draw(st.sampled_from([list(range(12)), list("abcdefghijkl"), [f"class {k}" for k in range(12)]]))
+    codes = np.append(np.arange(n_classes), (rng.random(n_rows - n_classes) ** 3 * n_classes).astype(int))
+    X = np.round(rng.normal(size=(n_rows, draw(st.integers(1, 5)))) + codes[:, None] * rng.random(), 1)
+    X[rng.random(X.shape) < draw(st.sampled_from([0.0, 0.3]))] = np.nan
+    weights = rng.integers(1, 4, n_rows) if draw(st.booleans()) else None
+    return X, np.array(names)[codes], weights
+
+
+@settings(max_examples=how_many(40, 1000))
+@given(table=tables(), depth=st.integers(1, 4), C=st.sampled_from([None, 0.1, 100.0]))
+def test_every_table_has_a_certified_model(table, depth, C):
+    X, y, weights = table
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DegenerateEnsembleWarning)
+        clf = DualBoostClassifier(C=C, max_depth=depth, max_trees=5).fit(X, y, weights)
+    probabilities = clf.predict_proba(X)
+    assert clf.gap_ <= 1e-6
+    assert np.isfinite(probabilities).all()
+    np.testing.assert_allclose(probabilities.sum(axis=1), 1.0)
+    assert set(clf.predict(X)) <= set(y)
+
+
+def test_one_tree_serves_all_classes(digits, fitted):
+    _, X, _, y = digits
+    assert fitted.n_trees_ <= 15
+    assert fitted.score(X, y) > 0.93
+    assert log_loss(y, fitted.predict_proba(X)) < 0.3
+
+
+def test_attributes_and_answers_have_one_number_a_class(digits, fitted):
+    _, X, _, y = digits
+    scores = fitted.decision_function(X)
+    assert scores.shape == (len(X), 10)
+    assert fitted.intercept_.shape == (10,)
+    np.testing.assert_allclose(np.einsum("ijk,j->ik", fitted.votes(X), fitted.weights_) + fitted.intercept_, scores)
+    np.testing.assert_array_equal(fitted.predict(X), fitted.classes_[scores.argmax(axis=1)])
+    np.testing.assert_array_equal(fitted.margins(X, y) < 0, fitted.predict(X) != y)
+    np.testing.assert_allclose(list(fitted.staged_decision_function(X))[-1], scores, atol=1e-12)
+
+
+def test_duals_are_the_residuals_of_the_rows(digits, fitted):
+    X, _, y, _ = digits
+    assert fitted.duals_.shape == (len(X), 10)
+    np.testing.assert_allclose(fitted.duals_.sum(axis=1), 0.0, atol=1e-12)
+    np.testing.assert_allclose(fitted.duals_.sum(axis=0), 0.0, atol=1e-9)
+    assert (fitted.duals_[np.arange(len(y)), y] >= 0).all()
+
+
+def test_threads_and_the_order_of_the_rows_change_nothing(digits):
+    X, Xt, y, _ = digits
+    order = np.random.default_rng(0).permutation(len(X))
+    one = DualBoostClassifier(max_depth=3, max_trees=5).fit(X, y)
+    other = DualBoostClassifier(max_depth=3, max_trees=5, n_jobs=2).fit(X[order], y[order])
+    np.testing.assert_array_equal(one.predict_proba(Xt), other.predict_proba(Xt))
+
+
+def test_a_weight_of_two_is_the_row_twice(digits):
+    X, Xt, y, _ = digits
+    twice = np.arange(len(X)) % 3 == 0
+    weighted = DualBoostClassifier(C=50.0, max_depth=3, max_trees=5).fit(X, y, np.where(twice, 2.0, 1.0))
+    repeated = DualBoostClassifier(C=50.0, max_depth=3, max_trees=5).fit(
+        np.concatenate([X, X[twice]]), np.append(y, y[twice])
+    )
+    np.testing.assert_allclose(weighted.predict_proba(Xt), repeated.predict_proba(Xt), atol=1e-9)
+
+
+def test_tuning_and_early_stopping(digits):
+    X, Xt, y, yt = digits
+    tuned = DualBoostClassifierCV(Cs=3, cv=2, max_depth=3, max_trees=8, scoring="neg_log_loss").fit(X, y)
+    assert tuned.scores_.shape == (2, 3)
+    assert tuned.gap_ <= 1e-6
+    assert tuned.score(Xt, yt) > 0.85
+    stopped = DualBoostClassifier(
+        max_depth=3, max_trees=30, validation_fraction=0.2, n_iter_no_change=3, random_state=0
+    )
+    stopped.fit(X, y)
+    assert stopped.stop_reason_ in ("no_improvement", "max_trees")
+    assert np.nanmax(stopped.history_["validation_score"]) > 0.85
+
+
+def test_a_class_that_a_fold_lacks():
+    X, y = load_iris(return_X_y=True)
+    y = y.astype(object)
+    y[7] = "lonely"
+    y = y.astype(str)
+    clf = DualBoostClassifierCV(Cs=2, cv=3, max_depth=2, max_trees=4, scoring="neg_log_loss").fit(X, y)
+    assert clf.predict_proba(X).shape == (150, 4)
+    DualBoostClassifier(max_depth=2, max_trees=4, validation_fraction=0.2, random_state=0).fit(X, y)
+
+
+def test_categories_and_missing_values():
+    rng = np.random.default_rng(0)
+    colours = rng.choice(["blue", "green", "red", None], 300)
+    table = pd.DataFrame({"colour": pd.Categorical(colours), "number": rng.normal(size=300)})
+    y = pd.Series(colours).fillna("none")
+    clf = DualBoostClassifier(max_depth=3, max_trees=5, C=1000.0).fit(table, y)
+    assert clf.score(table, y) == 1.0
+
+
+@pytest.mark.parametrize(
+    ("y", "weights", "message"),
+    [
+        (["a"] * 6, None, "one class only"),
+        ([0, 0, 1, 1, 2, 2], [1, 1, 1, 1, 0, 0], r"No row of class 2 .*sample_weight"),
+        ([0.5, 1.5, 2.25, 3.0, 4.0, 5.0], None, r"0\.5.*no classes"),
+        ([0.0, 1.0, 2.0, np.nan, 1.0, 0.0], None, r"NaN or None in 1 of 6 rows, row 3"),
+        (["a", "b", "c", None, "b", "a"], None, r"NaN or None in 1 of 6 rows, row 3"),
+    ],
+)
+def test_labels_that_cannot_be_learnt(y, weights, message):
+    with pytest.raises(InvalidDataError, match=message):
+        DualBoostClassifier().fit(np.arange(6.0)[:, None], np.array(y), weights)
