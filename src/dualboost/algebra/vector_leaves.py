@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 
 from .._typing import Matrix
@@ -34,10 +35,10 @@ class VectorLeafColumns(LeafColumns):
         """One row for each leaf of a tree, with a one for each row of the data in it."""
         leaves = self._leaves[k]
         if id(leaves) not in self._indicators:
-            self._indicators[id(leaves)] = leaves, _indicators(leaves, self.sizes[k])
+            self._indicators[id(leaves)] = leaves, leaf_indicators(leaves, self.sizes[k])
         return self._indicators[id(leaves)][1]
 
-    def sums_of_tree(self, k: int, values: Matrix) -> Matrix:
+    def sums_of_tree(self, k: int, values: NDArray[np.floating]) -> NDArray[np.floating]:
         """For each leaf of one tree, the sum of the matrix over its rows."""
         return np.asarray(self.indicators(k) @ values)
 
@@ -52,7 +53,8 @@ class VectorLeafColumns(LeafColumns):
         return scores
 
 
-def _indicators(leaves: LeafNumbers, n_leaves: int) -> sparse.csr_matrix:
+def leaf_indicators(leaves: LeafNumbers, n_leaves: int) -> sparse.csr_matrix:
+    """One row for each leaf, with a one for each row of the data in it; single precision holds ones exactly."""
     order = np.argsort(leaves, kind="stable").astype(np.int32)
     starts = np.append(0, np.cumsum(np.bincount(leaves, minlength=n_leaves))).astype(np.int32)
-    return sparse.csr_matrix((np.ones(len(leaves)), order, starts), shape=(n_leaves, len(leaves)))
+    return sparse.csr_matrix((np.ones(len(leaves), dtype=np.float32), order, starts), shape=(n_leaves, len(leaves)))

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from scipy.special import logsumexp, xlogy
+from scipy.special import xlogy
 
 from .._typing import Integers, Matrix, Vector
 from ..algebra.rows import Rows
@@ -43,10 +43,12 @@ class SoftmaxProgramme:
 
     def expansion(self, scores: Matrix) -> tuple[float, Matrix]:
         """The total loss, and the probabilities, of rows with these scores."""
-        normaliser = logsumexp(scores, axis=1)
-        own = np.take_along_axis(scores, self.codes[:, None], axis=1)[:, 0]
-        probabilities = np.exp(scores - normaliser[:, None])
-        return self.rows.dot(self.prices, normaliser - own), probabilities
+        probabilities = scores - scores.max(axis=1, keepdims=True)
+        own = probabilities[np.arange(len(self.codes)), self.codes]
+        np.exp(probabilities, out=probabilities)
+        sums = probabilities.sum(axis=1)
+        probabilities /= sums[:, None]
+        return self.rows.dot(self.prices, np.log(sums) - own), probabilities
 
     def residual(self, shares: Matrix) -> Matrix:
         """R, given how each row's price is shared among the classes."""

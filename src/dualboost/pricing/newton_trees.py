@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._typing import Matrix, Vector
+from ..algebra.vector_leaves import leaf_indicators
 from ..trees.lightgbm_text import parse_trees
 from ..trees.tree import Tree
 from .base import PricingContext, TrainingData
@@ -36,19 +37,14 @@ class GrownTree(NamedTuple):
 
     def fall(self, residual: Vector | Matrix, curvature: Vector | Matrix, ridge: float) -> float:
         """How much the objective falls, to second order, if the leaves of this tree alone move from zero."""
-        residuals, curvatures = _columns(residual), _columns(curvature)
-        return sum(self._fall(r, h, ridge) for r, h in zip(residuals, curvatures, strict=True))
-
-    def _fall(self, residual: Vector, curvature: Vector, ridge: float) -> float:
-        n = self.tree.n_leaves
-        edges = np.bincount(self.leaves, weights=residual, minlength=n)
-        curvatures = np.bincount(self.leaves, weights=curvature, minlength=n)
+        edges, curvatures = self._sums(residual), self._sums(curvature)
         return float(0.5 * (edges**2 / (curvatures + ridge)).sum())
 
-
-def _columns(values: Vector | Matrix) -> list[Vector]:
-    """A vector itself, or the columns of a matrix that has one for each class."""
-    return [values] if values.ndim == 1 else list(values.T)
+    def _sums(self, values: Vector | Matrix) -> Vector | Matrix:
+        """The sum over the rows of each leaf, of a vector or of a matrix with a column for each class."""
+        if values.ndim == 1:
+            return np.bincount(self.leaves, weights=values, minlength=self.tree.n_leaves).astype(float, copy=False)
+        return np.asarray(leaf_indicators(self.leaves, self.tree.n_leaves) @ values)
 
 
 class Grower(Protocol):
