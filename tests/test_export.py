@@ -1,5 +1,6 @@
 """Our ensembles as LightGBM models, read by the libraries that read those."""
 
+import lightgbm
 import numpy as np
 import onnxruntime
 import pandas as pd
@@ -8,11 +9,13 @@ import shap
 import treelite
 from onnxmltools import convert_lightgbm
 from onnxmltools.convert.common.data_types import FloatTensorType
+from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 
 from dualboost import DualBoostClassifier, LPBoost, to_lightgbm
 from dualboost.errors import DegenerateEnsembleWarning, UnfittedModelError, UnsupportedModelError
 
+from .several_classes import three_classes
 from .thinning.models import numbers, table
 
 
@@ -74,6 +77,46 @@ def test_other_libraries_read_log_odds(tmp_path):
     model = convert_lightgbm(booster, initial_types=inputs, target_opset=15, zipmap=False)
     session = onnxruntime.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
     np.testing.assert_allclose(session.run(None, {"X": NEW})[1][:, 1], probabilities, atol=1e-5)
+
+
+@pytest.mark.parametrize("clf", [DualBoostClassifier(max_depth=3, max_trees=6), DualBoostClassifier(max_trees=1)])
+def test_several_classes_with_categories_and_gaps(clf, tmp_path):
+    X, y = three_classes()
+    clf = clone(clf).fit(X, np.array(["low", "mid", "high"])[y])
+    new, _ = three_classes(n=200, seed=6)
+    booster = to_lightgbm(clf)
+    assert booster.feature_name() == list(X.columns)
+    assert booster.num_trees() == 3 * (clf.n_trees_ + 1)  # the intercepts are trees too
+    booster.save_model(tmp_path / "model.txt")
+    for model in (booster, lightgbm.Booster(model_file=tmp_path / "model.txt")):
+        np.testing.assert_allclose(model.predict(new), clf.predict_proba(new), atol=1e-9)
+        np.testing.assert_allclose(model.predict(new, raw_score=True), clf.decision_function(new), atol=1e-9)
+
+
+def test_other_libraries_read_several_classes(tmp_path):
+    X, _ = numbers(missing=True)
+    y = (np.nan_to_num(X[:, 0]) > 0) + 2 * (np.nan_to_num(X[:, 1]) > 0.5)
+    clf = DualBoostClassifier(max_depth=3, max_trees=6).fit(X.astype(np.float32), y)
+    booster, probabilities = to_lightgbm(clf), clf.predict_proba(NEW)
+    explained = shap.TreeExplainer(booster)(NEW[:50])
+    total = explained.base_values + explained.values.sum(axis=1)
+    np.testing.assert_allclose(total, clf.decision_function(NEW[:50]), atol=1e-6)
+    booster.save_model(tmp_path / "model.txt")
+    found = treelite.gtil.predict(treelite.frontend.load_lightgbm_model(tmp_path / "model.txt"), NEW.astype(np.float64))
+    np.testing.assert_allclose(found.reshape(probabilities.shape), probabilities, atol=1e-6)
+    inputs = [("X", FloatTensorType([None, NEW.shape[1]]))]
+    model = convert_lightgbm(booster, initial_types=inputs, target_opset=15, zipmap=False)
+    session = onnxruntime.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
+    labels, found = session.run(None, {"X": NEW})
+    np.testing.assert_allclose(found, probabilities, atol=1e-5)
+    np.testing.assert_array_equal(labels, clf.predict(NEW))
+
+
+def test_several_classes_without_a_tree():
+    X, y = np.zeros((30, 2)), np.arange(30) % 3
+    with pytest.warns(DegenerateEnsembleWarning):
+        clf = DualBoostClassifier().fit(X, y)
+    np.testing.assert_allclose(to_lightgbm(clf).predict(X), clf.predict_proba(X), atol=1e-9)
 
 
 def test_onnx_runtime_gives_the_decision_values(fitted):

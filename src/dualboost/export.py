@@ -22,8 +22,11 @@ def to_lightgbm(clf: DualBoostClassifier) -> lightgbm.Booster:
     Tools that read LightGBM models can read the result: SHAP's ``TreeExplainer``, converters to ONNX, treelite. Under
     "logistic" the objective is "binary": ``predict`` gives the probability of the second class, and with
     ``raw_score=True`` what ``clf.decision_function`` gives. Under other formulations it is "regression", and
-    ``predict`` gives ``clf.decision_function``: a margin, whose sign is the class. The model takes data frames with
-    categorical columns as ``clf`` does. Learners that are not trees cannot be exported.
+    ``predict`` gives ``clf.decision_function``: a margin, whose sign is the class. For more than two classes it is
+    "multiclass": ``predict`` gives ``clf.predict_proba``, and with ``raw_score=True`` what ``clf.decision_function``
+    gives. LightGBM's leaves have one value each, so that every tree of ours is K trees there, one for each of K
+    classes, and the intercepts are K trees more. The model takes data frames with categorical columns as ``clf`` does.
+    Learners that are not trees cannot be exported.
 
     >>> from sklearn.datasets import load_breast_cancer
     >>> from dualboost import DualBoostClassifier, to_lightgbm
@@ -42,9 +45,17 @@ def to_lightgbm(clf: DualBoostClassifier) -> lightgbm.Booster:
     if found is None:
         raise UnsupportedModelError("clf has learners that are not trees; only trees make a LightGBM model.")
     categories = [known.tolist() for _, known in sorted(clf.fitted_.encoder.categories.items())]
-    objective = "binary sigmoid:1" if clf.formulation_.gives_log_odds else "regression"
-    text = format_model(*found, clf.n_features_in_, _names(clf), categories or None, objective)
+    n_outputs = clf.fitted_.task.n_outputs
+    text = format_model(*found, clf.n_features_in_, _names(clf), categories or None, _objective(clf), n_outputs)
     return lightgbm.Booster(model_str=text)
+
+
+def _objective(clf: DualBoostClassifier) -> str:
+    """What LightGBM is to make of the scores."""
+    n_outputs = clf.fitted_.task.n_outputs
+    if n_outputs > 1:
+        return f"multiclass num_class:{n_outputs}"
+    return "binary sigmoid:1" if clf.formulation_.gives_log_odds else "regression"
 
 
 def _names(clf: Any) -> list[str] | None:

@@ -18,9 +18,10 @@ WORDS += [b"2020-01-01", b"0x1F", b"1_000", "日本".encode(), b"-", b"'", b"1,2
 
 
 def table(rng):
-    lines = [b"x,job,z,y"]
-    for k in range(rng.randint(4, 14)):
-        lines.append(b"%d,%s,%.3f,%d" % (rng.randint(-9, 9), rng.choice([b"a", b"b", b""]), rng.random(), k % 2))
+    lines, n_classes = [b"x,job,z,y"], rng.choice((2, 3))
+    for k in range(rng.randint(6, 14)):
+        values = (rng.randint(-9, 9), rng.choice([b"a", b"b", b""]), rng.random(), k % n_classes)
+        lines.append(b"%d,%s,%.3f,%d" % values)
     return b"\n".join(lines) + b"\n"
 
 

@@ -104,7 +104,7 @@ def test_unknown_labels_are_told(run, model, tables):
     frame = pd.read_csv(tables / "test.csv")
     frame.assign(label="maybe").to_csv(tables / "test.csv", index=False)
     done = run("evaluate", model, "test.csv", "--target", "label")
-    assert done.stderr == "dualboost: test.csv: the label 'maybe' is not one of the model's: ['no', 'yes'].\n"
+    assert done.stderr == "dualboost: test.csv: the label 'maybe' is not one of the model's: 'no', 'yes'.\n"
 
 
 def test_a_category_that_is_new_is_a_gap(run, model, tables):

@@ -4,7 +4,7 @@ import pytest
 
 from dualboost.commands.reading import features_for, read_training, split_target, training_features
 from dualboost.data.table_files import read_table
-from dualboost.errors import InvalidDataError
+from dualboost.errors import DataWarning, InvalidDataError
 
 TABLE = "age,job,ok,y\n37,nurse,True,yes\n52.5,,False,no\n,cook,True,yes\n"
 
@@ -42,8 +42,37 @@ def test_two_labels_are_needed(path):
     assert list(features) == ["age", "job"]
     assert labels.tolist() == ["yes", "no", "yes"]
     path.write_text("x,y\n1,1\n2,2\n3,1\n")
-    with pytest.raises(InvalidDataError, match="'x' must hold two labels; it has 3: '1', '2', '3'"):
-        read_training(path, "x")
+    assert read_training(path, "y")[1].tolist() == [1, 2, 1]
+    path.write_text("x,y\n1,1\n2,1\n")
+    with pytest.raises(InvalidDataError, match="'y' must hold two labels or more; it has 1: '1'"):
+        read_training(path, "y")
+
+
+@pytest.mark.parametrize(
+    ("labels", "message"),
+    [
+        ("1 2 3", "'y' has 3 different labels in 3 rows: '1', '2', '3'; a model learns classes that have two rows"),
+        ("a b c d d", "'y' has 4 different labels in 5 rows: 'a', 'b', 'c', 'd';"),
+        ("1.5 2 2.5 1.5 2 2.5", "'y' holds numbers with fractions, such as '1.5', '2.0': a model learns classes"),
+        ("1e300 2 3 1e300 2 3", "'y' holds numbers with fractions"),
+    ],
+)
+def test_labels_must_be_classes(labels, message, path):
+    path.write_text("x,y\n" + "".join(f"0,{label}\n" for label in labels.split()))
+    with pytest.raises(InvalidDataError, match=message):
+        read_training(path, "y")
+
+
+@pytest.mark.parametrize("labels", ["1 2 3 1 2 3", "1.0 2 3 1.0 2 3", "a b c a b c", "0.5 1.5 0.5 1.5"])
+def test_classes_may_be_several(labels, path):
+    path.write_text("x,y\n" + "".join(f"0,{label}\n" for label in labels.split()))
+    assert len(read_training(path, "y")[1]) == len(labels.split())
+
+
+def test_a_quantity_as_target_is_doubted(path):
+    path.write_text("x,y\n" + "".join(f"0,{k % 60}\n" for k in range(180)))
+    with pytest.warns(DataWarning, match="'y' has 60 different labels, and each is a class; is it the right column?"):
+        read_training(path, "y")
 
 
 def test_infinite_numbers_and_times_are_told(path):

@@ -1,6 +1,10 @@
-"""Makes the files of the newest version: ``python -m tests.golden.make``. Those of a released one stay as they were."""
+"""Makes the files of the newest version, or some of them: ``python -m tests.golden.make``.
+
+Those of a released version stay as they were.
+"""
 
 import json
+import sys
 import warnings
 
 import numpy as np
@@ -19,6 +23,7 @@ from dualboost import (
 )
 from dualboost.errors import DegenerateEnsembleWarning
 
+from ..several_classes import three_classes
 from ..thinning.models import numbers, table
 from . import NEWEST
 
@@ -81,6 +86,10 @@ def models():
     yield "thinned", numbers_with_gaps, thinned()
     leaves = DualBoostClassifier("logistic", C=200.0, max_depth=2, max_trees=6)
     yield "leaves", table, fit(leaves, table, ("no", "yes"))
+    classes = DualBoostClassifier("logistic", max_depth=3, max_trees=6)
+    yield "classes", three_classes, fit(classes, three_classes, ("low", "mittelmäßig", "high"))
+    tuned_classes = DualBoostClassifierCV("logistic", Cs=2, cv=2, max_depth=2, max_trees=3, random_state=0)
+    yield "tuned_classes", three_classes, fit(tuned_classes, three_classes, (-1.0, 0.0, 4.0))
 
 
 def answers(clf, X):
@@ -96,8 +105,11 @@ def answers(clf, X):
     }
 
 
-def main():
+def main(*names):
+    """Write all files, or those named."""
     for name, data, clf in models():
+        if names and name not in names:
+            continue
         suffix = ".json.gz" if name == "thinned" else ".json"
         clf.save(NEWEST / f"{name}{suffix}")
         X, _ = data(n=N_ROWS, seed=11)
@@ -106,4 +118,4 @@ def main():
 
 
 if __name__ == "__main__":
-    main()
+    main(*sys.argv[1:])

@@ -59,8 +59,10 @@ WRONG = [
     ("parameters.learner", {"name": "cart"}, "is missing"),
     ("formulation.C", None, "is null; it must be the number that was used"),
     ("classes.type", "datetime64", "is 'datetime64'; it must be one of bool, "),
-    ("classes.values", [1, 0], "is 1, 0; it must be two values of type int64 in order"),
-    ("classes.values", [0, 1, 2], "has 3 entries; it must have 2"),
+    ("classes.values", [1, 0], r"\[1\] is 0, after 1; classes must be in order"),
+    ("classes.values", [1, 1], r"\[1\] is 1, after 1; classes must be in order"),
+    ("classes.values", [1], "has 1 entries; it must have 2 or more"),
+    ("classes.values", [0, 1, 2], "has 3 entries; it must have 2 under formulation 'lp'"),
     ("classes.values[1]", True, "is true; it must be a whole number"),
     ("classes.values[1]", 2**63, "is 9223372036854775808; it must be a whole number"),
     ("features.count", 10**9, "is 1000000000; it must be a whole number from 1 to"),
@@ -104,6 +106,50 @@ def test_a_wrong_value_is_named(where, value, message, tmp_path):
 def test_another_formulation_than_asked_for(tmp_path):
     content = json.dumps(put(document("stumps"), "parameters.formulation", "nm"))
     refuse(tmp_path / "model.json", content, "formulation.name is 'lp', but parameters.formulation is 'nm'")
+
+
+TOO_LONG = [*(f"a{k}" for k in range(100)), "x" * 2**20]
+WRONG_CLASSES = [
+    ("classes.values", ["high", "low"], "trees[0].votes[0] is a list of 3; it must be a number from -1 to 1"),
+    ("classes.values", list("abcd"), "trees[0].votes[0] has 3 entries; it must have 4"),
+    ("classes.values[2]", "high", "classes.values[2] is 'high', after 'low'; classes must be in order"),
+    ("classes.values[2]", "z\0", "classes.values[2] is 'z\\x00', which str does not hold exactly"),
+    ("classes.values", TOO_LONG, "classes.values has 101 strings, of which one is too long"),
+    ("trees[1].votes", [], "trees[1].votes is empty; a tree has at least one leaf"),
+    ("trees[1].votes[0]", 0.5, "trees[1].votes[0] is 0.5; it must be a list"),
+    ("trees[1].votes[0]", [0.5, 0.5], "trees[1].votes[0] has 2 entries; it must have 3"),
+    ("trees[1].votes[0]", [0.5] * 4, "trees[1].votes[0] has 4 entries; it must have 3"),
+    ("trees[1].votes[0][2]", None, "trees[1].votes[0][2] is null; it must be a number from -1 to 1"),
+    ("trees[1].votes[0][2]", "0", "trees[1].votes[0][2] is '0'; it must be a number from -1 to 1"),
+    ("trees[1].votes[0][2]", [0.5], "trees[1].votes[0][2] is a list of 1; it must be a number from -1 to 1"),
+    ("trees[1].votes[0][2]", float("nan"), "trees[1].votes[0][2] is NaN; it must be a number from -1 to 1"),
+    ("trees[1].votes[0][2]", 1.5, "trees[1].votes[0][2] is 1.5; it must be a number from -1 to 1"),
+    ("intercept", 0.0, "intercept is 0.0; it must be a list"),
+    ("intercept", [0.0, 0.0], "intercept has 2 entries; it must have 3"),
+    ("intercept[1]", float("nan"), "intercept[1] is NaN; it must be a number from -1e+100 to 1e+100"),
+    ("intercept[1]", 1e101, "intercept[1] is 1e+101; it must be a number from -1e+100 to 1e+100"),
+    ("normalised", True, "normalised is true; it must be false where there are more than two classes"),
+    ("calibration", {"negative_slope": 1.0, "positive_slope": 1.0}, "calibration is an object; it must be null"),
+]
+
+
+@pytest.mark.parametrize(("where", "value", "message"), WRONG_CLASSES, ids=range(len(WRONG_CLASSES)))
+def test_wrong_parts_of_several_classes_are_named(where, value, message, tmp_path):
+    content = json.dumps(put(document("classes"), where, value))
+    refuse(tmp_path / "model.json", content, re.escape(message))
+
+
+@pytest.mark.parametrize("key", sorted(document("classes")))
+def test_no_part_of_several_classes_may_be_missing(key, tmp_path):
+    model = document("classes")
+    del model[key]
+    refuse(tmp_path / "model.json", json.dumps(model), key)
+
+
+def test_two_classes_have_a_calibration(tmp_path):
+    refuse(tmp_path / "model.json", json.dumps(put(document("leaves"), "calibration", None)), "it must be an object")
+    of_three = json.dumps(put(document("leaves"), "classes.values", ["a", "b", "c"]))
+    refuse(tmp_path / "model.json", of_three, re.escape("trees[0].votes[0]") + ".*; it must be a list")
 
 
 WRONG_PARAMETERS = {

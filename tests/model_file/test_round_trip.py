@@ -30,6 +30,7 @@ from dualboost.thinning import ThinnedTreesClassifier
 
 from ..conftest import small_dataset
 from ..golden import FOLDER
+from ..several_classes import three_classes
 from ..thinning.models import numbers, table
 
 NEW_NUMBERS, NEW_LABELS = numbers(n=300, seed=5, missing=True)
@@ -110,6 +111,53 @@ def test_what_is_known_of_the_fit(many, tmp_path):
     for name, column in many.history_.items():
         np.testing.assert_array_equal(loaded.history_[name], column, strict=True)
     assert not hasattr(loaded, "duals_")
+
+
+SEVERAL = [
+    np.array([-3, 0, 100], dtype=np.int8),
+    np.array([0, 1, 2**64 - 1], dtype=np.uint64),
+    [-1.0, 0.0, 2.0],
+    np.array([1.0, 2.0, 3.0], dtype=np.float32),
+    ["a", "ä\n\"'", "z"],
+    np.array(["first", "second", "third"], dtype=object),
+]
+
+
+@pytest.mark.parametrize("classes", SEVERAL, ids=str)
+def test_several_classes(classes, tmp_path):
+    X, y = three_classes()
+    clf = DualBoostClassifier(max_depth=3, max_trees=4).fit(X, np.asarray(classes)[y])
+    loaded = saved_and_loaded(clf, tmp_path)
+    assert loaded.classes_.dtype == clf.classes_.dtype
+    assert_same_answers(loaded, clf, three_classes(seed=3)[0])
+    np.testing.assert_array_equal(loaded.intercept_, clf.intercept_, strict=True)
+    np.testing.assert_array_equal(loaded.feature_importances_, clf.feature_importances_)
+    content = (tmp_path / "model.json").read_bytes()
+    loaded.save(tmp_path / "again.json")
+    assert (tmp_path / "again.json").read_bytes() == content
+
+
+def test_several_classes_in_every_kind_of_rows(tmp_path):
+    """Tuned, fitted anew, pickled, exported; dense or sparse rows."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 4)).round(1)
+    y = (X[:, 0] > 0).astype(int) + (X[:, 1] > 0) + (X[:, 2] > 1)
+    clf = DualBoostClassifierCV(Cs=2, cv=2, max_depth=2, max_trees=4).fit(X, y)
+    loaded = saved_and_loaded(clf, tmp_path, "model.json.gz")
+    assert loaded.C_ == clf.C_
+    np.testing.assert_array_equal(loaded.scores_, clf.scores_)
+    for rows in (X, sparse.csr_matrix(X)):
+        assert_same_answers(loaded, clf, rows)
+    assert_same_answers(pickle.loads(pickle.dumps(loaded)), clf, X)
+    assert_same_answers(clone(loaded).fit(X, y), clf, X)
+    np.testing.assert_array_equal(to_lightgbm(loaded).predict(X), to_lightgbm(clf).predict(X))
+
+
+def test_several_classes_without_a_tree(tmp_path):
+    X, y = np.zeros((30, 2)), np.arange(30) % 3
+    with pytest.warns(DegenerateEnsembleWarning):
+        clf = DualBoostClassifier().fit(X, y)
+    assert_same_answers(saved_and_loaded(clf, tmp_path), clf, X)
 
 
 def test_stages_are_refused_in_words(many, tmp_path):

@@ -9,6 +9,7 @@ import click
 import numpy as np
 import pandas as pd
 
+from .._typing import Integers
 from ..data.table_files import read_table
 from ..errors import InvalidDataError, InvalidParameterError, MissingDependencyError
 from ..estimators.classifier import DualBoostClassifier
@@ -17,7 +18,8 @@ from ..formulations import FORMULATIONS
 from ..loading import load_model
 from ..pricing import LEARNERS
 from .output import JSON, report, require_place
-from .reading import features_for, read_training, split_target
+from .quality import confusion_figures, quality_figures
+from .reading import features_for, few, read_training, split_target
 
 DEFAULTS = DualBoostClassifier().get_params()
 """The options have the defaults of the estimator."""
@@ -144,32 +146,22 @@ def write_table(frame: pd.DataFrame, path: Path) -> None:
 @TARGET
 @JSON
 def evaluate(model: Path, data: Path, target: str, as_json: bool) -> None:
-    """Compare a model's predictions with the labels of DATA."""
-    from sklearn.metrics import balanced_accuracy_score, confusion_matrix, log_loss, roc_auc_score
+    """Compare a model's predictions with the labels of DATA.
 
+    For more than two classes, auc is the mean over the classes, each against all others.
+    """
     fitted, frame, features = load_with_features(model, data)
-    labels = _known_labels(split_target(frame, target, data)[1], fitted, data)
-    predicted, probabilities = fitted.predict(features), fitted.predict_proba(features)
-    has_both = len(np.unique(labels)) == 2
-    figures: dict[str, Any] = {
-        "rows": len(labels),
-        "accuracy": float(np.mean(predicted == labels)),
-        "balanced_accuracy": balanced_accuracy_score(labels, predicted) if has_both else float("nan"),
-        "auc": roc_auc_score(labels == fitted.classes_[1], probabilities[:, 1]) if has_both else float("nan"),
-        "log_loss": log_loss(labels == fitted.classes_[1], probabilities[:, 1], labels=[False, True]),
-        "trees": fitted.n_trees_,
-        "leaves": fitted.n_leaves_,
-    }
-    table = confusion_matrix(labels, predicted, labels=fitted.classes_)
-    for k, name in enumerate(fitted.classes_):
-        figures[f"true_{name}"] = {f"predicted {other}": int(table[k, j]) for j, other in enumerate(fitted.classes_)}
-    report(figures, as_json)
+    true = _class_numbers(split_target(frame, target, data)[1], fitted, data)
+    predicted = np.searchsorted(fitted.classes_, fitted.predict(features))
+    figures = quality_figures(true, predicted, fitted.predict_proba(features))
+    size = {"trees": fitted.n_trees_, "leaves": fitted.n_leaves_}
+    report({"rows": len(true)} | figures | size | confusion_figures(true, predicted, fitted.classes_), as_json)
 
 
-def _known_labels(labels: Any, model: Any, path: Path) -> Any:
-    """The labels as classes of the model, which may have another type than the labels in the table."""
-    by_text = {str(name): name for name in model.classes_}
+def _class_numbers(labels: Any, model: Any, path: Path) -> Integers:
+    """The number of each label's class in the model, where it may have another type than in the table."""
+    by_text = {str(name): k for k, name in enumerate(model.classes_)}
     unknown = sorted({str(label) for label in np.unique(labels)} - set(by_text))
     if unknown:
-        raise InvalidDataError(f"{path}: the label {unknown[0]!r} is not one of the model's: {sorted(by_text)}.")
-    return np.array([by_text[str(label)] for label in labels], dtype=model.classes_.dtype)
+        raise InvalidDataError(f"{path}: the label {unknown[0]!r} is not one of the model's: {few(sorted(by_text))}.")
+    return np.array([by_text[str(label)] for label in labels], dtype=np.intp)

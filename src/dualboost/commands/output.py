@@ -27,11 +27,16 @@ def require_place(out: Path, *inputs: Path) -> None:
 def report(figures: dict[str, Any], as_json: bool) -> None:
     """Print one figure on each line, or one JSON object with the same names."""
     if as_json:
-        click.echo(json.dumps(_plain(figures), allow_nan=False))
+        click.echo(as_json_text(figures))
         return
     width = max(len(name) for name in figures) + 2
     for name, value in figures.items():
         click.echo(f"{name.replace('_', ' '):{width}}{_readable(value)}")
+
+
+def as_json_text(value: Any) -> str:
+    """JSON, with null for numbers that are not finite."""
+    return json.dumps(_plain(value), allow_nan=False)
 
 
 def _readable(value: Any) -> str:
@@ -39,13 +44,16 @@ def _readable(value: Any) -> str:
         return f"{value:.4g}"
     if isinstance(value, dict):
         return ", ".join(f"{name}: {_readable(part)}" for name, part in value.items())
+    if isinstance(value, np.ndarray) and value.ndim:
+        return ", ".join(map(_readable, value))
     return str(value)
 
 
 def _plain(value: Any) -> Any:
-    """The value in a form that JSON can hold, with null for numbers that are not finite."""
-    if isinstance(value, dict):
-        return {name: _plain(part) for name, part in value.items()}
     if isinstance(value, (np.generic, np.ndarray)):
         value = value.tolist()
+    if isinstance(value, dict):
+        return {name: _plain(part) for name, part in value.items()}
+    if isinstance(value, list):
+        return [_plain(part) for part in value]
     return None if isinstance(value, float) and not np.isfinite(value) else value

@@ -15,12 +15,14 @@ from numpy.typing import NDArray
 from ..data.table_files import read_table
 from ..errors import DataWarning, InvalidDataError
 
-MISSING_SHOWN = 5
+SHOWN = 5
 """How many names a message lists at most."""
 MOSTLY = 0.9
 """A column counts as numbers, or as an identifier, if more than this share of its values looks like that."""
 ENOUGH_ROWS = 50
 """Columns with fewer values than this are never taken for identifiers."""
+MANY_CLASSES = 50
+"""A target with more labels than this may be a quantity, such as an age, and not a class."""
 TRUTH = {"TRUE": "True", "true": "True", "FALSE": "False", "false": "False"}
 
 
@@ -51,7 +53,7 @@ def _as_labels(labels: pd.Series) -> NDArray[Any]:
 
 
 def read_training(path: Path, target: str, dropped: Sequence[str] = ()) -> tuple[pd.DataFrame, NDArray[Any]]:
-    """The features and labels of a training table, which must have two different labels."""
+    """The features and labels of a training table, whose labels must be classes."""
     frame = read_table(path)
     if target in dropped:
         raise InvalidDataError(f"--drop {target}: it is the column of the labels (--target).")
@@ -59,11 +61,30 @@ def read_training(path: Path, target: str, dropped: Sequence[str] = ()) -> tuple
     if unknown:
         raise InvalidDataError(f"{path}: there is no column {unknown[0]!r} to drop.")
     features, labels = split_target(frame.drop(columns=list(dropped)), target, path)
-    kinds = np.unique(labels)
-    if len(kinds) != 2:
-        some = _few(kinds.tolist())
-        raise InvalidDataError(f"{path}: {target!r} must hold two labels; it has {len(kinds)}: {some}.")
+    _require_classes(frame[target], labels, path)
     return training_features(features, path), labels
+
+
+def _require_classes(column: pd.Series, labels: NDArray[Any], path: Path) -> None:
+    """Refuse a target that is no class: one label only, numbers with fractions, or hardly a label twice."""
+    kinds, target = np.unique(labels).tolist(), f"{path}: {column.name!r}"
+    if len(kinds) < 2:
+        raise InvalidDataError(f"{target} must hold two labels or more; it has 1: {few(kinds)}.")
+    if len(kinds) == 2:
+        return
+    if labels.dtype == object and pd.api.types.is_float_dtype(column):
+        raise InvalidDataError(
+            f"{target} holds numbers with fractions, such as {few(kinds[:2])}: a model learns classes, which are words "
+            "or whole numbers."
+        )
+    if len(labels) < 2 * len(kinds):
+        raise InvalidDataError(
+            f"{target} has {len(kinds)} different labels in {len(labels)} rows: {few(kinds)}; a model learns classes "
+            "that have two rows or more on average."
+        )
+    if len(kinds) > MANY_CLASSES:
+        note = f"{target} has {len(kinds)} different labels, and each is a class; is it the right column?"
+        warnings.warn(note, DataWarning, stacklevel=2)
 
 
 def training_features(frame: pd.DataFrame, path: Path) -> pd.DataFrame:
@@ -124,7 +145,7 @@ def features_for(
     """The columns that a model was fitted on, in their order and with their types."""
     missing = [name for name in names if name not in frame]
     if missing:
-        raise InvalidDataError(f"{path}: the model needs {_few(missing)}, which the table does not have.")
+        raise InvalidDataError(f"{path}: the model needs {few(missing)}, which the table does not have.")
     columns = {
         name: _known_text(frame[name], categories[name]) if name in categories else _numbers(frame[name], path)
         for name in names
@@ -162,10 +183,10 @@ def _suggestion(name: str, known: list[str]) -> str:
     near = [one for one in known if one.strip().lower() == name.strip().lower()] or get_close_matches(name, known, 1)
     if near:
         return f"did you mean {near[0]!r}?"
-    return f"there are {_few(known)}."
+    return f"there are {few(known)}."
 
 
-def _few(names: Iterable[Any]) -> str:
+def few(names: Iterable[Any]) -> str:
     listed = [str(name) for name in names]
-    more = f" and {len(listed) - MISSING_SHOWN} more" if len(listed) > MISSING_SHOWN else ""
-    return ", ".join(map(repr, listed[:MISSING_SHOWN])) + more
+    more = f" and {len(listed) - SHOWN} more" if len(listed) > SHOWN else ""
+    return ", ".join(map(repr, listed[:SHOWN])) + more

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +13,7 @@ from ..inspection.rules import used_trees
 from ..inspection.text import draw_tree
 from ..loading import load_model
 from .models import FILE, description
-from .output import JSON, report
+from .output import JSON, as_json_text, report
 
 
 @click.command()
@@ -27,7 +26,7 @@ def show(model: Path, as_rules: bool, most: int, as_json: bool) -> None:
     fitted = load_model(model)
     if as_json:
         rules = fitted.rules().to_dict("records")
-        click.echo(json.dumps(description(fitted) | {"classes": fitted.classes_.tolist(), "rules": rules}, default=str))
+        click.echo(as_json_text(description(fitted) | {"classes": fitted.classes_, "rules": rules}))
         return
     report({"classes": ", ".join(map(str, fitted.classes_))} | description(fitted), as_json=False)
     click.echo()

@@ -9,7 +9,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from .._typing import Integers, Vector
+from .._typing import Integers, Matrix, Vector
 from ..errors import ModelFormatError
 
 LARGEST = sys.float_info.max
@@ -128,6 +128,12 @@ def numbers(
         if not is_number and not (entry is None and null is not None):
             number(entry, inside(where, position), low, high)
     return np.array([null if entry is None else entry for entry in entries], dtype=float)
+
+
+def matrix(value: Any, where: str, n_columns: int, low: float, high: float) -> Matrix:
+    """A list of lists of numbers, all of the same length."""
+    rows = [numbers(row, inside(where, k), n_columns, low, high) for k, row in enumerate(items(value, where))]
+    return np.array(rows, dtype=float).reshape(len(rows), n_columns)
 
 
 def flags(value: Any, where: str, length: int) -> list[bool]:

@@ -16,11 +16,10 @@ from ..formulations import Formulation
 from ..loop.history import Iteration
 from ..models.ensemble import Ensemble
 from ..models.fitted import FitFigures, FittedModel, Tuning
-from ..tasks.binary import TwoClasses
-from ..tasks.calibration import LARGEST_SLOPE, SMALLEST_SLOPE, MarginCalibration
+from ..models.vector_ensemble import VectorEnsemble
+from ..tasks import Task
 from ..trees.tree import Tree
 from .checks import (
-    SMALLEST,
     choice,
     fail,
     fields,
@@ -36,6 +35,7 @@ from .checks import (
 )
 from .layout import COUNTS, DEFAULT_FORMULATION, MOST_FEATURES, STOP_REASONS
 from .objects import read_formulation
+from .outputs import restore_calibration, restore_intercept, restore_normalised, restore_task
 from .parameters import read_parameters
 from .trees import LARGEST_FIGURE, TreeReader
 from .values import read_categories, read_classes
@@ -80,31 +80,15 @@ def restore_classifier(document: dict[str, Any]) -> StoredClassifier:
     parameters = read_parameters(document["parameters"], "parameters", kind)
     parameters.setdefault("formulation", DEFAULT_FORMULATION)
     formulation = _restore_formulation(document["formulation"], parameters["formulation"])
+    task = restore_task(document["classes"], formulation)
     features = _restore_features(document["features"])
-    n_categories = {feature: len(known) for feature, known in features.categories.items()}
-    weights, trees = _restore_trees(document["trees"], TreeReader(features.count, n_categories))
-    figures = _restore_fit(document["fit"], len(weights))
-    baseline = number(document["balance"], "balance", -1.0, 1.0)
-    is_normalised = flag(document.get("normalised", True), "normalised")
-    # What the intercept is divided by may be tiny, and the quotient must be finite.
-    most = LARGEST_FIGURE * (min(float(weights.sum()), 1.0) if is_normalised else 1.0)
-    intercept = number(document.get("intercept", 0.0), "intercept", -most, most)
-    n_jobs = parameters.get("n_jobs")
-    # The file may name too many threads for this machine, or zero, which the estimator refuses later.
-    n_threads = min(effective_n_jobs(n_jobs or None), effective_n_jobs(-1))
+    ensemble = _restore_ensemble(document, task, features, parameters.get("n_jobs"))
+    figures = _restore_fit(document["fit"], len(ensemble.weights))
     fitted = FittedModel(
-        task=TwoClasses(read_classes(document["classes"], "classes")),
+        task=task,
         encoder=FeatureEncoder(features.categories),
-        ensemble=Ensemble(
-            trees,
-            weights,
-            baseline,
-            features.count,
-            n_threads,
-            intercept=intercept,
-            is_normalised=is_normalised,
-        ),
-        calibration=_read_calibration(document["calibration"], "calibration"),
+        ensemble=ensemble,
+        calibration=restore_calibration(document["calibration"], task),
         formulation=formulation,
         figures=figures,
         history=_read_history(document["history"], "history", figures.n_iterations),
@@ -115,8 +99,28 @@ def restore_classifier(document: dict[str, Any]) -> StoredClassifier:
     return StoredClassifier(kind, parameters, fitted)
 
 
+def _restore_ensemble(document: dict[str, Any], task: Task, features: StoredFeatures, n_jobs: int | None) -> Ensemble:
+    n_categories = {feature: len(known) for feature, known in features.categories.items()}
+    reader = TreeReader(features.count, n_categories, n_outputs=task.n_outputs)
+    weights, trees = _restore_trees(document["trees"], reader)
+    is_normalised = restore_normalised(document, task)
+    # What the intercept is divided by may be tiny, and the quotient must be finite.
+    most = LARGEST_FIGURE * (min(float(weights.sum()), 1.0) if is_normalised else 1.0)
+    kind = Ensemble if task.n_outputs == 1 else VectorEnsemble
+    return kind(
+        trees,
+        weights,
+        number(document["balance"], "balance", -1.0, 1.0),
+        features.count,
+        # The file may name too many threads for this machine, or zero, which the estimator refuses later.
+        min(effective_n_jobs(n_jobs or None), effective_n_jobs(-1)),
+        intercept=restore_intercept(document, task, most),
+        is_normalised=is_normalised,
+    )
+
+
 def restore_thinned(document: dict[str, Any]) -> StoredTrees:
-    classes = read_classes(document["classes"], "classes")
+    classes = read_classes(document["classes"], "classes", 2)
     intercept = number(document["intercept"], "intercept", -LARGEST_FIGURE, LARGEST_FIGURE)
     features = _restore_features(document["features"])
     if features.categories:
@@ -224,17 +228,3 @@ def _restore_tuning(value: Any) -> Tuning:
     most = entry.get("max_trees")
     max_trees = None if most is None else integer(most, "tuning.max_trees", 1)
     return Tuning(C, Cs, np.array(scores, dtype=float).reshape(len(folds), n), {"C": Cs} | columns, max_trees)
-
-
-def _read_calibration(value: Any, where: str) -> MarginCalibration:
-    names = ("negative_slope", "positive_slope")
-    entry = fields(value, where, names, ("intercept", "limit"))
-    negative, positive = (number(entry[name], inside(where, name), SMALLEST_SLOPE, LARGEST_SLOPE) for name in names)
-    # Older files have neither: their curves pass through one half at margin zero.
-    intercept, limit = entry.get("intercept", 0.0), entry.get("limit")
-    return MarginCalibration(
-        negative,
-        positive,
-        number(intercept, inside(where, "intercept")),
-        np.inf if limit is None else number(limit, inside(where, "limit"), SMALLEST),
-    )

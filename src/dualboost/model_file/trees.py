@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from .._typing import Integers, Vector
+from .._typing import Integers, Scores, Vector
 from ..trees.tree import Tree
-from .checks import SMALLEST, fail, fields, flags, inside, integers, items, number, numbers, shown
+from .checks import SMALLEST, fail, fields, flags, inside, integers, items, matrix, number, numbers, shown
 
 KEYS = ("weight", "feature", "threshold", "left", "right", "missing_left", "categories", "gain", "votes", "covers")
 
@@ -44,11 +44,13 @@ class TreeReader:
     n_categories: dict[int, int]
     """The number of categories of each categorical feature."""
     largest_vote: float = 1.0
+    n_outputs: int = 1
+    """How many votes a leaf has: one, or one for each class."""
 
     def read(self, value: Any, where: str) -> tuple[float, Tree]:
         """A weight and its tree."""
         entry = fields(value, where, KEYS)
-        votes = numbers(entry["votes"], inside(where, "votes"), None, -self.largest_vote, self.largest_vote)
+        votes = self._votes(entry["votes"], inside(where, "votes"))
         n = len(votes) - 1
         if n < 0:
             fail(inside(where, "votes"), "is empty; a tree has at least one leaf")
@@ -68,6 +70,11 @@ class TreeReader:
         )
         _require_plain_categories(tree, where)
         return number(entry["weight"], inside(where, "weight"), SMALLEST, LARGEST_FIGURE), tree
+
+    def _votes(self, value: Any, where: str) -> Scores:
+        if self.n_outputs > 1:
+            return matrix(value, where, self.n_outputs, -self.largest_vote, self.largest_vote)
+        return numbers(value, where, None, -self.largest_vote, self.largest_vote)
 
     def _categories(self, value: Any, where: str, feature: Integers) -> dict[int, Integers]:
         """The codes that go left, for the nodes that split by category."""

@@ -14,6 +14,8 @@ INTEGERS = tuple(f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32
 FLOATS = ("float16", "float32", "float64")
 CLASS_TYPES = ("bool", *INTEGERS, *FLOATS, "str", "object")
 CATEGORY_TYPES = ("bool", *INTEGERS, *FLOATS[1:], "str", "string", "object")
+MOST_CHARACTERS = 2**25
+"""The most characters of the longest class times the number of classes: numpy keeps every string as long as that."""
 MOST_NEGATIVE = -(2**63)
 """The smallest whole number among categories of mixed types."""
 MOST_POSITIVE = 2**64 - 1
@@ -42,16 +44,29 @@ def _describe(kind: str, kinds: tuple[str, ...], values: list[Any], what: str) -
     return {"type": kind, "values": values}
 
 
-def read_classes(value: Any, where: str) -> NDArray[Any]:
-    """The two classes, in order."""
+def read_classes(value: Any, where: str, count: int | None = None) -> NDArray[Any]:
+    """The classes, in order: as many as asked for, or two and more."""
     entry = fields(value, where, ("type", "values"))
     kind = choice(entry["type"], inside(where, "type"), CLASS_TYPES)
     place = inside(where, "values")
-    found = [_scalar(v, inside(place, k), kind, mixed=False) for k, v in enumerate(items(entry["values"], place, 2))]
+    values = items(entry["values"], place, count)
+    found = [_scalar(v, inside(place, k), kind, mixed=False) for k, v in enumerate(values)]
+    if len(found) < 2:
+        fail(place, f"has {len(found)} entries; it must have 2 or more")
+    if kind == "str" and len(found) * max(map(len, found)) > MOST_CHARACTERS:
+        fail(place, f"has {len(found)} strings, of which one is too long for so many")
     classes = np.array(found, dtype=kind)
-    if classes.tolist() != found or not found[0] < found[1]:
-        fail(place, f"is {shown(found[0])}, {shown(found[1])}; it must be two values of type {kind} in order")
+    _require_order(found, classes.tolist(), place, kind)
     return classes
+
+
+def _require_order(found: list[Any], kept: list[Any], where: str, kind: str) -> None:
+    """Require that classes increase, and that numpy has kept them as they are."""
+    for k, name in enumerate(found):
+        if kept[k] != name:
+            fail(inside(where, k), f"is {shown(name)}, which {kind} does not hold exactly")
+        if k and not found[k - 1] < name:
+            fail(inside(where, k), f"is {shown(name)}, after {shown(found[k - 1])}; classes must be in order")
 
 
 def read_categories(value: Any, where: str, n_features: int) -> tuple[int, Any]:

@@ -11,11 +11,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..errors import ModelFormatError, UnsupportedModelError
 from ..models.fitted import FitFigures, FittedModel, Tuning
-from ..tasks import require_two_classes
 from ..trees.tree import Tree
 from .files import write_file
 from .layout import BODY, FORMAT, LARGEST_TEXT, VERSION
 from .objects import describe_formulation
+from .outputs import describe_calibration, describe_intercept
 from .parameters import describe_parameters
 from .reading import read_document
 from .text import render
@@ -50,7 +50,6 @@ def model_text(estimator: Any) -> str:
 def _describe_classifier(clf: Any) -> dict[str, Any]:
     check_is_fitted(clf)
     fitted: FittedModel = clf.fitted_
-    require_two_classes(fitted.task, "saved; pickle it instead")
     categories, ensemble = fitted.encoder.categories, fitted.ensemble
     used = np.flatnonzero(ensemble.weights).tolist()
     described = [describe_categories(k, categories[k]) for k in sorted(categories)]
@@ -60,14 +59,9 @@ def _describe_classifier(clf: Any) -> dict[str, Any]:
         "classes": describe_classes(clf.classes_),
         "features": _describe_features(fitted.n_features, fitted.feature_names, described, fitted.has_missing),
         "fit": _describe_fit(fitted.figures),
-        "calibration": {
-            "negative_slope": fitted.calibration.negative_slope,
-            "positive_slope": fitted.calibration.positive_slope,
-            "intercept": fitted.calibration.intercept,
-            "limit": _plain(fitted.calibration.limit),
-        },
+        "calibration": describe_calibration(fitted),
         "balance": ensemble.baseline,
-        "intercept": float(ensemble.intercept),
+        "intercept": describe_intercept(ensemble.intercept),
         "normalised": bool(ensemble.is_normalised),
         "trees": [describe_tree(_require_tree(ensemble.learners[j]), ensemble.weights[j]) for j in used],
         "history": {name: _plain(column) for name, column in fitted.history.items()},
@@ -111,7 +105,7 @@ def _describe_thinned(model: Any) -> dict[str, Any]:
         "features": _describe_features(
             model.n_features_in_, getattr(model, "feature_names_in_", None), [], np.zeros(0)
         ),
-        "intercept": float(model.intercept),
+        "intercept": describe_intercept(model.intercept),
         "trees": [describe_tree(*pair) for pair in zip(model.trees, model.weights, strict=True) if pair[1]],
     }
 
