@@ -8,8 +8,9 @@ from typing import Any
 import click
 import numpy as np
 
+from ..inspection.classes import class_text
 from ..inspection.names import names_of
-from ..inspection.rules import used_trees
+from ..inspection.rules import class_values, used_trees
 from ..inspection.text import draw_tree
 from ..loading import load_model
 from .models import FILE, description
@@ -40,7 +41,7 @@ def _trees(fitted: Any) -> list[str]:
     """Each tree with its share of all weights, or with the values of its leaves; the largest first."""
     trees, names, ensemble = used_trees(fitted.fitted_, "show"), names_of(fitted.fitted_), fitted.fitted_.ensemble
     scales = ensemble.scales()
-    classes = (str(fitted.classes_[0]), str(fitted.classes_[1]))
+    classes = [str(label) for label in fitted.classes_]
     order = sorted(trees, key=lambda j: (-scales[j], j))
     if ensemble.is_normalised:
         return [f"tree {j}, weight {scales[j]:.4f}\n{draw_tree(trees[j], names, classes)}" for j in order]
@@ -50,8 +51,14 @@ def _trees(fitted: Any) -> list[str]:
 
 def _rules(fitted: Any) -> list[str]:
     table = fitted.rules()
+    says = _said_of_each(table, fitted) if fitted.fitted_.task.n_outputs > 1 else _said_of_two(table, fitted)
+    return [f"{said}  if {conditions}" for said, conditions in zip(says, table["conditions"], strict=True)]
+
+
+def _said_of_two(table: Any, fitted: Any) -> list[str]:
     signs = np.where(table["vote"] > 0, fitted.classes_[1], fitted.classes_[0])
-    return [
-        f"{abs(row.weighted_vote):.4f}  {sign}  if {row.conditions}"
-        for row, sign in zip(table.itertuples(), signs, strict=True)
-    ]
+    return [f"{abs(vote):.4f}  {sign}" for vote, sign in zip(table["weighted_vote"], signs, strict=True)]
+
+
+def _said_of_each(table: Any, fitted: Any) -> list[str]:
+    return [class_text(values, fitted.classes_) for values in class_values(table, fitted.classes_)]

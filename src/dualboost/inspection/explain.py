@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from .._typing import Features, Matrix, Vector
+from .._typing import Features, Scores, Vector
 from ..errors import UnsupportedModelError
 from ..models.fitted import FittedModel
 from .names import names_of
@@ -17,15 +17,23 @@ from .rules import used_trees
 class Explanation:
     """SHAP values of some rows: ``base_value + values.sum(axis=1)`` equals ``decision_function``."""
 
-    values: Matrix = field(repr=False)
-    """How far each feature (column) moves the score of each row; a positive value is towards the second class."""
-    base_value: float
-    """The mean score of the training rows, which includes the intercept."""
+    values: Scores = field(repr=False)
+    """How far each feature (column) moves the score of each row; a positive value is towards the second class.
+
+    For several classes there is a third axis, with an entry for each class, as in ``shap.Explanation``.
+    """
+    base_value: float | Vector
+    """The mean score of the training rows, which includes the intercept; for several classes one for each class."""
     feature_names: list[str]
+    class_names: list[str]
 
     def importances(self) -> Vector:
-        """The mean absolute SHAP value of each feature."""
-        return np.abs(self.values).mean(axis=0)
+        """The mean absolute SHAP value of each feature; for several classes their sum over the classes.
+
+        This is the length of a feature's bar in ``shap.summary_plot``.
+        """
+        means = np.abs(self.values).mean(axis=0)
+        return means.reshape(len(self.feature_names), -1).sum(axis=1)
 
 
 def explain_margins(model: FittedModel, features: Features) -> Explanation:
@@ -36,5 +44,7 @@ def explain_margins(model: FittedModel, features: Features) -> Explanation:
             f"explain needs the number of training rows in each leaf, which estimators_[{uncounted[0]}] does not have: "
             "it had no weight when it was fitted. Thin with another C, or fit again."
         )
-    contributions = model.ensemble.contributions(features)
-    return Explanation(contributions[:, :-1], float(contributions[0, -1]), names_of(model).features)
+    contributions, names = model.ensemble.contributions(features), names_of(model)
+    values, base_value = np.moveaxis(contributions[..., :-1], -1, 1), contributions[0, ..., -1]
+    one_or_each = float(base_value) if model.task.n_outputs == 1 else base_value
+    return Explanation(np.ascontiguousarray(values), one_or_each, names.features, names.classes)

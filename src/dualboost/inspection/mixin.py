@@ -26,7 +26,7 @@ class InspectionMixin:
         def _features(self, X: Any) -> Features: ...
 
     def rules(self, X: Any = None) -> Any:
-        """Every leaf of the used trees as a rule, in a pandas data frame; the largest ``|weighted_vote|`` first.
+        """Every leaf of the used trees as a rule, in a pandas data frame; the strongest first.
 
         ``tree`` and ``leaf`` are the position of the rule (rules of equal strength stay in this order), ``weight`` is
         the tree's share of all weights (where leaves are corrected, the largest absolute value of its leaves), and
@@ -34,6 +34,10 @@ class InspectionMixin:
         leaves add up to ``decision_function``, less ``intercept_`` if there is one. ``rows`` is the number of training
         rows in the leaf, by their multiplicities, or of rows of X, and ``share`` their share. Thresholds are rounded to
         six digits; "or missing" is added only for features with missing values in training.
+
+        For several classes, ``label`` is the class that a rule speaks for most, ``weighted_vote`` the value for this
+        class, and a column ``value_<class>`` has the values for each class, which add up to ``decision_function`` less
+        ``intercept_``. The strength of a rule is its largest absolute value.
         """
         check_is_fitted(self)
         return rules_table(self.fitted_, None if X is None else self._features(X))
@@ -42,7 +46,8 @@ class InspectionMixin:
         """Exact SHAP values of ``decision_function``: ``base_value + values.sum(axis=1)`` is the score.
 
         An unknown feature is averaged over by the number of training rows in each leaf, counted by their multiplicities
-        (path-dependent TreeSHAP). Only for ensembles of trees.
+        (path-dependent TreeSHAP). Only for ensembles of trees. For several classes ``values`` has an axis more, and
+        ``base_value`` an entry for each class.
         """
         features = self._features(X)
         return explain_margins(self.fitted_, features)

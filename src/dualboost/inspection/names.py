@@ -1,9 +1,9 @@
-"""The names of a fitted model's features and categories, and numbers as text."""
+"""The names of a fitted model's features, categories and classes, and numbers as text."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -17,11 +17,12 @@ NEARLY_ZERO = 1e-30
 
 @dataclass(frozen=True)
 class Names:
-    """The names of features and categories, and which features had missing values in training."""
+    """The names of features, categories and classes, and which features had missing values in training."""
 
     features: list[str]
     categories: dict[int, Any]
     has_missing: NDArray[np.bool_]
+    classes: list[str] = field(default_factory=list)
 
     def category(self, feature: int, code: int) -> str:
         known = self.categories.get(feature)
@@ -35,7 +36,8 @@ def names_of(model: FittedModel) -> Names:
     """The names in a model; features without a name are called x0, x1, ..., as in scikit-learn."""
     given = model.feature_names
     names = [f"x{k}" for k in range(model.n_features)] if given is None else [str(name) for name in given]
-    return Names(names, model.encoder.categories, model.has_missing)
+    classes = [str(label) for label in getattr(model.task, "classes", ())]
+    return Names(names, model.encoder.categories, model.has_missing, classes)
 
 
 def number(value: float) -> str:

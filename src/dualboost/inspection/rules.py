@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from .._typing import Features, Vector
+from .._typing import Features, Matrix, Vector
 from ..errors import MissingDependencyError, UnsupportedModelError
 from ..models.fitted import FittedModel
 from ..trees.tree import Tree
 from .conditions import leaf_conditions, rule_text
 from .names import Names, names_of
 
-COLUMNS = ("tree", "leaf", "weight", "conditions", "vote", "weighted_vote", "rows", "share")
+COLUMNS = ["tree", "leaf", "weight", "conditions", "vote", "weighted_vote", "rows", "share"]
+CLASS_COLUMN = "label"
+VALUE_COLUMN = "value_{}"
+"""The name of the column with the values for one class."""
 DIGITS = 9
-"""Weighted votes that agree in this many decimal places count as equally strong."""
+"""Values that agree in this many decimal places count as equally strong."""
 
 
 def used_trees(model: FittedModel, what_for: str) -> dict[int, Tree]:
@@ -39,21 +43,36 @@ def rules_table(model: FittedModel, features: Features | None) -> Any:
         import pandas as pd
     except ImportError as error:
         raise MissingDependencyError("rules returns a pandas data frame: pip install pandas.") from error
-    trees, names = used_trees(model, "rules"), names_of(model)
-    weights = model.ensemble.scales()
-    records = [record for j, tree in trees.items() for record in _rules(j, tree, weights[j], names, features)]
-    table = pd.DataFrame.from_records(records, columns=COLUMNS)
-    strength = np.abs(table["weighted_vote"].to_numpy(dtype=float)).round(DIGITS)
-    order = np.argsort(-strength, kind="stable")
-    return table.iloc[order].reset_index(drop=True)
+    trees, names, n_outputs = used_trees(model, "rules"), names_of(model), model.task.n_outputs
+    records = [record for j, tree in trees.items() for record in _rules(j, tree, names, features)]
+    table = pd.DataFrame.from_records(records, columns=["tree", "leaf", "conditions", "rows", "share"])
+    votes = np.concatenate([np.zeros((0, n_outputs)), *(tree.votes.reshape(-1, n_outputs) for tree in trees.values())])
+    weights = model.ensemble.scales()[table["tree"].to_numpy(dtype=np.intp)]
+    values, largest = weights[:, None] * votes, votes.argmax(axis=1)
+    each = np.arange(len(votes))
+    table = table.assign(weight=weights, vote=votes[each, largest], weighted_vote=values[each, largest])[COLUMNS]
+    if n_outputs > 1:
+        table = _with_classes(table, values, model.task.labels(largest), names)
+    strength = np.abs(values).max(axis=1).round(DIGITS)
+    return table.iloc[np.argsort(-strength, kind="stable")].reset_index(drop=True)
 
 
-def _rules(j: int, tree: Tree, weight: float, names: Names, features: Features | None) -> Iterator[tuple[Any, ...]]:
+def _with_classes(table: Any, values: Matrix, labels: NDArray[Any], names: Names) -> Any:
+    """The table with the class that each rule speaks for most, and a column of values for each class."""
+    table.insert(table.columns.get_loc("vote"), CLASS_COLUMN, labels)
+    return table.assign(**{VALUE_COLUMN.format(name): own for name, own in zip(names.classes, values.T, strict=True)})
+
+
+def class_values(table: Any, classes: Sequence[object]) -> Matrix:
+    """The values in a table of rules, one column for each class."""
+    return table[[VALUE_COLUMN.format(label) for label in classes]].to_numpy(dtype=float)
+
+
+def _rules(j: int, tree: Tree, names: Names, features: Features | None) -> Iterator[tuple[Any, ...]]:
     rows = _rows(tree, features)
     total = max(float(rows.sum()), np.finfo(float).tiny)
     for leaf, path in sorted(leaf_conditions(tree).items()):
-        vote = float(tree.votes[leaf])
-        yield j, leaf, weight, rule_text(path, names), vote, weight * vote, rows[leaf], rows[leaf] / total
+        yield j, leaf, rule_text(path, names), rows[leaf], rows[leaf] / total
 
 
 def _rows(tree: Tree, features: Features | None) -> Vector:

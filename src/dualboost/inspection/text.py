@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+
+import numpy as np
 
 from ..trees.tree import Tree
+from .classes import class_text
 from .conditions import split_text
 from .names import Names
 
 
-def draw_tree(tree: Tree, names: Names, classes: tuple[str, str]) -> str:
+def draw_tree(tree: Tree, names: Names, classes: Sequence[str]) -> str:
     """The tree with one line for each branch and leaf; the branch where the test holds comes first.
 
-    A leaf shows its class and, unless that is one, how strongly it votes.
+    A leaf shows its class and, unless that is one, how strongly it votes; of several classes, the strongest few with
+    their values.
     """
     root = 0 if len(tree.feature) else ~0
     return "\n".join(_lines(tree, root, "", names, classes))
 
 
-def _lines(tree: Tree, node: int, indent: str, names: Names, classes: tuple[str, str]) -> Iterator[str]:
+def _lines(tree: Tree, node: int, indent: str, names: Names, classes: Sequence[str]) -> Iterator[str]:
     if node < 0:
         yield indent + _leaf(tree, ~node, classes)
         return
@@ -34,8 +38,10 @@ def _lines(tree: Tree, node: int, indent: str, names: Names, classes: tuple[str,
             yield from _lines(tree, int(child), indent + stem, names, classes)
 
 
-def _leaf(tree: Tree, leaf: int, classes: tuple[str, str]) -> str:
-    vote = float(tree.votes[leaf])
-    strength = "" if abs(vote) == 1.0 else f" {abs(vote):.2f}"
+def _leaf(tree: Tree, leaf: int, classes: Sequence[str]) -> str:
+    vote = tree.votes[leaf]
     rows = "" if tree.covers is None else f" ({tree.covers[leaf]:g} rows)"
+    if np.ndim(vote):
+        return class_text(vote, classes) + rows
+    strength = "" if abs(vote) == 1.0 else f" {abs(vote):.2f}"
     return classes[int(vote > 0)] + strength + rows

@@ -1,9 +1,10 @@
 """Plots of fitted estimators, made with matplotlib (an extra)."""
 
+from .confusion import plot_confusion_matrix
 from .history import plot_history
 from .margins import plot_margins
 from .path import plot_path
 from .tree import plot_tree
 from .weights import plot_weights
 
-__all__ = ["plot_history", "plot_margins", "plot_path", "plot_tree", "plot_weights"]
+__all__ = ["plot_confusion_matrix", "plot_history", "plot_margins", "plot_path", "plot_tree", "plot_weights"]

@@ -17,6 +17,7 @@ RED = "#D55E00"
 COLOURS = (BLUE, RED, GREEN, PINK, ORANGE, SKY)
 """Okabe and Ito's palette, which the colour-blind can tell apart, in the order in which curves use it."""
 DASHES = ("-", "--", "-.", ":")
+POINTS_PER_INCH = 72.0
 
 
 def pyplot(function: str) -> Any:
@@ -51,3 +52,8 @@ def finish(ax: Any, **settings: Any) -> Any:
     ax.set_axisbelow(True)
     ax.spines[["top", "right"]].set_visible(False)
     return ax
+
+
+def shortened(text: str, letters: int) -> str:
+    """The text, of which no more than so many letters are shown."""
+    return text if len(text) <= letters else text[: letters - 1].rstrip() + "…"

@@ -66,7 +66,7 @@ def _three_axes(ax: Any) -> Any:
 
 
 def _curve(ax: Any, x: Vector, values: Vector, colour: str, label: str | None = None, dashes: str = "-") -> None:
-    marker = "o" if len(x) == 1 else None
+    marker = "o" if np.isfinite(values).sum() == 1 else None
     ax.plot(x, values, dashes, color=colour, lw=1.8, marker=marker, label=label)
 
 

@@ -15,7 +15,8 @@ from .axes import COLOURS, DASHES, axes_for, finish, require_fitted
 def plot_margins(models: Any, X: Any, y: Any, *, ax: Any = None) -> Any:
     """The share of rows whose margin is at most x; the height of a curve at zero is the error.
 
-    Margins are in [-1, 1]; under "logistic" they are the log-odds of the row's own class.
+    Margins are in [-1, 1]; under "logistic" they are the log-odds of the row's own class, of several classes against
+    the best other one.
     ``models`` is a fitted ``DualBoostClassifier``, a list of (name, classifier), or a dict of classifiers by name.
     """
     named = _named(models)
@@ -32,7 +33,8 @@ def plot_margins(models: Any, X: Any, y: Any, *, ax: Any = None) -> Any:
     if len(named) > 1:
         ax.legend(frameon=False, loc="upper left")
     in_odds = all(model.formulation_.gives_log_odds for _, model in named)
-    label = "margin: log-odds of the row's class" if in_odds else "margin"
+    against = " against the best other" if any(model.fitted_.task.n_outputs > 1 for _, model in named) else ""
+    label = f"margin: log-odds of the row's class{against}" if in_odds else "margin"
     return finish(ax, xlabel=label, ylabel="share of rows with at most this margin", xlim=(low, high), ylim=(0, 1.01))
 
 

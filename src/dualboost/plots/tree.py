@@ -13,6 +13,7 @@ from ..inspection.names import Names, names_of
 from ..inspection.rules import used_trees
 from ..trees.tree import Tree
 from .axes import axes_for, require_fitted
+from .leaf_bars import MOST_BARS, leaf_bars, leaf_inches
 
 SPLIT_LETTERS = 20
 """The most letters in a line of a split's box."""
@@ -33,6 +34,8 @@ SECOND_CLASS = "#A6CEE3"
 """The colour of leaves that vote for the second class."""
 SPLIT = "#F2F2F2"
 """The colour of splits."""
+FRAME = {"boxstyle": "round,pad=0.35", "edgecolor": "0.4", "linewidth": 0.8}
+"""The frame of splits and leaves."""
 
 
 class Place(NamedTuple):
@@ -46,7 +49,9 @@ class Place(NamedTuple):
 def plot_tree(clf: Any, tree: int | None = None, *, ax: Any = None) -> Any:
     """Draw a tree: splits show their test, with yes to the left; leaves show vote, class and training rows.
 
-    Where leaves are corrected, they show their values instead of votes.
+    Where leaves are corrected, they show their values instead of votes. Of several classes, a leaf has a bar for each,
+    to the right where it speaks for the class and to the left where it speaks against it; of more than four classes,
+    for the four with the largest values. Bars of all leaves have one scale, whose end is in the title.
 
     ``tree`` is a position in ``estimators_``; None takes the tree with the largest weight. If a feature had missing
     values in training, "or missing" marks the side that they take. New axes are as wide as the leaves need; in given
@@ -58,20 +63,25 @@ def plot_tree(clf: Any, tree: int | None = None, *, ax: Any = None) -> Any:
     scale = float(ensemble.scales()[number])
     if not ensemble.is_normalised:
         drawn = drawn.with_votes(scale * drawn.votes)
+    has_bars = clf.fitted_.task.n_outputs > 1
     places = dict(_layout(drawn))
     depth = max(place.depth for place in places.values())
-    size = (max(LEAF_INCHES * drawn.n_leaves, 3.6), LEVEL_INCHES * (depth + 1) + 0.3)
+    width = leaf_inches(names.classes, FONT_SIZE) if has_bars else LEAF_INCHES
+    size = (max(width * drawn.n_leaves, 3.6), LEVEL_INCHES * (depth + 1) + 0.3)
     given = ax is not None
     ax = axes_for(ax, "plot_tree", size)
     font = FONT_SIZE * _shrink(ax, size) if given else FONT_SIZE
+    ax.set(xlim=(-0.6, drawn.n_leaves - 0.4), ylim=(-depth - 0.4, 0.4))
     for place in places.values():
         if place.node >= 0:
             _draw_edges(ax, drawn, place, places, names, font)
-        text, colour = _box(clf, drawn, place.node, names)
-        frame = {"boxstyle": "round,pad=0.35", "facecolor": colour, "edgecolor": "0.4", "linewidth": 0.8}
-        ax.text(place.x, -place.depth, text, ha="center", va="center", fontsize=font, color="black", bbox=frame)
-    ax.set(xlim=(-0.6, drawn.n_leaves - 0.4), ylim=(-depth - 0.4, 0.4))
+        if place.node < 0 and has_bars:
+            _draw_bars(ax, drawn, place, names, scale, font)
+        else:
+            _draw_text(ax, *_box(drawn, place.node, names), place, font)
     worth = f"{scale:.1%} of all weights" if ensemble.is_normalised else f"values up to {scale:.3g}"
+    if len(names.classes) > MOST_BARS:
+        worth += f", the {MOST_BARS} strongest of {len(names.classes)} classes"
     ax.set_title(f"tree {number}, {worth}", fontsize=font + 2)
     ax.set_axis_off()
     return ax
@@ -123,12 +133,27 @@ def _answers(tree: Tree, node: int) -> Iterator[tuple[str, int, bool]]:
     yield "no", int(tree.right[node]), not left_takes_missing
 
 
-def _box(clf: Any, tree: Tree, node: int, names: Names) -> tuple[str, str]:
+def _draw_text(ax: Any, text: str, colour: str, place: Place, font: float) -> None:
+    frame = FRAME | {"facecolor": colour}
+    ax.text(place.x, -place.depth, text, ha="center", va="center", fontsize=font, color="black", bbox=frame)
+
+
+def _draw_bars(ax: Any, tree: Tree, place: Place, names: Names, largest: float, font: float) -> None:
+    from matplotlib.offsetbox import AnnotationBbox
+
+    leaf = ~place.node
+    rows = None if tree.covers is None else float(tree.covers[leaf])
+    bars = leaf_bars(tree.votes[leaf], names.classes, rows, largest, font)
+    frame = FRAME | {"facecolor": "white"}
+    ax.add_artist(AnnotationBbox(bars, (place.x, -place.depth), pad=0.35, fontsize=font, bboxprops=frame))
+
+
+def _box(tree: Tree, node: int, names: Names) -> tuple[str, str]:
     """The text in the box of a node or leaf, and its colour."""
     if node >= 0:
         return _wrapped(split_text(tree, node, names), SPLIT_LETTERS), SPLIT
     vote = float(tree.votes[~node])
-    lines = [f"{vote:+.3g}", _wrapped(str(clf.classes_[int(vote > 0)]), LEAF_LETTERS)]
+    lines = [f"{vote:+.3g}", _wrapped(names.classes[int(vote > 0)], LEAF_LETTERS)]
     if tree.covers is not None:
         lines.append(f"{tree.covers[~node]:,.6g} rows")
     return "\n".join(lines), SECOND_CLASS if vote > 0 else FIRST_CLASS
