@@ -1,4 +1,4 @@
-"""One tree for all classes: how far the splits of a few directions are from the best ones."""
+"""One tree for all classes: its splits against all splits there are."""
 
 import numpy as np
 import pytest
@@ -26,31 +26,83 @@ def noisy_classes(n_classes, seed, n_rows=300):
 
 
 def all_stumps(X):
-    return [column > cut for column in X.T for cut in np.unique(column)[:-1]]
+    """Every cut of every feature, missing values on either side."""
+    stumps = []
+    for column in X.T:
+        missing = np.isnan(column)
+        cuts = np.unique(column[~missing])[:-1]
+        stumps += [missing] if missing.any() else []
+        stumps += [column > cut for cut in cuts]
+        stumps += [(column > cut) | missing for cut in cuts]
+    return stumps
 
 
-def grower(X, depth):
+def vector_grower(X, depth):
+    return make_grower("cart", TrainingData(np.asfortranarray(X), []), PricingContext(depth), n_outputs=2)
+
+
+def by_directions(X, depth):
     return ClassTrees(make_grower("cart", TrainingData(np.asfortranarray(X), []), PricingContext(depth)))
 
 
 @pytest.mark.parametrize("n_classes", [2, 3, 5, 10])
-def test_a_stump_lowers_the_objective_nearly_as_much_as_the_best_one(n_classes):
+def test_a_stump_is_the_best_one(n_classes):
+    for seed in range(5):
+        X, residual, curvature = noisy_classes(n_classes, seed)
+        X[:: seed + 2, 0] = np.nan
+        grown = vector_grower(X, 1).grow(residual, curvature, RIDGE)
+        # The mean curvature of a leaf must add up to one, and a row has one divided by the number of classes.
+        stumps = [stump for stump in all_stumps(X) if n_classes <= stump.sum() <= len(X) - n_classes]
+        best = max(fall_of(stump, residual, curvature) for stump in stumps)
+        assert grown.fall(residual, curvature, RIDGE) == pytest.approx(best)
+        assert fall_of(grown.leaves, residual, curvature) == pytest.approx(best)
+
+
+def test_each_node_of_a_deeper_tree_has_its_best_split():
+    X, residual, curvature = noisy_classes(4, seed=0)
+    stump = vector_grower(X, 1).grow(residual, curvature, RIDGE)
+    deep = vector_grower(X, 2).grow(residual, curvature, RIDGE)
+    assert deep.tree.n_leaves == 4
+    expected = 0.0
+    for leaf in (0, 1):
+        rows = stump.leaves == leaf
+        expected += (
+            vector_grower(X[rows], 1)
+            .grow(residual[rows], curvature[rows], RIDGE)
+            .fall(residual[rows], curvature[rows], RIDGE)
+        )
+    assert deep.fall(residual, curvature, RIDGE) == pytest.approx(expected)
+
+
+def test_a_category_against_all_others():
+    rng = np.random.default_rng(0)
+    codes = rng.integers(0, 5, 200).astype(float)
+    residual = np.eye(3)[np.where(codes == 3, 0, rng.integers(1, 3, 200))] - 1 / 3
+    data = TrainingData(np.asfortranarray(codes[:, None]), [0])
+    grown = make_grower("cart", data, PricingContext(1), n_outputs=3).grow(residual, np.full((200, 3), 0.3), RIDGE)
+    assert len(np.unique(grown.leaves[codes == 3])) == 1
+    assert set(grown.leaves[codes == 3]).isdisjoint(grown.leaves[codes != 3])
+
+
+@pytest.mark.parametrize("n_classes", [2, 3, 5, 10])
+def test_a_stump_of_a_few_directions_is_nearly_the_best_one(n_classes):
     shares = []
     for seed in range(5):
         X, residual, curvature = noisy_classes(n_classes, seed)
-        grown = grower(X, 1).grow(residual, curvature, RIDGE)
+        grown = by_directions(X, 1).grow(residual, curvature, RIDGE)
         best = max(fall_of(stump, residual, curvature) for stump in all_stumps(X))
-        assert grown.fall(residual, curvature, RIDGE) == pytest.approx(fall_of(grown.leaves, residual, curvature))
         shares.append(fall_of(grown.leaves, residual, curvature) / best)
     assert min(shares) > (0.95 if n_classes <= 3 else 0.8)
 
 
-def test_a_deeper_tree_is_better_than_the_best_stump():
+@pytest.mark.parametrize("make", [vector_grower, by_directions])
+def test_a_deeper_tree_is_better_than_the_best_stump(make):
     X, residual, curvature = noisy_classes(5, seed=0)
-    fall = grower(X, 2).grow(residual, curvature, RIDGE).fall(residual, curvature, RIDGE)
+    fall = make(X, 2).grow(residual, curvature, RIDGE).fall(residual, curvature, RIDGE)
     assert fall > max(fall_of(stump, residual, curvature) for stump in all_stumps(X))
 
 
-def test_no_tree_without_a_residual():
+@pytest.mark.parametrize("make", [vector_grower, by_directions])
+def test_no_tree_without_a_residual(make):
     X, residual, curvature = noisy_classes(3, seed=0)
-    assert grower(X, 2).grow(np.zeros_like(residual), curvature, RIDGE) is None
+    assert make(X, 2).grow(np.zeros_like(residual), curvature, RIDGE) is None

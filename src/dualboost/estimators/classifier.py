@@ -259,7 +259,7 @@ class DualBoostClassifier(InspectionMixin, PredictionMixin, ClassifierMixin, Bas
         training_data = TrainingData(rows.X, sorted(data.encoder.categories))
         if self._corrected(formulation) == "leaves":
             context = PricingContext(self._size(formulation).depth, effective_n_jobs(self.n_jobs))
-            grower = make_grower(self.learner, training_data, context)
+            grower = make_grower(self.learner, training_data, context, data.task.n_outputs)
             return wire_leaves(data.task, rows.targets, formulation, algebra, solver, precision, grower)
         sides = formulation.side_rows(algebra, rows.X.shape[1])
         size = self._size(formulation)

@@ -14,7 +14,6 @@ from ..errors import InvalidParameterError, UnsupportedFormulationError
 from ..formulations.base import Formulation
 from ..masters import MASTERS, MasterSolution, Precision, SolverOptions
 from ..masters.leaf_masters import KinkedLeaves, LeafMaster, SmoothLeaves, SoftmaxLeaves
-from ..pricing.class_trees import ClassTrees
 from ..pricing.newton_trees import Grower
 from ..tasks.base import Operator, Task
 
@@ -104,7 +103,6 @@ def wire_leaves(
     if task.n_outputs == 1:
         require_leaves(formulation, rows)
     _require_options(solver, formulation)
-    grower = ClassTrees(grower) if task.n_outputs > 1 else grower
     return LeafWiring(task, targets, formulation, rows, solver, precision, grower)
 
 

@@ -76,8 +76,8 @@ class LearnerSpec(Protocol):
     def pricer(self, data: TrainingData, context: PricingContext) -> Pricer:
         """The pricer that finds columns of this learner on these rows."""
 
-    # A learner of trees also has ``grower(data, context) -> Grower``, for leaves that are re-optimised, and one that
-    # takes long for deep trees ``affordable_depth``.
+    # A learner of trees also has ``grower(data, context) -> Grower``, for leaves that are re-optimised; it may have
+    # ``vector_grower`` for leaves with a value for each class, and ``affordable_depth`` if deep trees take it long.
 
 
 def require_tree_options(max_depth: Any, voting: Any, n_thresholds: Any) -> None:

@@ -21,6 +21,7 @@ from .lightgbm_options import SMALLEST_LEAVES, tree_parameters, varies
 from .newton_trees import Grower, NewtonTrees
 from .stumps import EdgePricer
 from .tree_growers import PricedTrees
+from .vector_trees import VectorTrees
 
 
 @dataclass
@@ -61,6 +62,9 @@ class CartLearner(ParameterObject):
         if self.criterion == "edge":
             return PricedTrees(self.pricer(data, context), data.X)
         return NewtonTrees(data, context.with_depth(self.max_depth))
+
+    def vector_grower(self, data: TrainingData, context: PricingContext) -> Grower:
+        return VectorTrees(data, context.with_depth(self.max_depth))
 
 
 class CartPricer:

@@ -1,4 +1,4 @@
-"""One tree for all classes: the splits are those of a few directions of the residual.
+"""One tree for all classes, by growers that know of one residual only, such as those of exact trees.
 
 The residual has a column for each class. Along its first singular vectors it is one number for each row, as for two
 classes, so that any grower finds a tree. Of these trees the one enters whose leaves, with a value for every class,

@@ -29,6 +29,11 @@ FEW_LEAVES = 32
 """Up to this many leaves, comparing all rows with each leaf is faster than a binary search for every row."""
 
 
+def lightest_leaf(ridge: float) -> float:
+    """The smallest sum of the curvature in a leaf of trees that are grown with this ridge."""
+    return float(np.clip(ridge / 20.0, *LIGHTEST_LEAVES))
+
+
 class GrownTree(NamedTuple):
     """A tree, and the leaf of each training row."""
 
@@ -109,7 +114,7 @@ class NewtonTrees:
     def _set_ridge(self, ridge: float) -> None:
         if ridge == self._ridge:
             return
-        strength = {"lambda_l2": ridge, "min_sum_hessian_in_leaf": float(np.clip(ridge / 20.0, *LIGHTEST_LEAVES))}
+        strength = {"lambda_l2": ridge, "min_sum_hessian_in_leaf": lightest_leaf(ridge)}
         if not hasattr(self, "_booster"):
             self._booster = lightgbm.Booster(self._parameters | strength, self._dataset)
         else:

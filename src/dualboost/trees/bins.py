@@ -50,12 +50,24 @@ class Bins:
 
     def left_sums(self, feature: int, s: Vector, rows: NDArray[np.intp] | slice) -> Vector:
         """The sum of s over the rows that go left, for every split of a feature."""
+        sums = np.bincount(self.codes[feature][rows], weights=s[rows], minlength=self.n_bins(feature)).astype(float)
+        return self.left_of(feature, sums[:, None])[:, 0]
+
+    def n_bins(self, feature: int) -> int:
+        return self._n_missing_right[feature] + 1
+
+    def left_of(self, feature: int, sums: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The sums over the rows that go left, for every split of a feature, given those of its bins.
+
+        Bins, and splits, are the last axis but one; the last axis is for several sums of the same bins.
+        """
         n, n_both = self._n_missing_right[feature], len(self.splits[feature]) - self._n_missing_right[feature]
-        sums = np.bincount(self.codes[feature][rows], weights=s[rows], minlength=n + 1).astype(float)
         if self.is_categorical[feature]:
-            return sums[:n]
-        below = np.cumsum(sums)[:n]
-        return np.append(below, below[:n_both] + sums[n])
+            return sums[..., :n, :]
+        below = np.cumsum(sums, axis=-2)[..., :n, :]
+        if not n_both:
+            return below
+        return np.concatenate([below, below[..., :n_both, :] + sums[..., n : n + 1, :]], axis=-2)
 
     def _add_numbers(self, feature: int, values: Vector, n_cuts: int) -> None:
         missing = np.isnan(values)
