@@ -24,6 +24,8 @@ MOST_CELLS, ROWS_PER_CELL = 1024, 8
 LEAST_CELLS = 64
 ROWS_AT_ONCE = 4096
 """How many rows of indicators are written out at a time for the products of leaves with each other."""
+MANY_LEAVES = 5
+"""Trees with more leaves than this on average have their products with each other computed by pairs of trees."""
 
 LeafNumbers = NDArray[np.unsignedinteger]
 
@@ -191,6 +193,26 @@ class LeafColumns:
 
     def gram(self, d: Vector) -> Matrix:
         """Z' diag(d) Z over the first ``len(d)`` rows, Z being the indicators and a last column of ones."""
+        return self._gram_of_pairs(d) if self.n_columns > MANY_LEAVES * self.n_trees else self._gram_written_out(d)
+
+    def _gram_of_pairs(self, d: Vector) -> Matrix:
+        """By the sums over the rows of each pair of leaves, for one pair of trees after the other."""
+        n, starts = self.n_columns, self.starts.tolist()
+        total = np.empty((n + 1, n + 1))
+        total[n, n] = d.sum()
+        for a, size in enumerate(self.sizes):
+            own, first = slice(starts[a], starts[a + 1]), self._leaves[a][: len(d)].astype(np.intp)
+            sums = np.bincount(first, weights=d, minlength=size)
+            total[own, own], total[own, n], total[n, own] = np.diag(sums), sums, sums
+            for b in range(a):
+                other, n_cells = slice(starts[b], starts[b + 1]), size * self.sizes[b]
+                cells = first * self.sizes[b] + self._leaves[b][: len(d)]
+                sums = np.bincount(cells, weights=d, minlength=n_cells).reshape(size, self.sizes[b])
+                total[own, other], total[other, own] = sums, sums.T
+        return total
+
+    def _gram_written_out(self, d: Vector) -> Matrix:
+        """By the product of indicators that are written out: trees with few leaves have few of them."""
         size, starts = self.n_columns + 1, self.starts
         total = np.zeros((size, size))
         for low in range(0, len(d), ROWS_AT_ONCE):

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 from scipy.linalg import cho_solve
+from scipy.linalg.blas import dgemm
 
 from .._typing import Vector
 from .leaf_newton import factored, hessian
@@ -33,7 +34,7 @@ class Elimination:
         """A row for each leaf, and a last one for the intercept; a column for each class."""
         self._of_tree = [np.arange(low, high) for low, high in pairwise(starts)]
         matrix = hessian(point)
-        self._inverse = cho_solve(factored(matrix), np.eye(len(matrix)))
+        self._inverse = np.asfortranarray(cho_solve(factored(matrix), np.eye(len(matrix))))
 
     @property
     def intercept(self) -> Any:
@@ -66,5 +67,6 @@ class Elimination:
         share = np.linalg.solve(self._inverse[np.ix_(columns, columns)], self._inverse[columns])
         self._values -= share.T @ self._values[columns]
         self._values[columns] = 0.0
-        self._inverse -= self._inverse[:, columns] @ share
+        # In place: a product of its own would take longer to write than to compute.
+        self._inverse = dgemm(-1.0, self._inverse[:, columns], share, beta=1.0, c=self._inverse, overwrite_c=True)
         self.kept.remove(k)

@@ -15,7 +15,7 @@ from .softmax_point import SoftmaxPoint
 LONGEST = 2.0
 """The longest multiple of the step of a sweep that is tried."""
 
-MOST_SWEPT = 16
+MOST_SWEPT = 8
 """About how many trees take a step at most: with many classes, a sweep over all of many trees takes longer than a new
 tree, and does not make the next one better."""
 
