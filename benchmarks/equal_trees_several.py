@@ -34,8 +34,8 @@ def lines(table: pd.DataFrame, shared: pd.DataFrame) -> Iterator[str]:
     yield (
         f"Means over {shared.data.nunique()} data sets of the means over up to {shared.split.nunique()} splits; "
         f"at most {shared.rows.max():,} training rows. {TITLES[OURS]} grows one tree for all classes; a rival's round "
-        f"is one tree for each class. {len(table) - len(shared)} of {len(table)} results are left out: another method "
-        "or size is not there yet."
+        "is one tree for each class. The rows of classes too rare for every fold always train. "
+        f"{len(table) - len(shared)} of {len(table)} results are left out: another method or size is not there yet."
     )
     yield from few_against_more(by_data)
     if OURS in set(by_data.method):
