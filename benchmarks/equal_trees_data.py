@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
+from math import ceil
 from pathlib import Path
 
 import numpy as np
@@ -27,7 +28,7 @@ Folds = list[tuple[np.ndarray, np.ndarray]]
 
 @dataclass(frozen=True, eq=False)
 class Split:
-    """Training rows with the folds to tune on, and the rows to score on; labels in {0, 1}."""
+    """Training rows with the folds to tune on, and the rows to score on; labels are the numbers of the classes."""
 
     seed: int
     X: np.ndarray
@@ -36,36 +37,63 @@ class Split:
     y_test: np.ndarray
     folds: Folds
 
+    @property
+    def n_classes(self) -> int:
+        """Every class has training rows, in every fold too."""
+        return int(self.y.max()) + 1
+
 
 def names_by_size(folder: Path, names: list[str] | None, most_rows: int) -> list[str]:
-    """The data sets asked for, or the paper's that the folder holds; those with the fewest values to learn first."""
-    names = names or [name for name in PAPER if (folder / f"{name}{SUFFIX}").exists()]
+    """The data sets asked for; without, the paper's that the folder holds, or all. The least work comes first."""
+    there = sorted(path.name.removesuffix(SUFFIX) for path in folder.glob(f"*{SUFFIX}"))
+    names = names or [name for name in PAPER if name in there] or there
     return sorted(names, key=lambda name: _n_values(folder, name, most_rows))
 
 
 def _n_values(folder: Path, name: str, most_rows: int) -> int:
     X, y = load(folder, name)
-    return X.shape[1] * min(most_rows, round((1 - TEST_SHARE) * len(y)))
+    return X.shape[1] * min(most_rows, round((1 - TEST_SHARE) * len(y))) * n_classes(folder, name)
+
+
+def n_classes(folder: Path, name: str) -> int:
+    return int(load(folder, name)[1].max()) + 1
 
 
 @lru_cache(maxsize=1)
 def load(folder: Path, name: str) -> tuple[np.ndarray, np.ndarray]:
-    """Numbers as they are, missing ones too, and text columns as indicators."""
+    """Numbers as they are, missing ones too, and text columns as indicators; ``target`` or the last column is y."""
     frame = pd.read_csv(folder / f"{name}{SUFFIX}").drop(columns=IDENTIFIERS.get(name, []))
-    y, _ = pd.factorize(frame.pop("target"), sort=True)
+    y, _ = pd.factorize(frame.pop("target" if "target" in frame else frame.columns[-1]), sort=True)
     return np.ascontiguousarray(pd.get_dummies(frame), dtype=np.float64), y
 
 
 def make_split(folder: Path, name: str, seed: int, most_rows: int) -> Split:
     """70 % of the rows train and the rest test, both by class and up to a number of rows."""
     X, y = load(folder, name)
-    rows, test = train_test_split(np.arange(len(y)), test_size=TEST_SHARE, random_state=seed, stratify=y)
+    rows, test = _parted(np.arange(len(y)), y, len(y) - ceil(TEST_SHARE * len(y)), seed)
     rows, test = _at_most(most_rows, rows, y, seed), _at_most(MOST_TEST_ROWS, test, y, seed)
-    folds = StratifiedKFold(N_FOLDS, shuffle=True, random_state=seed).split(X[rows], y[rows])
-    return Split(seed, X[rows], y[rows], X[test], y[test], list(folds))
+    return Split(seed, X[rows], y[rows], X[test], y[test], _folds(y[rows], seed))
 
 
 def _at_most(n_rows: int, rows: np.ndarray, y: np.ndarray, seed: int) -> np.ndarray:
-    if len(rows) <= n_rows:
-        return rows
-    return train_test_split(rows, train_size=n_rows, random_state=seed, stratify=y[rows])[0]
+    return rows if len(rows) <= n_rows else _parted(rows, y, n_rows, seed)[0]
+
+
+def _parted(rows: np.ndarray, y: np.ndarray, n_first: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """A number of rows, by class, and the others.
+
+    All rows of a class are among the first if fewer than one for each fold would be, so that no fold lacks a class: of
+    70 % of the rows, those of classes of up to four.
+    """
+    rare = n_first / len(rows) * np.bincount(y[rows])[y[rows]] < N_FOLDS
+    n_shared = n_first - int(rare.sum())
+    first, others = train_test_split(rows[~rare], train_size=n_shared, random_state=seed, stratify=y[rows[~rare]])
+    return np.concatenate([first, rows[rare]]), others
+
+
+def _folds(y: np.ndarray, seed: int) -> Folds:
+    """By class; the rows of classes with fewer rows than folds train in every fold and are held out in none."""
+    rare = np.bincount(y)[y] < N_FOLDS
+    shared, always = np.flatnonzero(~rare), np.flatnonzero(rare)
+    folds = StratifiedKFold(N_FOLDS, shuffle=True, random_state=seed).split(shared, y[shared])
+    return [(np.concatenate([shared[train], always]), shared[held_out]) for train, held_out in folds]

@@ -4,7 +4,7 @@ Regularized greedy forest (``rgf_python``) may spend the leaves that all full tr
 number of trees. FIGS (``imodels``) may spend them in that number of trees, at any depth, since trees come out deeper
 or shallower than the ``max_depth`` it takes; it chooses the share of the splits to use. EBM (``interpret-core``) has
 one round of boosting over all features for each tree, and pairs of features from depth 2; its leaves are the pieces of
-its tables. As for the others, six candidates are compared on the folds.
+its tables. As for the others, six candidates are compared on the folds. They are for two classes only.
 """
 
 from __future__ import annotations
@@ -96,15 +96,15 @@ def _outcome(extra: Extra, split: Split, depth: int, size: int) -> Outcome:
     losses = [_mean_loss(extra, split, depth, size, candidate) for candidate in extra.candidates]
     best = extra.candidates[int(np.argmin(losses))]
     model, seconds = _fitted(extra, split.X, split.y, (depth, size, best, split.seed))
-    p = model.predict_proba(_known(split.X_test))[:, 1]
-    return Outcome(p, p > 0.5, *extra.size(model), best, seconds)
+    p = model.predict_proba(_known(split.X_test))
+    return Outcome(p, p.argmax(axis=1), *extra.size(model), best, seconds)
 
 
 def _mean_loss(extra: Extra, split: Split, depth: int, size: int, candidate: float) -> float:
     losses = []
     for train, held_out in split.folds:
         model, _ = _fitted(extra, split.X[train], split.y[train], (depth, size, candidate, split.seed))
-        losses.append(log_loss(split.y[held_out], model.predict_proba(_known(split.X[held_out]))[:, 1]))
+        losses.append(log_loss(split.y[held_out], model.predict_proba(_known(split.X[held_out]))))
     return float(np.mean(losses))
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import matplotlib
 
@@ -35,26 +35,41 @@ MUTED = {
     "figs": {"color": "#a0a0a0", "linestyle": ":", "marker": "X"},
 }
 N_COLUMNS = 4
+WIDTH_OF_LEGEND = 5.5
 FONTS: dict[Any, Any] = {"font.size": 8.5, "axes.titlesize": 9.5, "axes.labelsize": 8.5, "axes.spines.top": False}
 FONTS |= {"axes.spines.right": False, "axes.edgecolor": "#888888", "xtick.color": "#444444", "ytick.color": "#444444"}
 
 
-def draw_means(means: pd.DataFrame, path: Path) -> None:
+class Across(NamedTuple):
+    """What stands along an axis: its label, the values of a method by size, and how the axis is marked."""
+
+    label: str
+    values: Callable[[pd.DataFrame, str], Any]
+    mark: Callable[[Axes, Iterable[int]], None]
+
+
+def draw_means(means: pd.DataFrame, trees: Across, path: Path) -> None:
     """One column of panels a depth; above against trees, below against leaves, all on one scale of accuracy."""
     depths = means.index.unique("depth")
     with plt.rc_context(FONTS):
         figure, axes = plt.subplots(
-            2, len(depths), figsize=(2.25 * max(len(depths), 2), 5.0), sharey=True, squeeze=False, layout="constrained"
+            2,
+            len(depths),
+            figsize=(max(2.25 * len(depths), WIDTH_OF_LEGEND), 5.0),
+            sharey=True,
+            squeeze=False,
+            layout="constrained",
         )
         for (above, below), depth in zip(axes.T, depths, strict=True):
             part = means.loc[depth]
             for method in _ours_last(part["accuracy"]):
                 accuracy, style = part["accuracy", method], _style(method)
-                above.plot(part.index, accuracy, **style)
-                below.plot(part["n_leaves", method], accuracy, **style)
-            _trees_axis(above, part.index)
-            _leaves_axis(below)
-            above.set(title=f"depth {depth}", xlabel="trees allowed")
+                for ax, across in ((above, trees), (below, LEAVES)):
+                    ax.plot(across.values(part, method), accuracy, **style)
+            for ax, across in ((above, trees), (below, LEAVES)):
+                across.mark(ax, part.index)
+                ax.set_xlabel(across.label)
+            above.set_title(f"depth {depth}")
         for ax in axes[:, 0]:
             ax.set_ylabel("accuracy on rows not seen, %")
         _finish(figure, axes.flat, means["accuracy"])
@@ -62,7 +77,7 @@ def draw_means(means: pd.DataFrame, path: Path) -> None:
         plt.close(figure)
 
 
-def draw_by_data(by_data: pd.DataFrame, depth: int, path: Path) -> None:
+def draw_by_data(by_data: pd.DataFrame, depth: int, trees: Across, path: Path) -> None:
     """One panel a data set: accuracy against trees at one depth, each on its own scale."""
     part = by_data[by_data.depth == depth]
     names = sorted(part.data.unique())
@@ -74,15 +89,15 @@ def draw_by_data(by_data: pd.DataFrame, depth: int, path: Path) -> None:
             n_rows, N_COLUMNS, figsize=(9.0, 1.75 * n_rows + 0.6), squeeze=False, layout="constrained"
         )
         for ax, name in zip(axes.flat, names, strict=False):
-            lines = part[part.data == name].pivot(index="size", columns="method", values="accuracy")
-            for method in _ours_last(lines):
-                ax.plot(lines.index, lines[method], **_style(method))
-            _trees_axis(ax, lines.index)
+            lines = part[part.data == name].pivot(index="size", columns="method", values=["accuracy", "n_trees"])
+            for method in _ours_last(lines["accuracy"]):
+                ax.plot(trees.values(lines, method), lines["accuracy", method], **_style(method))
+            trees.mark(ax, lines.index)
             ax.set_title(name.replace("_", " "))
         for ax in axes.flat[len(names) :]:
             ax.set_visible(False)
         figure.supylabel("accuracy on rows not seen, %", fontsize=8.5)
-        figure.supxlabel(f"trees allowed, depth {depth}", fontsize=8.5)
+        figure.supxlabel(f"{trees.label}, depth {depth}", fontsize=8.5)
         _finish(figure, axes.flat, part.pivot_table(index="size", columns="method", values="accuracy", observed=True))
         figure.savefig(path, dpi=200)
         plt.close(figure)
@@ -97,18 +112,24 @@ def _style(method: str) -> dict[str, Any]:
     return style | {"label": TITLES[method]}
 
 
-def _trees_axis(ax: Axes, sizes: Iterable[int]) -> None:
+def _mark_sizes(ax: Axes, sizes: Iterable[int]) -> None:
     sizes = list(sizes)
     ax.set_xscale("log")
     ax.set_xticks(sizes, [str(size) for size in sizes])
     ax.minorticks_off()
 
 
-def _leaves_axis(ax: Axes) -> None:
-    ax.set(xscale="log", xlabel="leaves")
+def _mark_decades(ax: Axes, sizes: Iterable[int]) -> None:
+    """At 1, 3, 10, ..., since what was counted is not the same for all methods of a size."""
+    ax.set_xscale("log")
     ax.xaxis.set_major_locator(LogLocator(subs=(1.0, 3.0)))
     ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}"))
     ax.minorticks_off()
+
+
+ALLOWED = Across("trees allowed", lambda part, method: part.index, _mark_sizes)
+COUNTED = Across("trees", lambda part, method: part["n_trees", method], _mark_decades)
+LEAVES = Across("leaves", lambda part, method: part["n_leaves", method], _mark_decades)
 
 
 def _finish(figure: Figure, axes: Iterable[Axes], lines: pd.DataFrame) -> None:
