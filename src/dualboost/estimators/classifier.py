@@ -49,8 +49,12 @@ class DualBoostClassifier(InspectionMixin, PredictionMixin, ClassifierMixin, Bas
     of all trees are re-optimised (by default), or one weight for each tree (the formulations of the paper). Each
     solution has a duality gap, computed from its values and duals.
 
-    By default the loss is logistic and the score is the log-odds. Twice as many trees are grown as asked for, those
-    that are missed least are eliminated, and each tree that remains is grown once more against all others.
+    By default the loss is logistic and the score is the log-odds. Half as many trees again are grown as asked for,
+    those that are missed least are eliminated, and each tree that remains is grown once more against all others.
+
+    With more than two classes, a leaf has a value for each class, so that one tree serves them all; the loss is the
+    cross-entropy, and the scores are log-probabilities up to a number that the classes of a row share. That is what
+    "logistic" does; the other formulations are for two classes.
 
     Parameters
     ----------
@@ -118,7 +122,7 @@ class DualBoostClassifier(InspectionMixin, PredictionMixin, ClassifierMixin, Bas
 
     Attributes
     ----------
-    classes_ : ndarray of shape (2,)
+    classes_ : ndarray of the classes, sorted
     n_features_in_ : int
     feature_names_in_ : ndarray, only if X has string column names
     estimators_ : list of learners, in order
@@ -126,8 +130,9 @@ class DualBoostClassifier(InspectionMixin, PredictionMixin, ClassifierMixin, Bas
     weights_ : ndarray
         One weight for each learner, zeros included. Where leaves are corrected, the largest absolute value of the
         tree's leaves: its votes, in [-1, 1], times the weight are the values.
-    intercept_ : float
-        What is added to the weighted votes; zero for the formulations without an intercept.
+    intercept_ : float or ndarray of shape (n_classes,)
+        What is added to the weighted votes; zero for the formulations without an intercept. One for each class if there
+        are more than two.
     n_generated_, n_iter_ : int
         The number of learners generated, and of iterations: the same if one column enters at a time. Where leaves are
         corrected, trees that were eliminated or replaced count as generated.
@@ -148,9 +153,9 @@ class DualBoostClassifier(InspectionMixin, PredictionMixin, ClassifierMixin, Bas
     certified_ : bool or None
         Whether ``objective_`` meets ``bound_`` within ``tol``: the ensemble is then optimal over all trees of the
         class.
-    duals_ : ndarray of shape (n_rows,)
+    duals_ : ndarray of shape (n_rows,) or (n_rows, n_classes)
         The final duals u, one for each row passed to ``fit``, as the learner would see them; zero for rows that were
-        held out.
+        held out. With more than two classes, the residuals: how much the loss falls if a score of the row rises.
     stop_reason_ : str
         One of "certified", "converged", "max_trees", "time_limit", "no_improvement", "callback", "interrupted",
         "solver_failed".
@@ -221,7 +226,7 @@ class DualBoostClassifier(InspectionMixin, PredictionMixin, ClassifierMixin, Bas
         self.callbacks = callbacks
 
     def fit(self: Estimator, X: Any, y: Any, sample_weight: Any = None) -> Estimator:
-        """Train on X with labels y of two classes; ``sample_weight`` are multiplicities: 2 counts as the row twice."""
+        """Train on X with labels y; ``sample_weight`` are multiplicities: 2 counts as the row twice."""
         self._check_parameters()
         training_set = read_training_set(self, CLASSIFICATION, X, y, sample_weight)
         formulation, tuning = self._choose_formulation(training_set)

@@ -32,7 +32,7 @@ class PredictionMixin(FittedAttributes):
         return self.fitted_.predict(features)
 
     def decision_function(self, X: Any) -> Vector:
-        """The score of the second class.
+        """The score of the second class; with more than two classes, a score for each, whose softmax are probabilities.
 
         Under "logistic" it is the log-odds of the second class; where the leaves of another loss are corrected, the
         sum of their values and the intercept; elsewhere the normalised margin, in [-1, 1].
@@ -52,7 +52,7 @@ class PredictionMixin(FittedAttributes):
         return self.fitted_.probabilities(features)
 
     def votes(self, X: Any) -> Matrix:
-        """The votes of every learner of ``estimators_``, in [-1, 1].
+        """The votes of every learner of ``estimators_``, in [-1, 1]; with more than two classes, a last axis for them.
 
         ``votes(X) @ weights_ + intercept_`` is the score before it is normalised, and the score itself where it is not.
         If all weights are zero, predictions are by the class balance of the training rows instead.
@@ -63,6 +63,7 @@ class PredictionMixin(FittedAttributes):
     def margins(self, X: Any, y: Any) -> Vector:
         """The score of each row's own class y: negative where the row is misclassified.
 
+        With more than two classes, it is the score of the own class minus the largest score of another class.
         Where ``decision_function`` is normalised, it is in [-1, 1].
         """
         features = self._features(X)

@@ -47,6 +47,9 @@ class LogisticBoost(Formulation):
     u_i (1 - u_i/P_i): twice what the objective falls to second order if the leaves of that tree alone move. With
     ``corrects="trees"``, a column improves when its edge is positive.
 
+    With more than two classes the loss is the cross-entropy and a leaf has a value for each class; its primal, dual and
+    pricing are those of ``SoftmaxProgramme`` and ``VectorTrees``.
+
     C: the price of the mean loss, above 0; one half of the squared values costs one. It does not depend on the number
     of rows, nor on the scale of the sample weights: rows that are repeated change nothing. Default: the number of
     distinct rows, at least 100, divided by 25, which makes the ridge 25 where the loss is a sum over distinct rows.

@@ -26,6 +26,16 @@ class SoftmaxProgramme:
         s.t. q_ik >= 0,   sum_k q_ik = P_i,   sum_i R_ik = 0 for every class k
 
     so the duals of a row are a point of a simplex. At the optimum q_ik = P_i times the probability of class k.
+
+    Pricing: the tree with the largest sum over its leaves and classes of E_lk^2/(H_lk + ridge), where H is the sum of
+    the curvature K/(K-1) q_ik (1 - q_ik/P_i): twice what the objective falls to second order if the leaves of that tree
+    alone move, and if the classes were independent.
+
+    C, by which P_i = C c_i/M for rows of multiplicity c_i and total M: the price of the mean loss, above 0.
+
+    Papers: Friedman, "Greedy function approximation: a gradient boosting machine", Annals of Statistics 29 (2001), for
+    the loss; Zhang & Jung, "GBDT-MO: gradient-boosted decision trees for multiple outputs", IEEE TNNLS 32 (2021), for
+    one tree that serves all classes.
     """
 
     rows: Rows
