@@ -106,3 +106,12 @@ def test_a_deeper_tree_is_better_than_the_best_stump(make):
 def test_no_tree_without_a_residual(make):
     X, residual, curvature = noisy_classes(3, seed=0)
     assert make(X, 2).grow(np.zeros_like(residual), curvature, RIDGE) is None
+
+
+@pytest.mark.parametrize("depth", [1, 3, 6, 80])
+def test_leaves_are_those_that_the_tree_sends_rows_to(depth):
+    X, residual, curvature = noisy_classes(4, seed=1)
+    X[::5, 1] = np.nan
+    grown = vector_grower(X, depth).grow(residual, curvature, RIDGE)
+    np.testing.assert_array_equal(grown.leaves, grown.tree.leaves(X))
+    assert len(np.unique(grown.leaves)) == grown.tree.n_leaves

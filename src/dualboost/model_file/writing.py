@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..errors import ModelFormatError, UnsupportedModelError
 from ..models.fitted import FitFigures, FittedModel, Tuning
+from ..tasks import require_classes
 from ..trees.tree import Tree
 from .files import write_file
 from .layout import BODY, FORMAT, LARGEST_TEXT, VERSION
@@ -50,6 +51,7 @@ def model_text(estimator: Any) -> str:
 def _describe_classifier(clf: Any) -> dict[str, Any]:
     check_is_fitted(clf)
     fitted: FittedModel = clf.fitted_
+    require_classes(fitted.task, "saved; pickle it instead")
     categories, ensemble = fitted.encoder.categories, fitted.ensemble
     used = np.flatnonzero(ensemble.weights).tolist()
     described = [describe_categories(k, categories[k]) for k in sorted(categories)]

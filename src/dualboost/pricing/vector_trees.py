@@ -17,6 +17,7 @@ from scipy import sparse
 from .._typing import Integers, Matrix, Vector
 from ..trees.bins import Bins
 from ..trees.growing import Branch, build_tree
+from ..trees.tree import Tree
 from .base import PricingContext, TrainingData
 from .newton_trees import LAST_RESORT, GrownTree, lightest_leaf
 
@@ -45,52 +46,74 @@ class Choice(NamedTuple):
     gains: Vector
 
 
+class Found(NamedTuple):
+    """The split of a node: its feature, its number among the splits of the feature, and its gain."""
+
+    feature: int
+    number: int
+    gain: float
+    left: int
+    """The name of the node on its left; the one on its right has the next name."""
+
+
 class VectorTrees:
     """Grows trees level by level from histograms of all classes at once."""
 
     def __init__(self, data: TrainingData, context: PricingContext) -> None:
-        self._X = data.X
         self._bins = Bins(data.X, data.categorical)
         self._max_depth = context.max_depth
         self._has_grown = False
 
     def grow(self, residual: Matrix, curvature: Matrix, ridge: float) -> GrownTree | None:
         sums = np.hstack([residual, curvature]).astype(np.float32)
-        root = self._root(sums, ridge, lightest_leaf(ridge))
-        if root is None and not self._has_grown:
-            root = self._root(sums, ridge, LAST_RESORT)
-        if root is None:
+        found, names = self._splits(sums, ridge, lightest_leaf(ridge))
+        if not found and not self._has_grown:
+            found, names = self._splits(sums, ridge, LAST_RESORT)
+        if not found:
             return None
         self._has_grown = True
-        tree = build_tree(root)
-        return GrownTree(tree, tree.leaves(self._X).astype(np.min_scalar_type(tree.n_leaves - 1)))
+        tree = build_tree(self._branch(found, 0))
+        return GrownTree(tree, _leaf_numbers(tree, found).take(names))
 
-    def _root(self, sums: NDArray[np.float32], ridge: float, lightest: float) -> Branch | None:
-        """The splits as branches; nodes are numbered as in a heap, the children of n being 2n + 1 and 2n + 2."""
-        found: dict[int, tuple[int, int, float]] = {}
-        node = np.zeros(len(sums), dtype=np.intp)
+    def _splits(self, sums: NDArray[np.float32], ridge: float, lightest: float) -> tuple[dict[int, Found], Integers]:
+        """The split of each node, and the node that each row ends in; nodes are named in the order of their making."""
+        found: dict[int, Found] = {}
+        names = np.zeros(len(sums), dtype=np.intp)
+        rows = np.arange(len(sums))
         for _ in range(self._max_depth):
-            rows = np.flatnonzero(node >= 0)
+            known, places = np.unique(names[rows], return_inverse=True)
+            choice = best_splits(self._bins, Level(rows, places, len(known), sums[rows]), ridge, lightest)
+            for k in np.flatnonzero(choice.features >= 0).tolist():
+                name, feature, number = int(known[k]), int(choice.features[k]), int(choice.numbers[k])
+                left = 2 * len(found) + 1
+                found[name] = Found(feature, number, float(choice.gains[k]), left)
+                own = rows[places == k]
+                names[own] = np.where(self._bins.goes_left(feature, number)[own], left, left + 1)
+            rows = rows[choice.features[places] >= 0]
             if not len(rows):
                 break
-            names, places = np.unique(node[rows], return_inverse=True)
-            choice = best_splits(self._bins, Level(rows, places, len(names), sums[rows]), ridge, lightest)
-            node[:] = -1
-            for k, name in enumerate(names.tolist()):
-                feature, number = int(choice.features[k]), int(choice.numbers[k])
-                if feature < 0:
-                    continue
-                found[name] = feature, number, float(choice.gains[k])
-                own = rows[places == k]
-                node[own] = np.where(self._bins.goes_left(feature, number)[own], 2 * name + 1, 2 * name + 2)
-        return self._branch(found, 0)
+        return found, names
 
-    def _branch(self, found: dict[int, tuple[int, int, float]], name: int) -> Branch | None:
+    def _branch(self, found: dict[int, Found], name: int) -> Branch | None:
         if name not in found:
             return None
-        feature, number, gain = found[name]
-        below = [self._branch(found, child) for child in (2 * name + 1, 2 * name + 2)]
-        return Branch(self._bins.splits[feature][number], gain, *below)
+        own = found[name]
+        below = [self._branch(found, child) for child in (own.left, own.left + 1)]
+        return Branch(self._bins.splits[own.feature][own.number], own.gain, *below)
+
+
+def _leaf_numbers(tree: Tree, found: dict[int, Found]) -> NDArray[np.unsignedinteger]:
+    """The number of the leaf that each node is, by name; nodes with a split have none."""
+    numbers = np.zeros(2 * len(found) + 1, dtype=np.min_scalar_type(tree.n_leaves - 1))
+    pending = [(0, 0)]
+    while pending:
+        node, name = pending.pop()
+        for child, own in ((int(tree.left[node]), found[name].left), (int(tree.right[node]), found[name].left + 1)):
+            if child >= 0:
+                pending.append((child, own))
+            else:
+                numbers[own] = ~child
+    return numbers
 
 
 def best_splits(bins: Bins, level: Level, ridge: float, lightest: float) -> Choice:

@@ -24,6 +24,12 @@ def require_two_classes(task: Task, what: str) -> None:
         raise UnsupportedModelError(f"A model of the task {task.name!r} cannot be {what}.")
 
 
+def require_classes(task: Task, what: str) -> None:
+    """An error for a model of a task that is not one of those with classes."""
+    if type(task) not in CLASSIFICATION:
+        raise UnsupportedModelError(f"A model of the task {task.name!r} cannot be {what}.")
+
+
 def read_target(y: NDArray[Any], tasks: Sequence[type[Task]]) -> tuple[Task, Vector]:
     """The task for this y, and the target of each row as a number."""
     chosen = next((task for task in tasks if task.takes(y)), tasks[-1])
