@@ -22,7 +22,7 @@ def twonorm():
 
 
 @pytest.mark.filterwarnings("default::dualboost.errors.DegenerateEnsembleWarning")
-@parametrize_with_checks([DualBoostClassifierCV(Cs=3, max_trees=20)])
+@parametrize_with_checks([DualBoostClassifierCV(Cs=3, max_trees=5)])
 def test_scikit_learn_compatible(estimator, check):
     check(estimator)
 
