@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..errors import ModelFormatError, UnsupportedModelError
 from ..models.fitted import FitFigures, FittedModel, Tuning
-from ..tasks import require_classes
+from ..tasks import CLASSIFICATION, require_task
 from ..trees.tree import Tree
 from .files import write_file
 from .layout import BODY, FORMAT, LARGEST_TEXT, VERSION
@@ -51,7 +51,7 @@ def model_text(estimator: Any) -> str:
 def _describe_classifier(clf: Any) -> dict[str, Any]:
     check_is_fitted(clf)
     fitted: FittedModel = clf.fitted_
-    require_classes(fitted.task, "saved; pickle it instead")
+    require_task(fitted.task, CLASSIFICATION, "saved; pickle it instead")
     categories, ensemble = fitted.encoder.categories, fitted.ensemble
     used = np.flatnonzero(ensemble.weights).tolist()
     described = [describe_categories(k, categories[k]) for k in sorted(categories)]

@@ -18,15 +18,9 @@ CLASSIFICATION: list[type[Task]] = [ManyClasses, TwoClasses]
 """The tasks of a classifier: the first task that takes y reads it; if no task does, the last one raises the error."""
 
 
-def require_two_classes(task: Task, what: str) -> None:
-    """An error for a model of another task, where its parts are read as those of two classes."""
-    if type(task) is not TwoClasses:
-        raise UnsupportedModelError(f"A model of the task {task.name!r} cannot be {what}.")
-
-
-def require_classes(task: Task, what: str) -> None:
-    """An error for a model of a task that is not one of those with classes."""
-    if type(task) not in CLASSIFICATION:
+def require_task(task: Task, known: Sequence[type[Task]], what: str) -> None:
+    """An error for a model of another task than those that can be saved, thinned and so on: ``what`` it cannot be."""
+    if type(task) not in known:
         raise UnsupportedModelError(f"A model of the task {task.name!r} cannot be {what}.")
 
 

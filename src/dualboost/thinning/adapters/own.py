@@ -11,7 +11,7 @@ import numpy as np
 from ..._typing import Integers, Vector
 from ...estimators.classifier import DualBoostClassifier
 from ...models.ensemble import WeightStages
-from ...tasks import require_two_classes
+from ...tasks import TwoClasses, require_task
 from ...trees.pruning import pruned
 from ...trees.tree import Tree, constant_tree, n_leaves
 from ..base import Probability
@@ -38,7 +38,7 @@ class OwnAdapter(ScikitLearnAdapter):
 
     def __init__(self, model: Any) -> None:
         super().__init__(model)
-        require_two_classes(model.fitted_.task, "thinned")
+        require_task(model.fitted_.task, [TwoClasses], "thinned")
         ensemble = model.fitted_.ensemble
         self._is_normalised = ensemble.is_normalised
         self.link = Normalised() if self._is_normalised else Logit()
