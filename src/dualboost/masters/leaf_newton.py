@@ -6,6 +6,8 @@ so that the first rows are a random sample; where they are all rows, one or two 
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
@@ -13,7 +15,7 @@ from .._typing import Matrix, Vector
 from .base import Candidate, MasterFailed, MasterSolution
 from .certificate import certify
 from .leaf_point import LeafPoint
-from .leaf_sweeps import FLATTEST, lowered
+from .leaf_sweeps import FLATTEST, Point, lowered
 from .softmax_point import SoftmaxPoint
 
 SAMPLE = 8192
@@ -28,6 +30,8 @@ PRECISION = 0.02
 """By how much conjugate gradients reduce the residual of Newton's equations."""
 ROUNDING = 1e-6
 """The relative error of the entries of the Hessian, which are sums in single precision."""
+Factor = tuple[Matrix, bool]
+"""A Cholesky factor as SciPy hands it out."""
 AIM = 0.5
 """The gap reached is at most this fraction of the tolerance, which leaves room for rounding."""
 
@@ -58,15 +62,30 @@ def _balanced(point: LeafPoint) -> tuple[Vector, Vector]:
 
 def optimum(point: LeafPoint, tolerance: float) -> tuple[LeafPoint, MasterSolution]:
     """A point whose relative duality gap is at most the tolerance, and its certificate."""
+    return newton(point, tolerance, certified, _newton_direction, SLOW)
+
+
+def newton(
+    point: Point,
+    tolerance: float,
+    certified: Callable[[Point], MasterSolution],
+    direction_at: Callable[[Point, Factor], tuple[Vector, Vector, int]],
+    slow: int,
+) -> tuple[Point, MasterSolution]:
+    """Newton's method, for points of either kind.
+
+    ``direction_at`` solves Newton's equations with a preconditioner, and tells in how many iterations; after more than
+    ``slow`` the preconditioner is computed anew.
+    """
     solution, factor = certified(point), None
     for _ in range(MOST_STEPS):
         if solution.gap <= AIM * tolerance:
             return point, solution
         if factor is None:
             factor = factored(hessian(point))
-        direction, change, n_iterations = _newton_direction(point, factor)
+        direction, change, n_iterations = direction_at(point, factor)
         reached = lowered(point, direction, change)
-        if reached is point or n_iterations > SLOW:
+        if reached is point or n_iterations > slow:
             if reached is point and n_iterations <= 1:
                 break
             factor = None
@@ -88,7 +107,7 @@ def hessian(point: LeafPoint | SoftmaxPoint) -> Matrix:
     return matrix
 
 
-def factored(matrix: Matrix) -> tuple[Matrix, bool]:
+def factored(matrix: Matrix) -> Factor:
     """The Cholesky factor of a Hessian; where rounding has made it indefinite, of one with a larger diagonal."""
     diagonal, more = np.diag(matrix).copy(), ROUNDING
     while True:
@@ -100,7 +119,7 @@ def factored(matrix: Matrix) -> tuple[Matrix, bool]:
             more *= 10.0
 
 
-def _newton_direction(point: LeafPoint, factor: tuple[Matrix, bool]) -> tuple[Vector, Vector, int]:
+def _newton_direction(point: LeafPoint, factor: Factor) -> tuple[Vector, Vector, int]:
     """The solution of Newton's equations, how it changes the scores, and the number of iterations taken."""
     columns, rows, ridge = point.columns, point.programme.rows, point.ridge
     residual = point.descent

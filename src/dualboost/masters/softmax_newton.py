@@ -10,10 +10,10 @@ import numpy as np
 from scipy.linalg import cho_solve
 
 from .._typing import Matrix
-from .base import MasterFailed, MasterSolution
+from .base import MasterSolution
 from .certificate import relative_gap
-from .leaf_newton import AIM, MOST_STEPS, PRECISION, factored, hessian
-from .leaf_sweeps import FLATTEST, lowered
+from .leaf_newton import PRECISION, Factor, newton
+from .leaf_sweeps import FLATTEST
 from .softmax_point import SoftmaxPoint
 
 MOST_ITERATIONS = 200
@@ -45,25 +45,10 @@ def softmax_certified(point: SoftmaxPoint) -> MasterSolution:
 
 def softmax_optimum(point: SoftmaxPoint, tolerance: float) -> tuple[SoftmaxPoint, MasterSolution]:
     """A point whose relative duality gap is at most the tolerance, and its certificate."""
-    solution, factor = softmax_certified(point), None
-    for _ in range(MOST_STEPS):
-        if solution.gap <= AIM * tolerance:
-            return point, solution
-        if factor is None:
-            factor = factored(hessian(point))
-        direction, change, n_iterations = _newton_direction(point, factor)
-        reached = lowered(point, direction, change)
-        if reached is point or n_iterations > SLOW:
-            if reached is point and n_iterations <= 1:
-                break
-            factor = None
-        point, solution = reached, softmax_certified(reached)
-    if solution.gap <= tolerance:
-        return point, solution
-    raise MasterFailed(solution, [f"Newton's method over the leaves ended at a gap of {solution.gap:.1e}"])
+    return newton(point, tolerance, softmax_certified, _newton_direction, SLOW)
 
 
-def _newton_direction(point: SoftmaxPoint, factor: tuple[Matrix, bool]) -> tuple[Matrix, Matrix, int]:
+def _newton_direction(point: SoftmaxPoint, factor: Factor) -> tuple[Matrix, Matrix, int]:
     """The solution of Newton's equations, how it changes the scores, and the number of iterations taken."""
     columns, ridge, scale = point.columns, point.ridge, _scales(point)
 
