@@ -41,9 +41,9 @@ class Bins:
     def n_splits(self) -> int:
         return sum(len(splits) for splits in self.splits)
 
-    def goes_left(self, feature: int, k: int) -> NDArray[np.bool_]:
-        """The rows that the k-th split of a feature sends left."""
-        codes, n = self.codes[feature], self._n_missing_right[feature]
+    def goes_left(self, feature: int, k: int, rows: NDArray[np.intp] | slice = slice(None)) -> NDArray[np.bool_]:
+        """Which of the rows the k-th split of a feature sends left."""
+        codes, n = self.codes[feature][rows], self._n_missing_right[feature]
         if self.is_categorical[feature]:
             return codes == k
         return codes <= k if k < n else (codes <= k - n) | (codes == n)
