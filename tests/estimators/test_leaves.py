@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import roc_auc_score
 
 from dualboost import ConvexBoost, DualBoostClassifier, DualBoostClassifierCV, load_model, to_lightgbm
 from dualboost.errors import (
@@ -281,3 +282,13 @@ def test_extreme_values_of_C_are_certified(C):
     clf = leaf_fit(C=C)
     assert clf.gap_ <= 1e-6
     assert clf.stop_reason_ == "max_trees"
+
+
+def test_a_rare_class_is_learnt():
+    """Without the intercept of the class balance, no split of the first tree would be worth its ridge."""
+    rng = np.random.default_rng(0)
+    X = (rng.random((2000, 12)) < 0.5).astype(float)
+    y = (X[:, :3].all(axis=1)) & (rng.random(2000) < 0.6)
+    clf = DualBoostClassifier(max_trees=10).fit(X, y)
+    assert clf.n_trees_ > 0
+    assert roc_auc_score(y, clf.predict_proba(X)[:, 1]) > 0.95

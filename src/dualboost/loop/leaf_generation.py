@@ -90,7 +90,9 @@ class LeafGeneration:
 
     def _generate(self) -> str:
         """Grow, eliminate, regrow; returns why growing ended."""
-        self.ensemble.point = point = self.wiring.improved(self.ensemble.point)  # the intercept alone
+        # Begin at the class balance: else the first tree would have to make up for the intercept, and where classes
+        # are unequal no split of it might be worth the ridge.
+        self.ensemble.point = point = self.wiring.optimum(self.ensemble.point)[0]
         total = max(self.wiring.rows.total(point.curvature), np.finfo(float).tiny)
         self._unit = 0.25 * point.curvature.size / total
         reason = self._grow()
