@@ -291,10 +291,10 @@ class DualBoostClassifier(InspectionMixin, PredictionMixin, ClassifierMixin, Bas
     def _require_formulation_for(self, task: Task, formulation: Formulation) -> None:
         if task.n_outputs > 1 and not (formulation.takes_many_classes and self._corrected(formulation) == "leaves"):
             raise UnsupportedFormulationError(
-                f"Only binary classification is supported for formulation={formulation.name!r} with corrects="
-                f"{self._corrected(formulation)!r}. The type of the target is multiclass: y has {task.n_outputs} "
-                "classes, which formulation='logistic' learns, with learners that are trees. Or wrap the classifier in "
-                "sklearn.multiclass.OneVsRestClassifier."
+                f"Only binary classification is supported for formulation={formulation.name!r}, corrects="
+                f"{self._corrected(formulation)!r} and learner={self.learner!r}. The type of the target is multiclass: "
+                f"y has {task.n_outputs} classes, which formulation='logistic' learns with learner 'cart' or 'optimal', "
+                "whose leaves can be corrected. Or wrap the classifier in sklearn.multiclass.OneVsRestClassifier."
             )
 
     def _takes_many_classes(self) -> bool:

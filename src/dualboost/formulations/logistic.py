@@ -52,7 +52,8 @@ class LogisticBoost(Formulation):
 
     C: the price of the mean loss, above 0; one half of the squared values costs one. It does not depend on the number
     of rows, nor on the scale of the sample weights: rows that are repeated change nothing. Default: the number of
-    distinct rows, at least 100, divided by 25, which makes the ridge 25 where the loss is a sum over distinct rows.
+    distinct rows, at least 100, divided by 25, which makes the ridge 25 where the loss is a sum over distinct rows; for
+    K classes times K^2/(4(K-1)), as the curvature of a row is that much smaller.
     Grid: the number of rows divided by ridges from 300 to 1. Trees are grown at a ridge of 5, 20 or 100, whichever is
     nearest, so that all values of C share three sets of trees.
 
