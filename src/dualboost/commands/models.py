@@ -40,7 +40,9 @@ TARGET = click.option("--target", required=True, help="The column with the label
     help="What is re-optimised after every new tree [default: the leaves for logistic, the trees for others].",
 )
 @click.option("--C", "C", default=None, help="A number, or auto to tune it on held-out rows [default: by formulation].")
-@click.option("--max-depth", type=int, help="The greatest depth of a tree [default: 5 for leaves, 2 if optimal; 1 for trees].")
+@click.option(
+    "--max-depth", type=int, help="The greatest depth of a tree [default: 5 for leaves, 2 if optimal; 1 for trees]."
+)
 @click.option("--max-trees", type=int, help="The greatest number of trees [default: 50 for leaves, 100 for trees].")
 @click.option("--voting", type=click.Choice(["hard", "confidence"]), default="hard", show_default=True)
 @click.option("--learner", type=click.Choice(list(LEARNERS)), default="cart", show_default=True)

@@ -293,8 +293,8 @@ class DualBoostClassifier(InspectionMixin, PredictionMixin, ClassifierMixin, Bas
             raise UnsupportedFormulationError(
                 f"Only binary classification is supported for formulation={formulation.name!r}, corrects="
                 f"{self._corrected(formulation)!r} and learner={self.learner!r}. The type of the target is multiclass: "
-                f"y has {task.n_outputs} classes, which formulation='logistic' learns with learner 'cart' or 'optimal', "
-                "whose leaves can be corrected. Or wrap the classifier in sklearn.multiclass.OneVsRestClassifier."
+                f"y has {task.n_outputs} classes. formulation='logistic' learns them with learner 'cart' or 'optimal', "
+                "or wrap the classifier in sklearn.multiclass.OneVsRestClassifier."
             )
 
     def _takes_many_classes(self) -> bool:
