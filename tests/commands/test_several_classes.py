@@ -136,5 +136,5 @@ def test_targets_that_are_no_classes(target, start, tables):
 def test_what_is_for_two_classes_is_told(option, run, tables):
     done = run(*FIT, *option)
     assert done.returncode == 1
-    assert "y has 3 classes, which formulation='logistic' learns" in done.stderr
+    assert "y has 3 classes. formulation='logistic' learns them" in done.stderr
     assert done.stderr.count("\n") == 1
