@@ -43,7 +43,7 @@ def tables(draw):
     return X, np.array(names)[codes], weights
 
 
-@settings(max_examples=how_many(40, 1000))
+@settings(max_examples=how_many(15, 1000))
 @given(table=tables(), depth=st.integers(1, 4), C=st.sampled_from([None, 0.1, 100.0]))
 def test_every_table_has_a_certified_model(table, depth, C):
     X, y, weights = table
