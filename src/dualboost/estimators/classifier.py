@@ -289,7 +289,7 @@ class DualBoostClassifier(InspectionMixin, PredictionMixin, ClassifierMixin, Bas
         return formulation.corrects if makes_trees(self.learner) else "trees"
 
     def _require_formulation_for(self, task: Task, formulation: Formulation) -> None:
-        if task.n_outputs > 1 and not (formulation.takes_many_classes and self._corrected(formulation) == "leaves"):
+        if task.n_outputs > 1 and not self._learns_many_classes(formulation):
             raise UnsupportedFormulationError(
                 f"Only binary classification is supported for formulation={formulation.name!r}, corrects="
                 f"{self._corrected(formulation)!r} and learner={self.learner!r}. The type of the target is multiclass: "
@@ -297,10 +297,13 @@ class DualBoostClassifier(InspectionMixin, PredictionMixin, ClassifierMixin, Bas
                 "or wrap the classifier in sklearn.multiclass.OneVsRestClassifier."
             )
 
+    def _learns_many_classes(self, formulation: Formulation) -> bool:
+        return formulation.takes_many_classes and self._corrected(formulation) == "leaves"
+
     def _takes_many_classes(self) -> bool:
+        """The same for scikit-learn's tags, which are asked for before parameters are checked."""
         try:
-            formulation = make_formulation(self.formulation, self.C, self.epsilon)
-            return formulation.takes_many_classes and self._corrected(formulation) == "leaves"
+            return self._learns_many_classes(make_formulation(self.formulation, self.C, self.epsilon))
         except InvalidParameterError:  # which fit will raise
             return True
 
