@@ -53,7 +53,7 @@ class VectorLeafColumns(LeafColumns):
         return scores
 
 
-def leaf_indicators(leaves: LeafNumbers, n_leaves: int) -> sparse.csr_matrix:
+def leaf_indicators(leaves: NDArray[np.integer], n_leaves: int) -> sparse.csr_matrix:
     """One row for each leaf, with a one for each row of the data in it; single precision holds ones exactly."""
     order = np.argsort(leaves, kind="stable").astype(np.int32)
     starts = np.append(0, np.cumsum(np.bincount(leaves, minlength=n_leaves))).astype(np.int32)

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from .._typing import Integers, Vector
+from .._typing import Integers, Scores, Vector
 from ..algebra.threads import one_blas_thread
 from ..data.merging import TrainingRows, equal_rows
 from ..errors import DualBoostWarning, InterruptedFitWarning
@@ -95,17 +95,18 @@ def _twin(wiring: Wiring | LeafWiring, ensemble: Ensemble) -> Ensemble:
         trace = generate(wiring, len(ensemble.learners))
     if trace.stop_reason == "interrupted":
         raise KeyboardInterrupt
-    baseline = wiring.task.baseline(wiring.targets, wiring.columns.rows)
+    baseline = wiring.task.baseline(wiring.targets, wiring.rows)
     weights, intercept = trace.final_weights(), trace.intercept
     return replace(ensemble, learners=trace.learners, weights=weights, baseline=baseline, intercept=intercept)
 
 
-def _extent(scores: Vector, counts: Vector) -> tuple[float, float, float]:
-    """The limit of the scores, and their mean and standard deviation within it."""
-    limit = limit_of(scores, counts)
+def _extent(scores: Scores, counts: Vector) -> tuple[float, Any, float]:
+    """The limit of the scores, and their mean, by class if there are several, and standard deviation within it."""
+    limit = limit_of(np.abs(scores.reshape(len(scores), -1)).max(axis=1), counts)
     scores = np.clip(scores, -limit, limit)
-    mean = float(np.average(scores, weights=counts))
-    return limit, mean, float(np.sqrt(np.average((scores - mean) ** 2, weights=counts)))
+    mean = np.average(scores, axis=0, weights=counts)
+    squares = ((scores - mean) ** 2).reshape(len(scores), -1).mean(axis=1)
+    return limit, mean, float(np.sqrt(np.average(squares, weights=counts)))
 
 
 def halves_of(rows: TrainingRows) -> tuple[Integers, Integers]:

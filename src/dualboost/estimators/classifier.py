@@ -262,19 +262,22 @@ class DualBoostClassifier(InspectionMixin, PredictionMixin, ClassifierMixin, Bas
         solver = self.solver or SolverOptions()
         algebra = Rows(rows.counts, data.task.groups(rows.targets), effective_n_jobs(self.n_jobs))
         training_data = TrainingData(rows.X, sorted(data.encoder.categories))
+        size = self._size(formulation)
+        context = PricingContext(
+            size.depth,
+            effective_n_jobs(self.n_jobs),
+            n_outputs=data.task.n_outputs,
+            leave_out_zeros=solver.active_rows is not None,
+        )
         if self._corrected(formulation) == "leaves":
-            context = PricingContext(self._size(formulation).depth, effective_n_jobs(self.n_jobs))
-            grower = make_grower(self.learner, training_data, context, data.task.n_outputs)
+            grower = make_grower(self.learner, training_data, context)
             return wire_leaves(data.task, rows.targets, formulation, algebra, solver, precision, grower)
         sides = formulation.side_rows(algebra, rows.X.shape[1])
-        size = self._size(formulation)
-        columns = Columns(algebra, capacity=min(size.trees, 128), sides=sides)
-        context = PricingContext(
-            size.depth, effective_n_jobs(self.n_jobs), leave_out_zeros=solver.active_rows is not None
-        )
+        of_A = data.task.operator(rows.targets).rows_of_A(algebra)
+        columns = Columns(of_A, capacity=min(size.trees, 128), sides=sides)
         pool = make_pool(self.learner, training_data, context, rotate=solver.schedule == "rotate")
-        has_intercept = formulation.has_intercept
-        return wire(data.task, rows.targets, formulation, columns, solver, precision, pool, has_intercept)
+        parts = (data.task, rows.targets, formulation, columns, solver, precision, pool)
+        return wire(*parts, has_intercept=formulation.has_intercept, rows=algebra if of_A is not algebra else None)
 
     def _size(self, formulation: Formulation) -> EnsembleSize:
         """The greatest depth and number of trees: those asked for, or the defaults of what is corrected."""
@@ -291,14 +294,14 @@ class DualBoostClassifier(InspectionMixin, PredictionMixin, ClassifierMixin, Bas
     def _require_formulation_for(self, task: Task, formulation: Formulation) -> None:
         if task.n_outputs > 1 and not self._learns_many_classes(formulation):
             raise UnsupportedFormulationError(
-                f"Only binary classification is supported for formulation={formulation.name!r}, corrects="
-                f"{self._corrected(formulation)!r} and learner={self.learner!r}. The type of the target is multiclass: "
-                f"y has {task.n_outputs} classes. formulation='logistic' learns them with learner 'cart' or 'optimal', "
-                "or wrap the classifier in sklearn.multiclass.OneVsRestClassifier."
+                f"Only binary classification is supported for formulation={formulation.name!r} with corrects="
+                f"{self._corrected(formulation)!r}. The type of the target is multiclass: y has {task.n_outputs} "
+                "classes. 'logistic' learns them with leaves of trees, 'nm', 'lp', 'md' and others with the weights of "
+                "any learners; or wrap the classifier in sklearn.multiclass.OneVsRestClassifier."
             )
 
     def _learns_many_classes(self, formulation: Formulation) -> bool:
-        return formulation.takes_many_classes and self._corrected(formulation) == "leaves"
+        return self._corrected(formulation) in formulation.corrects_for_classes
 
     def _takes_many_classes(self) -> bool:
         """The same for scikit-learn's tags, which are asked for before parameters are checked."""

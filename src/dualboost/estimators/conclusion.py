@@ -22,7 +22,7 @@ def conclude(problem: Problem, trace: Trace, tuning: Tuning | None, n_jobs: int)
     """The ensemble that the loop kept, with its calibration and all figures of the fit."""
     data, rows, wiring = problem.training_set, problem.rows, problem.wiring
     weights = trace.final_weights()
-    baseline = data.task.baseline(wiring.targets, wiring.columns.rows)
+    baseline = data.task.baseline(wiring.targets, wiring.rows)
     learners = _finished(trace, weights, rows, can_prune=not wiring.columns.sides.read_splits)
     kind = Ensemble if data.task.n_outputs == 1 else VectorEnsemble
     ensemble = kind(
@@ -31,7 +31,7 @@ def conclude(problem: Problem, trace: Trace, tuning: Tuning | None, n_jobs: int)
         baseline,
         rows.X.shape[1],
         n_jobs,
-        intercept=trace.intercept,
+        intercept=trace.intercept if data.task.n_outputs == 1 else trace.intercept + np.zeros(data.task.n_outputs),
         is_normalised=wiring.has_normalised_scores,
     )
     return FittedModel(
@@ -44,7 +44,7 @@ def conclude(problem: Problem, trace: Trace, tuning: Tuning | None, n_jobs: int)
         history=trace.history(),
         feature_names=data.feature_names,
         has_missing=has_missing(rows.X),
-        duals=rows.spread(wiring.columns.seen(trace.duals)),
+        duals=rows.spread(wiring.duals_of_rows(trace.duals)),
         stages=trace.leaf_stages() or WeightStages(trace.weights, trace.intercepts),
         tuning=tuning,
     )

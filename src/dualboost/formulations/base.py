@@ -52,8 +52,11 @@ class Formulation(ParameterObject, ABC):
     """Whether a score is the logarithm of the odds of the second class, which makes it a probability by itself."""
     is_scale_free: ClassVar[bool] = False
     """Whether multiplying all sample weights by a number changes nothing: rows are counted, not their weights."""
-    takes_many_classes: ClassVar[bool] = False
-    """Whether y may have more than two classes."""
+    corrects_for_classes: ClassVar[tuple[str, ...]] = ("trees",)
+    """What can be corrected where y has more than two classes; empty if it must have two."""
+    has_loss_a_class: ClassVar[bool] = False
+    """Whether a row of several classes has a loss for its margin against each other class, instead of one for the least
+    of these margins: only a loss that falls with the margin can be that of the least one."""
     guide: ClassVar[str] = "own"
     """The name of the guide, in ``loop/guides``, that chooses the duals for the next pricing."""
 
@@ -142,8 +145,8 @@ class Formulation(ParameterObject, ABC):
     def softmax_programme(self, rows: Rows, n_classes: int) -> SoftmaxProgramme:
         """The programme over leaves that have a value for each class of the rows."""
         raise UnsupportedFormulationError(
-            f"formulation={self.name!r} is for two classes, and y has {n_classes}: use 'logistic', or "
-            "wrap the classifier in sklearn.multiclass.OneVsRestClassifier."
+            f"formulation={self.name!r} cannot correct the leaves of {n_classes} classes: use 'logistic', or "
+            "corrects='trees'."
         )
 
     def for_growing(self, rows: Rows) -> Formulation:

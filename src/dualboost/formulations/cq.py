@@ -58,6 +58,7 @@ class CqBoost(Formulation):
     objective_sign: ClassVar[int] = 1
     sparser_with_larger_C: ClassVar[bool] = True
     has_sides: ClassVar[bool] = True
+    corrects_for_classes: ClassVar[tuple[str, ...]] = ()
 
     def programme(self, rows: Rows, n_columns: int) -> Programme:
         shares = rows.counts / rows.n_samples

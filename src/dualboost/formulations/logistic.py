@@ -72,7 +72,7 @@ class LogisticBoost(Formulation):
     has_intercept: ClassVar[bool] = True
     gives_log_odds: ClassVar[bool] = True
     is_scale_free: ClassVar[bool] = True
-    takes_many_classes: ClassVar[bool] = True
+    corrects_for_classes: ClassVar[tuple[str, ...]] = ("leaves",)
 
     def programme(self, rows: Rows, n_columns: int) -> Programme:
         scale = rows.counts * (self.strength / rows.n_samples)

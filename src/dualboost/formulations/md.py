@@ -47,6 +47,7 @@ class MDBoost(Formulation):
     meaning_of_C: ClassVar[str] = "the sum of the weights, above 0 (default 3)"
     use: ClassVar[str] = "Accurate with stumps; keeps most trees, and more of them at a larger C."
     objective_sign: ClassVar[int] = -1
+    has_loss_a_class: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         if self.negative_weights not in ("flip", "clip"):

@@ -38,3 +38,4 @@ class MLPBoost(WithinEpsilon, NuLPBoost):
     optimises: ClassVar[str] = "the worst soft margin, within epsilon, by the better of two steps"
     use: ClassVar[str] = "As soft, with more pricings, each at a smaller cost."
     guide: ClassVar[str] = "frank-wolfe"
+    corrects_for_classes: ClassVar[tuple[str, ...]] = ()

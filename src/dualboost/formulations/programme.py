@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from .._typing import Integers, Matrix, Vector
+from ..algebra.pairs import Pairs
 from ..algebra.rows import Rows
 from ..errors import InvalidParameterError
 from .equations import Equations
@@ -90,6 +91,11 @@ class Programme:
         """This programme, if it is one in two stages, to be solved by ``masters/stages.py``; else None."""
         return None
 
+    @property
+    def pairs(self) -> Pairs | None:
+        """The pairs of rows and classes, if rows have several duals each (``class_programme.py``); else None."""
+        return None
+
     def with_intercepts(self, columns: Matrix) -> Programme:
         """The same programme with free intercepts, given the columns of the learners of constant output."""
         return replace(self, intercepts=columns)
@@ -115,6 +121,14 @@ class Programme:
     def shifted(self, margins: Vector, rho: Vector) -> Vector:
         """m - E'rho: the margins beyond the soft margin, and with the intercept."""
         return margins - rho @ self.equations.matrix if len(rho) else margins
+
+    def response(self, margins: Vector, rho: Vector) -> Vector:
+        """The duals that rows ask for at these margins: those that attain the primal value."""
+        return self.term.response(self.shifted(margins, rho), self.lower, self.upper)
+
+    def is_saturated(self, u: Vector) -> bool:
+        """Whether every row has the largest dual that its box admits."""
+        return not self.rows.any(u < self.upper)
 
     @property
     def is_linear_programme(self) -> bool:

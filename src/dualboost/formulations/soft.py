@@ -35,3 +35,4 @@ class SoftBoost(WithinEpsilon, NuLPBoost):
     optimises: ClassVar[str] = "the worst soft margin, within epsilon, by the duals nearest to uniform"
     use: ClassVar[str] = "As lp-nu, with the guarantee on the number of iterations that its paper proves."
     guide: ClassVar[str] = "projection"
+    corrects_for_classes: ClassVar[tuple[str, ...]] = ()

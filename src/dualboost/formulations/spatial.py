@@ -57,6 +57,7 @@ class SpatialLPBoost(LPBoost):
     optimises: ClassVar[str] = "hinge loss, the sum of the weights, and their differences between neighbouring features"
     use: ClassVar[str] = "Images and other ordered features: SpatialLPBoost(smoothness=0.3, neighbours=(28, 28))."
     has_sides: ClassVar[bool] = True
+    corrects_for_classes: ClassVar[tuple[str, ...]] = ()
 
     def __post_init__(self) -> None:
         given = self.smoothness

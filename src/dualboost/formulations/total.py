@@ -34,3 +34,4 @@ class TotalBoost(WithinEpsilon, HardMarginBoost):
     optimises: ClassVar[str] = "the worst margin of all rows, within epsilon, by the duals nearest to uniform"
     use: ClassVar[str] = "As hard, with the guarantee on the number of iterations that its paper proves."
     guide: ClassVar[str] = "projection"
+    corrects_for_classes: ClassVar[tuple[str, ...]] = ()

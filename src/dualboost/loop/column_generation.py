@@ -58,7 +58,7 @@ class ColumnGeneration:
     def __post_init__(self) -> None:
         self.formulation, self.columns = self.wiring.formulation, self.wiring.columns
         assert self.wiring.pool is not None, "somebody must find the columns"
-        self.master, self.pool, self.rows = self.wiring.master, self.wiring.pool, self.wiring.columns.rows
+        self.master, self.pool, self.rows = self.wiring.master, self.wiring.pool, self.wiring.rows
         self.tol = self.wiring.precision.tolerance
 
     def run(self) -> Trace:
@@ -131,7 +131,7 @@ class ColumnGeneration:
         """The duals of the solution to begin from; without one, duals under which any column improves."""
         if self.start is not None:
             return OwnDuals.of(self.start, self.tol)
-        u = self.columns.with_sides(self.formulation.first_duals(self.rows))
+        u = self.columns.with_sides(self.wiring.operator.divided(self.formulation.first_duals(self.rows)))
         return PricingDuals(u, -np.inf, is_settled=False)
 
     def _reason_to_stop(self) -> str | None:
@@ -213,12 +213,11 @@ class ColumnGeneration:
         """
         for factor in (1, 2, 4, 16):
             programme = solution.programme if factor == 1 else self.wiring.programme(factor * self.columns.n_columns)
-            reached = programme.shifted(solution.margins, solution.rho)
-            asked = programme.term.response(reached, programme.lower, programme.upper)
+            asked = programme.response(solution.margins, solution.rho)
             other = certify(self.columns, programme, Candidate(solution.w, programme.feasible(asked), solution.rho))
             if factor > 1 or other.gap <= self.tol:
                 yield other
-            if not self.formulation.depends_on_columns or self.rows.any(asked < programme.upper):
+            if not self.formulation.depends_on_columns or not programme.is_saturated(asked):
                 return
 
     def _record(self, solution: MasterSolution, edge: float, pricing: float, solving: float) -> None:

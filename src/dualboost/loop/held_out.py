@@ -29,4 +29,4 @@ class HeldOut:
 
     def scores(self, w: Vector) -> Vector:
         """The unnormalised score of each row; w may be shorter than the learners seen."""
-        return w @ np.array(self._votes[: len(w)])
+        return np.tensordot(w, np.array(self._votes[: len(w)]), axes=1)

@@ -40,6 +40,10 @@ class LeafWiring:
     def operator(self) -> Operator:
         return self.task.operator(self.targets)
 
+    def duals_of_rows(self, u: Vector) -> Vector:
+        """What the duals say of each row: themselves, and the residuals where there are several classes."""
+        return u
+
     @property
     def is_vector(self) -> bool:
         """Whether a leaf has a value for each of several classes."""

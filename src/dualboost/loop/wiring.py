@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 from .._typing import Vector
 from ..algebra.columns import Columns
+from ..algebra.rows import Rows
 from ..formulations.base import Formulation
 from ..formulations.programme import Programme
 from ..masters import Precision, Reoptimiser, SolverOptions, make_ladder, make_reoptimiser
@@ -28,6 +30,8 @@ class Wiring:
     solver: SolverOptions
     precision: Precision
     master: Reoptimiser
+    rows: Rows
+    """The rows of the data, which are not those of A where y has several classes."""
     pool: Pool | None = None
     """The pricers; None where all columns are given from the start."""
     has_intercept: bool = False
@@ -53,11 +57,15 @@ class Wiring:
         """A ladder, which solves every programme from the start."""
         return make_ladder(self.solver.master, programme, self.formulation.name, precision)
 
-    def programme(self, n_columns: int | None = None) -> Programme:
+    def programme(self, n_columns: int | None = None) -> Any:
         """The programme for ``n_columns`` columns, by default for as many as are held."""
         n_columns = n_columns or self.n_columns or self.columns.n_columns
-        programme = self.formulation.programme_over(self.columns, n_columns)
+        programme = self.operator.programme(self.formulation, self.columns, self.rows, n_columns)
         return programme.with_intercepts(self.operator.intercepts()) if self.has_intercept else programme
+
+    def duals_of_rows(self, u: Vector) -> Vector:
+        """What the duals say of each row of the data, as the learners see it."""
+        return self.operator.duals_of_rows(self.columns.seen(u))
 
     def guide(self) -> Guide:
         """The guide that chooses the duals between two pricings."""
@@ -65,7 +73,7 @@ class Wiring:
 
     def at(self, C: float) -> Wiring:
         """The same parts at another C; the master goes on from its present iterate."""
-        moved = replace(self, formulation=replace(self.formulation, C=C).resolve_for(self.columns.rows))
+        moved = replace(self, formulation=replace(self.formulation, C=C).resolve_for(self.rows))
         if self.columns.n_columns:
             self.master.move_to(self.columns, moved.programme())
         return moved
@@ -81,9 +89,14 @@ def wire(
     pool: Pool | None = None,
     has_intercept: bool = False,
     n_columns: int | None = None,
+    rows: Rows | None = None,
 ) -> Wiring:
-    """Put the parts together; options that contradict the formulation are refused before any work is done."""
-    formulation = formulation.resolve_for(columns.rows)
-    programme = formulation.programme_over(columns, n_columns or 1)
+    """Put the parts together; options that contradict the formulation are refused before any work is done.
+
+    ``rows`` are those of the data, where they are not those of the columns.
+    """
+    rows = columns.rows if rows is None else rows
+    formulation = formulation.resolve_for(rows)
+    programme = task.operator(targets).programme(formulation, columns, rows, n_columns or 1)
     master = make_reoptimiser(solver, programme, formulation.name, precision)
-    return Wiring(task, targets, formulation, columns, solver, precision, master, pool, has_intercept, n_columns)
+    return Wiring(task, targets, formulation, columns, solver, precision, master, rows, pool, has_intercept, n_columns)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from ..errors import InvalidParameterError, UnsupportedFormulationError
 from ..formulations.programme import Programme
@@ -10,6 +10,7 @@ from .active_rows import ActiveRows
 from .base import Candidate, Master, MasterFailed, MasterSolution, Reoptimiser, SolveFailure
 from .certificate import WEIGHT_TOLERANCE, bound_over_class, certify, n_used, relative_gap
 from .clarabel import ClarabelMaster
+from .class_master import ClassMaster
 from .distinct_rows import LEAST_ROWS, DistinctRows
 from .highs import HighsMaster
 from .interior_point import InteriorPointMaster
@@ -38,9 +39,12 @@ class Precision(NamedTuple):
 
 
 def make_reoptimiser(
-    options: SolverOptions, programme: Programme, formulation_name: str, precision: Precision
+    options: SolverOptions, programme: Any, formulation_name: str, precision: Precision
 ) -> Reoptimiser:
     """The master asked for, with the others as a fallback, interleaved with pricing where that is possible."""
+    if programme.pairs is not None:
+        _require_own(options)
+        return ClassMaster(precision.tolerance, precision.vertices, precision.aim, options.reoptimize == "every")
     ladder = make_ladder(options.master, programme, formulation_name, precision)
     can_interleave = options.master == "auto" or MASTERS[options.master].interleaves
     interleaves = options.reoptimize == "as_needed" and can_interleave
@@ -57,6 +61,14 @@ def make_reoptimiser(
         return ActiveRows(chosen, options.active_rows)
     pays = programme.rows.n_data >= LEAST_ROWS and programme.can_merge_rows
     return DistinctRows(chosen) if pays else chosen
+
+
+def _require_own(options: SolverOptions) -> None:
+    """Refuse the options that other masters have: more than two classes have a solver of their own."""
+    if options.master not in ("auto", InteriorPointMaster.name) or options.active_rows is not None:
+        raise UnsupportedFormulationError(
+            f"solver={options!r}: with more than two classes, master must be 'auto' and active_rows None."
+        )
 
 
 def make_ladder(master: str, programme: Programme, formulation_name: str, precision: Precision) -> Ladder:

@@ -93,13 +93,13 @@ class Reoptimiser(Protocol):
     def is_exact(self) -> bool:
         """Whether ``solve`` already returns the optimum, so that nothing is left to polish."""
 
-    def solve(self, columns: Columns, programme: Programme) -> MasterSolution:
+    def solve(self, columns: Columns, programme: Any) -> MasterSolution:
         """A certified solution; a further call without a new column returns a better one."""
 
-    def polish(self, columns: Columns, programme: Programme) -> MasterSolution:
+    def polish(self, columns: Columns, programme: Any) -> MasterSolution:
         """The optimum, to the tolerance."""
 
-    def move_to(self, columns: Columns, programme: Programme) -> None:
+    def move_to(self, columns: Columns, programme: Any) -> None:
         """Go on with a programme of the same formulation at another C."""
 
     def divide_rows(self, parents: Integers, shares: Vector) -> None:

@@ -8,7 +8,8 @@ import numpy as np
 
 from .._typing import Vector
 from ..algebra.columns import Columns
-from ..formulations.programme import Programme
+from ..algebra.rows import Rows
+from ..formulations.weight_sets import WeightSet
 from .base import Candidate, MasterSolution
 
 WEIGHT_TOLERANCE = 1e-6
@@ -37,8 +38,26 @@ class TwoProducts(Protocol):
     def edges(self, u: Vector, /) -> Vector: ...
 
 
+class Certifiable(Protocol):
+    """A programme of any kind, by what a certificate needs of it."""
+
+    @property
+    def rows(self) -> Rows: ...
+
+    @property
+    def weight_set(self) -> WeightSet: ...
+
+    def primal_terms(self, w: Vector, margins: Vector, rho: Vector, /) -> tuple[float, float]: ...
+
+    def dual_value(self, u: Vector, edges: Vector, /) -> float: ...
+
+    def is_feasible(self, w: Vector, u: Vector, /) -> bool: ...
+
+    def feasible(self, u: Vector, /) -> Vector: ...
+
+
 def certify(
-    columns: TwoProducts, programme: Programme, candidate: Candidate, products: tuple[Vector, Vector] | None = None
+    columns: TwoProducts, programme: Certifiable, candidate: Candidate, products: tuple[Vector, Vector] | None = None
 ) -> MasterSolution:
     """Make a candidate feasible and measure its gap, without relying on what the solver says of it.
 
@@ -71,7 +90,7 @@ def certify(
     )
 
 
-def bound_over_class(programme: Programme, u: Vector, edges: Vector, best_edge: float, n_unseen: float) -> float:
+def bound_over_class(programme: Certifiable, u: Vector, edges: Vector, best_edge: float, n_unseen: float) -> float:
     """A lower bound on the optimum over a whole class of columns, computed from u.
 
     The class has the columns held, and ``n_unseen`` others whose edges are at most ``best_edge``. Scaling u down keeps
@@ -87,7 +106,7 @@ def bound_over_class(programme: Programme, u: Vector, edges: Vector, best_edge: 
 
 
 def drop_negligible(
-    columns: Columns, programme: Programme, solution: MasterSolution, tolerance: float
+    columns: Columns, programme: Certifiable, solution: MasterSolution, tolerance: float
 ) -> MasterSolution:
     """The same solution with weights below the tolerance set to zero, unless the certificate would suffer."""
     empty = _emptied(columns, programme, solution)
@@ -101,7 +120,7 @@ def drop_negligible(
     return sparse if sparse.gap <= max(solution.gap, tolerance) else solution
 
 
-def _emptied(columns: Columns, programme: Programme, solution: MasterSolution) -> MasterSolution | None:
+def _emptied(columns: Columns, programme: Certifiable, solution: MasterSolution) -> MasterSolution | None:
     """The empty ensemble, if the weight set admits it and every weight is negligible."""
     if programme.weight_set.total is not None or solution.w.max(initial=0.0) > NEGLIGIBLE_ENSEMBLE:
         return None

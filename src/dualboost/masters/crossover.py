@@ -63,8 +63,7 @@ def _vertex_of(
         vertex = _certified(columns, programme, candidate, interior)
         if best is interior or vertex.gap < best.gap:
             best = vertex
-        reached = programme.shifted(vertex.margins, vertex.rho)
-        asked = programme.term.response(reached, programme.lower, programme.upper)
+        asked = programme.response(vertex.margins, vertex.rho)
         crossed = ~near & (asked != settled)
         if vertex.gap <= tolerance or not rows.any(crossed):
             break

@@ -71,7 +71,7 @@ class InteriorPointMaster:
 def starting_point(columns: Columns, programme: Programme) -> Iterate:
     """Duals inside the box, equal weights, and slacks and multipliers of the size of the problem."""
     weight_set, rows, n = programme.weight_set, programme.rows, columns.n_columns
-    u = _starting_duals(programme)
+    u = starting_duals(programme)
     w = np.full(n, min((weight_set.total or 1.0) / n, 0.5 * weight_set.bound))
     margins, edges = columns.margins(w), columns.edges(u)
     sizes = np.abs(margins)
@@ -88,7 +88,7 @@ def starting_point(columns: Columns, programme: Programme) -> Iterate:
     return Iterate(u, w, s, z, p, q, np.zeros(len(programme.equations)), r, margins, edges)
 
 
-def _starting_duals(programme: Programme) -> Vector:
+def starting_duals(programme: Programme) -> Vector:
     """Each row's share of the total of u, if there is one; else its response to a margin of zero.
 
     Where that is not inside the box of the row, another point inside the box is taken.

@@ -6,6 +6,9 @@ of the equations.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 from scipy.linalg import solve
 from scipy.linalg.lapack import dpotrf, dpotrs
@@ -13,17 +16,23 @@ from scipy.linalg.lapack import dpotrf, dpotrs
 from .._typing import Matrix, Vector
 from ..algebra.columns import Products
 from ..formulations.programme import Programme
-from .newton_rows import Direction, Iterate, RowSystem, moved
+from .newton_rows import Iterate, LinearisedRows, RowDirection, RowSystem
 
 
 class Newton:
     """Newton's equations for one programme over the columns held."""
 
-    def __init__(self, columns: Products, programme: Programme, step_back: float) -> None:
+    def __init__(
+        self,
+        columns: Any,
+        programme: Programme,
+        step_back: float,
+        linearise_rows: Callable[[Any, Programme, Iterate], LinearisedRows] = RowSystem,
+    ) -> None:
         self.columns = columns
         self.programme = programme
         self.step_back = step_back
-        self.n_products = n_products(columns, programme)
+        self.linearise_rows = linearise_rows
 
     def advance(self, point: Iterate, least_centring: float = 0.0) -> Iterate:
         """The point after one predictor-corrector step that aims at ``least_centring`` of the mean product or more."""
@@ -40,16 +49,17 @@ class Newton:
             rho=point.rho + length * step.rho,
             r=point.r + length * step.r,
             edges=point.edges + length * step.edges,
-            **moved(self.system, step, length),
+            **self.system.moved(step, length),
         )
 
     def _linearise(self, point: Iterate) -> None:
         """Factorise the reduced system: the columns, then the free multipliers rho."""
         programme, columns, n = self.programme, self.columns, self.columns.n_columns
-        self.system = RowSystem(columns, programme, point)
+        self.system = self.linearise_rows(columns, programme, point)
+        self.n_products = n_of_columns(columns, programme) + self.system.n_products
         size = n + len(programme.equations)
         matrix = np.zeros((size, size), order="F")
-        matrix[:n, :n] = columns.gram(self.system.d)
+        matrix[:n, :n] = self.system.gram()
         diagonal = np.arange(n)
         self.room = room_above(point.w, programme)
         self.z_over_room = point.z / self.room
@@ -74,7 +84,9 @@ class Newton:
         solution, _ = dpotrs(self.factor, self.scaling * rhs, lower=0)
         return self.scaling * solution
 
-    def _direction(self, point: Iterate, centring: float, affine: Iterate | None) -> tuple[Iterate, Direction, float]:
+    def _direction(
+        self, point: Iterate, centring: float, affine: Iterate | None
+    ) -> tuple[Iterate, RowDirection, float]:
         """A step towards products equal to ``centring``, the rows' part of it, and the largest relative decrease.
 
         The relative decrease of a positive quantity is its change divided by the quantity: at -1 the whole step would
@@ -115,7 +127,7 @@ class Newton:
             total += float(point.z @ self.room)
         return total / self.n_products
 
-    def _mean_product_after(self, point: Iterate, step: Iterate, rows: Direction, length: float) -> float:
+    def _mean_product_after(self, point: Iterate, step: Iterate, rows: RowDirection, length: float) -> float:
         total = (point.w + length * step.w) @ (point.s + length * step.s) + rows.product_after(length)
         if self.programme.weight_set.is_bounded:
             total += (point.z + length * step.z) @ (self.room - length * step.w)
@@ -124,8 +136,12 @@ class Newton:
 
 def n_products(columns: Products, programme: Programme) -> int:
     """The number of complementarity products: one for each bound of a weight and for each bound of a dual."""
-    a_column = 2 if programme.weight_set.is_bounded else 1
-    return a_column * columns.n_columns + (2 * programme.rows.n_rows if programme.is_bounded else 0)
+    return n_of_columns(columns, programme) + (2 * programme.rows.n_rows if programme.is_bounded else 0)
+
+
+def n_of_columns(columns: Any, programme: Programme) -> int:
+    """The number of those of the weights."""
+    return (2 if programme.weight_set.is_bounded else 1) * int(columns.n_columns)
 
 
 def mean_product(point: Iterate, programme: Programme) -> float:

@@ -10,7 +10,7 @@ the distances of u from its bounds and c the curvature of the terms, a step solv
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
@@ -43,8 +43,55 @@ class Iterate(NamedTuple):
         return Candidate(self.w, self.u, self.rho)
 
 
+class RowDirection(Protocol):
+    """The rows' part of a step: ``reduced`` is asked for first, then ``follow``, then ``finish``."""
+
+    u: Vector
+    p: Vector
+    q: Vector
+    margins: Vector
+
+    def reduced(self) -> Vector:
+        """A'D r and then E D r, where r is the residual of the rows' own equations."""
+
+    def follow(self, dw: Vector) -> Vector:
+        """Compute du for a change of the weights, leaving out the change of rho; returns the change of E u."""
+
+    def finish(self, drho: Vector) -> float:
+        """Complete the step with the change of rho; returns the largest relative decrease of a positive quantity."""
+
+    def product_after(self, length: float) -> float:
+        """The sum of the rows' complementarity products after a step of that length."""
+
+
+class LinearisedRows(Protocol):
+    """The equations of the rows, linearised at one point: all that a Newton step needs to know of the rows."""
+
+    missing_u: Vector
+    """t - E u."""
+
+    @property
+    def n_products(self) -> int:
+        """The number of the rows' complementarity products."""
+
+    def product(self) -> float:
+        """The sum of the rows' complementarity products."""
+
+    def gram(self) -> Matrix:
+        """A'DA; only its upper triangle is needed."""
+
+    def of_equations(self) -> Matrix:
+        """A'DE' above EDE': the columns of the reduced system that belong to rho."""
+
+    def towards(self, centring: float, affine: Iterate | None) -> RowDirection:
+        """A step towards products equal to ``centring``, corrected by the predictor's second order."""
+
+    def moved(self, step: Iterate, length: float) -> dict[str, Vector]:
+        """The vectors of the point that have an entry for each row, after a step."""
+
+
 class RowSystem:
-    """The rows' equations, linearised at one point."""
+    """The equations of rows that have one dual each."""
 
     def __init__(self, columns: Products, programme: Programme, point: Iterate) -> None:
         self.columns, self.programme, self.rows, self.point = columns, programme, programme.rows, point
@@ -69,16 +116,20 @@ class RowSystem:
             curvature += np.divide(self.point.q[block], above, out=self.q_over_above[block])
         np.divide(1.0, curvature, out=self.d[block])
 
+    @property
+    def n_products(self) -> int:
+        return 2 * self.rows.n_rows if self.bounded else 0
+
+    def gram(self) -> Matrix:
+        return self.columns.gram(self.d)
+
     def product(self) -> float:
-        """The sum of the rows' complementarity products."""
         if not self.bounded:
             return 0.0
         p, q = self.point.p, self.point.q
         return float(self.rows.add_up(lambda block: p[block] @ self.below[block] + q[block] @ self.above[block]))
 
     def of_equations(self) -> Matrix:
-        """A'DE' above EDE': the columns of the reduced system that belong to rho."""
-
         def work(block: slice) -> Matrix:
             equations = self.programme.equations.matrix[:, block]
             weighted = equations * self.d[block]
@@ -90,6 +141,18 @@ class RowSystem:
 
     def towards(self, centring: float, affine: Iterate | None) -> Direction:
         return Direction(self, centring, affine)
+
+    def moved(self, step: Iterate, length: float) -> dict[str, Vector]:
+        names = ("u", "p", "q", "margins") if self.bounded else ("u", "margins")
+        found = {name: self.rows.empty() for name in names}
+
+        def work(block: slice) -> None:
+            for name, after in found.items():
+                np.multiply(length, getattr(step, name)[block], out=after[block])
+                after[block] += getattr(self.point, name)[block]
+
+        self.rows.each(work)
+        return found
 
 
 class Direction:
@@ -105,7 +168,6 @@ class Direction:
             self.p, self.q = self.rows.empty(), self.rows.empty()
 
     def reduced(self) -> Vector:
-        """A'D r and then E D r, where r is the residual of the rows' own equations."""
         found: Vector = self.rows.add_up(self._reduced_in, size=LIGHT + self.system.columns.n_columns)
         return found
 
@@ -125,8 +187,6 @@ class Direction:
         return np.concatenate([edges, system.programme.equations.matrix[:, block] @ scaled])
 
     def follow(self, dw: Vector) -> Vector:
-        """Compute du for a change of the weights, leaving out the change of rho; returns the change of E u."""
-
         def work(block: slice) -> Vector:
             margins = self.margins[block] = self.system.columns.margins_in(block, dw)
             du = np.multiply(self.system.d[block], margins, out=self.u[block])
@@ -138,8 +198,6 @@ class Direction:
         return found
 
     def finish(self, drho: Vector) -> float:
-        """Complete the step with the change of rho; returns the largest relative decrease of a positive quantity."""
-
         def work(block: slice) -> float:
             system, point, du = self.system, self.system.point, self.u[block]
             if len(drho):
@@ -159,7 +217,6 @@ class Direction:
         return self.rows.least_of(work)
 
     def product_after(self, length: float) -> float:
-        """The sum of the rows' complementarity products after a step of that length."""
         system, point = self.system, self.system.point
         if not system.bounded:
             return 0.0
@@ -171,18 +228,3 @@ class Direction:
             return float(total)
 
         return float(self.rows.add_up(work))
-
-
-def moved(rows_of: RowSystem, step: Iterate, length: float) -> dict[str, Vector]:
-    """The vectors of the point that have an entry for each row, after a step."""
-    point, rows = rows_of.point, rows_of.rows
-    names = ("u", "p", "q", "margins") if rows_of.bounded else ("u", "margins")
-    found = {name: rows.empty() for name in names}
-
-    def work(block: slice) -> None:
-        for name, after in found.items():
-            np.multiply(length, getattr(step, name)[block], out=after[block])
-            after[block] += getattr(point, name)[block]
-
-    rows.each(work)
-    return found

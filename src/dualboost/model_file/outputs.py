@@ -10,20 +10,23 @@ from ..formulations import Formulation
 from ..models.fitted import FittedModel
 from ..tasks import ManyClasses, Task, TwoClasses
 from ..tasks.calibration import LARGEST_SLOPE, SMALLEST_SLOPE, MarginCalibration
-from .checks import SMALLEST, fail, fields, flag, inside, number, numbers, shown
+from ..tasks.class_calibration import ClassCalibration
+from .checks import SMALLEST, fail, fields, flag, inside, number, numbers
 from .values import read_classes
 
 
-def describe_intercept(intercept: Any) -> Any:
+def describe_outputs(figures: Any) -> Any:
     """A number, or a list with one for each class."""
-    return np.asarray(intercept, dtype=float).tolist()
+    return np.asarray(figures, dtype=float).tolist()
 
 
 def describe_calibration(fitted: FittedModel) -> dict[str, Any] | None:
     """The curve of the probability; null where it is the softmax of the scores."""
-    if fitted.task.n_outputs > 1:
-        return None
     curve = fitted.calibration
+    if fitted.task.n_outputs > 1:
+        if fitted.formulation.gives_log_odds:
+            return None
+        return {"slope": curve.slope, "intercepts": curve.intercepts.tolist()}
     return {
         "negative_slope": curve.negative_slope,
         "positive_slope": curve.positive_slope,
@@ -37,7 +40,7 @@ def restore_task(value: Any, formulation: Formulation) -> Task:
     classes = read_classes(value, "classes")
     if len(classes) == 2:
         return TwoClasses(classes)
-    if not formulation.takes_many_classes:
+    if not formulation.corrects_for_classes:
         fail("classes.values", f"has {len(classes)} entries; it must have 2 under formulation {formulation.name!r}")
     return ManyClasses(classes)
 
@@ -46,10 +49,14 @@ def restore_normalised(document: dict[str, Any], task: Task) -> bool:
     """Whether scores are divided by the sum of the weights; files of before there were intercepts do not say so."""
     if task.n_outputs > 1:
         fields(document, "", ("intercept", "normalised"), document)
-    is_normalised = flag(document.get("normalised", True), "normalised")
-    if is_normalised and task.n_outputs > 1:
-        fail("normalised", "is true; it must be false where there are more than two classes")
-    return is_normalised
+    return flag(document.get("normalised", True), "normalised")
+
+
+def restore_balance(value: Any, task: Task) -> Any:
+    """The score of an ensemble without a tree, or one for each class."""
+    if task.n_outputs > 1:
+        return numbers(value, "balance", task.n_outputs, 0.0, 1.0)
+    return number(value, "balance", -1.0, 1.0)
 
 
 def restore_intercept(document: dict[str, Any], task: Task, most: float) -> Any:
@@ -64,9 +71,11 @@ def restore_calibration(value: Any, task: Task) -> Any:
     """What turns scores into probabilities."""
     if task.n_outputs == 1:
         return _read_curve(value, "calibration")
-    if value is not None:
-        fail("calibration", f"is {shown(value)}; it must be null where there are more than two classes")
-    return task.identity_calibration()
+    if value is None:
+        return task.identity_calibration()
+    entry = fields(value, "calibration", ("slope", "intercepts"))
+    slope = number(entry["slope"], "calibration.slope", SMALLEST_SLOPE, LARGEST_SLOPE)
+    return ClassCalibration(slope, numbers(entry["intercepts"], "calibration.intercepts", task.n_outputs))
 
 
 def _read_curve(value: Any, where: str) -> MarginCalibration:

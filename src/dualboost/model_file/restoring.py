@@ -35,7 +35,7 @@ from .checks import (
 )
 from .layout import COUNTS, DEFAULT_FORMULATION, MOST_FEATURES, STOP_REASONS
 from .objects import read_formulation
-from .outputs import restore_calibration, restore_intercept, restore_normalised, restore_task
+from .outputs import restore_balance, restore_calibration, restore_intercept, restore_normalised, restore_task
 from .parameters import read_parameters
 from .trees import LARGEST_FIGURE, TreeReader
 from .values import read_categories, read_classes
@@ -110,7 +110,7 @@ def _restore_ensemble(document: dict[str, Any], task: Task, features: StoredFeat
     return kind(
         trees,
         weights,
-        number(document["balance"], "balance", -1.0, 1.0),
+        restore_balance(document["balance"], task),
         features.count,
         # The file may name too many threads for this machine, or zero, which the estimator refuses later.
         min(effective_n_jobs(n_jobs or None), effective_n_jobs(-1)),

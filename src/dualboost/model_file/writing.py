@@ -16,7 +16,7 @@ from ..trees.tree import Tree
 from .files import write_file
 from .layout import BODY, FORMAT, LARGEST_TEXT, VERSION
 from .objects import describe_formulation
-from .outputs import describe_calibration, describe_intercept
+from .outputs import describe_calibration, describe_outputs
 from .parameters import describe_parameters
 from .reading import read_document
 from .text import render
@@ -62,8 +62,8 @@ def _describe_classifier(clf: Any) -> dict[str, Any]:
         "features": _describe_features(fitted.n_features, fitted.feature_names, described, fitted.has_missing),
         "fit": _describe_fit(fitted.figures),
         "calibration": describe_calibration(fitted),
-        "balance": ensemble.baseline,
-        "intercept": describe_intercept(ensemble.intercept),
+        "balance": describe_outputs(ensemble.baseline),
+        "intercept": describe_outputs(ensemble.intercept),
         "normalised": bool(ensemble.is_normalised),
         "trees": [describe_tree(_require_tree(ensemble.learners[j]), ensemble.weights[j]) for j in used],
         "history": {name: _plain(column) for name, column in fitted.history.items()},
@@ -107,7 +107,7 @@ def _describe_thinned(model: Any) -> dict[str, Any]:
         "features": _describe_features(
             model.n_features_in_, getattr(model, "feature_names_in_", None), [], np.zeros(0)
         ),
-        "intercept": describe_intercept(model.intercept),
+        "intercept": describe_outputs(model.intercept),
         "trees": [describe_tree(*pair) for pair in zip(model.trees, model.weights, strict=True) if pair[1]],
     }
 

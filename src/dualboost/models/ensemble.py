@@ -27,7 +27,8 @@ class Ensemble:
 
     learners: Sequence[Learner]
     weights: Vector
-    baseline: float
+    baseline: Any
+    """The score without a learner; for several classes one for each class."""
     n_features: int
     n_jobs: int = 1
     intercept: Any = 0.0

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from .._typing import Features, Matrix, Vector
+from ..tasks.multiclass import DIGITS
 from ..trees.lightgbm_text import format_model
 from ..trees.tree import Tree, constant_tree
 from .ensemble import Ensemble
@@ -20,11 +21,11 @@ from .ensemble import Ensemble
 
 @dataclass(eq=False)
 class VectorEnsemble(Ensemble):
-    """A weighted sum of trees, with a score and an intercept for each class; scores are not normalised."""
+    """A weighted sum of learners with a score for each class; ``baseline`` has the share of each class."""
 
     @property
     def n_outputs(self) -> int:
-        return len(self.intercept)
+        return len(self.baseline)
 
     def votes(self, X: Features) -> NDArray[np.float64]:
         """The votes of the trees: an axis for the rows, one for the trees, one for the classes."""
@@ -34,13 +35,22 @@ class VectorEnsemble(Ensemble):
         return votes
 
     def decide(self, X: Features) -> Matrix:
+        if self._compiled is None:
+            return next(self.staged(X, [self.weights], [self.intercept]))
         scores = np.zeros((X.shape[0], self.n_outputs))
-        if self._compiled is not None:
-            leaves = np.asarray(self._compiled.predict(X, pred_leaf=True, num_threads=self.n_jobs), dtype=np.intp)
-            leaves = leaves.reshape(X.shape[0], -1)
-            for column, j in enumerate(np.flatnonzero(self.weights).tolist()):
-                scores += (self.weights[j] * self._tree(j).votes).take(leaves[:, column], axis=0)
-        return scores + self.intercept
+        leaves = np.asarray(self._compiled.predict(X, pred_leaf=True, num_threads=self.n_jobs), dtype=np.intp)
+        leaves = leaves.reshape(X.shape[0], -1)
+        for column, j in enumerate(np.flatnonzero(self.weights).tolist()):
+            scores += (self.weights[j] * self._tree(j).votes).take(leaves[:, column], axis=0)
+        return self._finished(scores, self.weights, self.intercept)
+
+    def _finished(self, scores: Matrix, weights: Vector, intercept: Any) -> Matrix:
+        """The scores with the intercepts, or divided by the sum of the weights; those of the empty ensemble if zero."""
+        if not self.is_normalised:
+            return scores + intercept
+        if not weights.any():
+            return scores + self.baseline
+        return np.round((scores + intercept) / self._total(weights), DIGITS)
 
     def _tree(self, j: int) -> Tree:
         tree = self.learners[j]
@@ -49,7 +59,9 @@ class VectorEnsemble(Ensemble):
 
     def contributions(self, X: Features) -> NDArray[np.float64]:
         """The SHAP values of ``decide``: axes for the rows, the classes, and the features with a last base value."""
-        text = format_model(*self.scaled_trees(), self.n_features, n_classes=self.n_outputs)
+        trees = self.scaled_trees()
+        assert trees is not None, "only trees have SHAP values"
+        text = format_model(*trees, self.n_features, n_classes=self.n_outputs)
         model = lightgbm.Booster(model_str=text)
         found: Any = model.predict(X, pred_contrib=True, num_threads=self.n_jobs)
         if isinstance(found, list):  # sparse features: one matrix for each class
@@ -57,22 +69,29 @@ class VectorEnsemble(Ensemble):
         return np.asarray(found).reshape(X.shape[0], self.n_outputs, self.n_features + 1)
 
     def from_scores(self, scores: Matrix) -> Matrix:
-        return scores + self.intercept
+        return self._finished(scores, self.weights, self.intercept)
 
-    def scaled_trees(self) -> tuple[list[Tree], Vector]:
-        """One tree for each used tree and class, in the order of LightGBM; the intercepts are trees without a split."""
+    def scaled_trees(self) -> tuple[list[Tree], Vector] | None:
+        """One tree for each used tree and class, in the order of LightGBM; the intercepts are trees without a split.
+
+        None if a used learner is no tree.
+        """
+        used = np.flatnonzero(self.weights).tolist()
+        if not all(isinstance(self.learners[j], Tree) for j in used):
+            return None
         trees, scales = [], []
-        for j in np.flatnonzero(self.weights).tolist():
+        for j in used:
             trees += [self._tree(j).with_votes(own) for own in self._tree(j).votes.T]
-            scales += self.n_outputs * [float(self.weights[j])]
+            scales += self.n_outputs * [float(self.scales()[j])]
         trees += self.n_outputs * [constant_tree(1.0)]
-        return trees, np.append(scales, self.intercept)
+        constant = self._finished(np.zeros((1, self.n_outputs)), self.weights, self.intercept)[0]
+        return trees, np.append(scales, constant)
 
     @cached_property
     def _compiled(self) -> lightgbm.Booster | None:
-        """The used trees as a LightGBM model that finds leaves fast; None if no tree is used."""
+        """The used trees as a LightGBM model that finds leaves fast; None if none is used, or a learner is no tree."""
         used = np.flatnonzero(self.weights).tolist()
-        if not used:
+        if not used or not all(isinstance(self.learners[j], Tree) for j in used):
             return None
         trees = [self._tree(j).with_votes(np.arange(float(self._tree(j).n_leaves))) for j in used]
         return lightgbm.Booster(model_str=format_model(trees, np.ones(len(trees)), self.n_features))
@@ -85,4 +104,4 @@ class VectorEnsemble(Ensemble):
                 if j not in known:
                     known[j] = self.learners[j].vote(X)
                 scores += weights[j] * known[j]
-            yield scores + intercept
+            yield self._finished(scores, weights, intercept)

@@ -8,7 +8,6 @@ from ..errors import InvalidParameterError
 from ..trees.learner import Learner
 from .base import LearnerSpec, PricedColumn, Pricer, PricingContext, TrainingData
 from .cart import CartLearner, CartPricer
-from .class_trees import ClassTrees
 from .estimator import ClassifierLearner, EstimatorPricer
 from .newton_trees import Grower
 from .optimal import OptimalLearner, OptimalPricer
@@ -35,20 +34,10 @@ def affordable_depth(learner: Any, depth: int) -> int:
     return min(depth, *(getattr(member, "affordable_depth", depth) for member in as_learners(learner)))
 
 
-def make_grower(learner: Any, data: TrainingData, context: PricingContext, n_outputs: int = 1) -> Grower:
-    """Who grows the trees whose leaves are re-optimised; with several outputs, a leaf has a value for each."""
-    growers = [_grower(member, data, context, n_outputs) for member in as_learners(learner)]
+def make_grower(learner: Any, data: TrainingData, context: PricingContext) -> Grower:
+    """Who grows the trees whose leaves are re-optimised."""
+    growers: list[Grower] = [member.grower(data, context) for member in as_learners(learner)]  # type: ignore[attr-defined]
     return growers[0] if len(growers) == 1 else BestGrower(growers)
-
-
-def _grower(member: Any, data: TrainingData, context: PricingContext, n_outputs: int) -> Grower:
-    if n_outputs == 1:
-        grower: Grower = member.grower(data, context)
-        return grower
-    if hasattr(member, "vector_grower"):
-        vectors: Grower = member.vector_grower(data, context)
-        return vectors
-    return ClassTrees(member.grower(data, context))
 
 
 def require_learner(learner: Any) -> None:

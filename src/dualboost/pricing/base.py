@@ -22,6 +22,8 @@ class PricingContext:
     """The depth of trees whose learner has no depth of its own."""
     n_jobs: int = 1
     seed: int = 0
+    n_outputs: int = 1
+    """How many votes a learner has for a row: one for two classes, else one for each class."""
     leave_out_zeros: bool = False
     """Whether learners are grown without the rows whose dual is zero; worth it if these are many and seldom change."""
 
@@ -51,7 +53,8 @@ class Pricer(Protocol):
     """Looks for a learner with a large edge: the sum over the rows of the residual times the learner's vote.
 
     The residual is T'u of the task (``dualboost.tasks``). For two classes it is the dual of each row times its label:
-    its sign is the class of the row, its size the importance of the row.
+    its sign is the class of the row, its size the importance of the row. For several classes it has a column for each:
+    positive for the class of the row, negative for the others, and zero in sum.
     """
 
     is_exact: bool
@@ -76,8 +79,9 @@ class LearnerSpec(Protocol):
     def pricer(self, data: TrainingData, context: PricingContext) -> Pricer:
         """The pricer that finds columns of this learner on these rows."""
 
-    # A learner of trees also has ``grower(data, context) -> Grower``, for leaves that are re-optimised; it may have
-    # ``vector_grower`` for leaves with a value for each class, and ``affordable_depth`` if deep trees take it long.
+    # A learner of trees also has ``grower(data, context) -> Grower``, for leaves that are re-optimised, and may have
+    # ``affordable_depth`` if deep trees take long. Where ``context.n_outputs`` is above one, learners have a vote for
+    # each class, and leaves a value for each.
 
 
 def require_tree_options(max_depth: Any, voting: Any, n_thresholds: Any) -> None:

@@ -17,6 +17,7 @@ from ..arguments import ParameterObject, require_choice
 from ..trees.lightgbm_text import parse_trees
 from ..trees.tree import Tree, constant_tree
 from .base import PricedColumn, Pricer, PricingContext, TrainingData, priced, require_tree_options
+from .class_columns import ClassCartPricer
 from .lightgbm_options import SMALLEST_LEAVES, tree_parameters, varies
 from .newton_trees import Grower, NewtonTrees
 from .stumps import EdgePricer
@@ -35,7 +36,8 @@ class CartLearner(ParameterObject):
     criterion : {"gini", "edge"}, default="gini"
         How splits are chosen: by weighted Gini impurity, or by weighted error (ties by Gini).
     voting : {"hard", "confidence"}, default="hard"
-        A leaf votes -1 or +1, or its weighted class balance in [-1, 1].
+        A leaf votes -1 or +1, or its weighted class balance in [-1, 1]; of several classes, for one of them, or with
+        their weighted shares.
     n_thresholds : int, default=None
         Cuts of each numeric feature, at quantiles, for criterion "edge"; None takes all, at most 255. With "gini" there
         are at most 255.
@@ -54,17 +56,18 @@ class CartLearner(ParameterObject):
 
     def pricer(self, data: TrainingData, context: PricingContext) -> Pricer:
         context = context.with_depth(self.max_depth)
+        if context.n_outputs > 1:
+            return ClassCartPricer(data, context, self.voting, self.criterion == "edge", self.n_thresholds)
         if self.criterion == "edge":
             return EdgePricer(data, self.voting, self.n_thresholds, context)
         return CartPricer(data, self.voting, context)
 
     def grower(self, data: TrainingData, context: PricingContext) -> Grower:
+        if context.n_outputs > 1:
+            return VectorTrees(data, context.with_depth(self.max_depth))
         if self.criterion == "edge":
             return PricedTrees(self.pricer(data, context), data.X)
         return NewtonTrees(data, context.with_depth(self.max_depth))
-
-    def vector_grower(self, data: TrainingData, context: PricingContext) -> Grower:
-        return VectorTrees(data, context.with_depth(self.max_depth))
 
 
 class CartPricer:

@@ -11,7 +11,7 @@ from sklearn.base import clone, is_classifier
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import has_fit_parameter
 
-from .._typing import Features, Vector
+from .._typing import Features, Integers, Matrix, Vector
 from ..arguments import ParameterObject
 from ..errors import InvalidParameterError
 from ..trees.growing import leaf_votes
@@ -44,6 +44,27 @@ class FittedClassifier:
         return gains / gains.sum() if gains.sum() > 0 else gains
 
 
+@dataclass(frozen=True, eq=False)
+class ClassVotes(FittedClassifier):
+    """A classifier fitted to the numbers of the classes; without one, ``constant`` is the class it votes for."""
+
+    n_classes: int = 2
+
+    def vote(self, X: Features) -> Matrix:
+        n_rows = X.shape[0]
+        if self.classifier is None:
+            return self._one_hot(np.full(n_rows, int(self.constant)))
+        X = X.tocsr() if sparse.issparse(X) else X
+        if self.voting == "hard":
+            return self._one_hot(np.asarray(self.classifier.predict(X)).astype(np.intp))
+        votes = np.zeros((n_rows, self.n_classes))
+        votes[:, self.classifier.classes_.astype(np.intp)] = self.classifier.predict_proba(X)
+        return np.asarray(votes.astype(np.float32).astype(np.float64))
+
+    def _one_hot(self, codes: Integers) -> Matrix:
+        return np.asarray(np.eye(self.n_classes)[codes])
+
+
 @dataclass
 class ClassifierLearner(ParameterObject):
     """Any scikit-learn classifier whose ``fit`` takes ``sample_weight``; given by itself it has hard votes.
@@ -53,7 +74,8 @@ class ClassifierLearner(ParameterObject):
     classifier : scikit-learn classifier
         The classifier to clone and fit for every column.
     voting : {"hard", "confidence"}, default="hard"
-        The classifier votes with its predicted class, -1 or +1, or with 2 * predict_proba - 1.
+        The classifier votes with its predicted class, -1 or +1, or with 2 * predict_proba - 1; of several classes, with
+        a one for the class predicted, or with predict_proba.
     """
 
     classifier: Any
@@ -64,7 +86,8 @@ class ClassifierLearner(ParameterObject):
         _require_classifier(self.classifier, self.voting)
 
     def pricer(self, data: TrainingData, context: PricingContext) -> EstimatorPricer:
-        return EstimatorPricer(self, data, context)
+        kind = EstimatorPricer if context.n_outputs == 1 else ClassEstimatorPricer
+        return kind(self, data, context)
 
 
 class EstimatorPricer:
@@ -91,6 +114,24 @@ class EstimatorPricer:
             fitted = clone(self._classifier)
             fitted.fit(self._X[rows], targets, **{self._weights_name: weights * (len(rows) / weights.sum())})
             learner = FittedClassifier(fitted, 0.0, self._voting)
+        return PricedColumn(learner, learner.vote(self._data.X))
+
+
+class ClassEstimatorPricer(EstimatorPricer):
+    """Fits a clone of the classifier to the class of each row, weighted by its residual."""
+
+    def price(self, residual: Matrix, favour: Any) -> PricedColumn:
+        weights, codes, n_classes = residual.max(axis=1), residual.argmax(axis=1), residual.shape[1]
+        rows = np.flatnonzero(weights > 0)
+        present = np.unique(codes[rows])
+        if len(present) < 2:
+            only = int(present[0]) if len(present) else 0
+            learner = ClassVotes(None, only, self._voting, n_classes)
+        else:
+            fitted = clone(self._classifier)
+            shares = weights[rows] * (len(rows) / weights[rows].sum())
+            fitted.fit(self._X[rows], codes[rows], **{self._weights_name: shares})
+            learner = ClassVotes(fitted, 0, self._voting, n_classes)
         return PricedColumn(learner, learner.vote(self._data.X))
 
 

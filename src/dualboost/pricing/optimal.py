@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from .._typing import Vector
+from .._typing import Matrix, Vector
 from ..arguments import ParameterObject, require_positive
 from ..data.features import has_missing
 from ..trees.bins import MOST_CUTS, Bins
 from ..trees.growing import Branch, build_tree
-from .base import PricedColumn, PricingContext, TrainingData, priced, require_tree_options
-from .cart import CartPricer
+from .base import PricedColumn, Pricer, PricingContext, TrainingData, priced, require_tree_options
+from .cart import CartLearner
+from .class_columns import priced_for_classes
+from .class_optimal import best_pair_of_splits, costs_of_classes
 from .enumeration import BinarySplits, best_of_depth_two
 from .newton_trees import Grower
-from .streed import best_within, require_streed
-from .stumps import EdgePricer
+from .streed import best_within, costs_of_signs, require_streed
 from .tree_growers import PricedTrees
 
 MOST_SPLITS = {2: 512, 3: 128}
@@ -36,7 +38,8 @@ class OptimalLearner(ParameterObject):
     max_depth : int, default=None
         The greatest depth of a tree; None takes that of the estimator.
     voting : {"hard", "confidence"}, default="hard"
-        A leaf votes -1 or +1, or its weighted class balance in [-1, 1]; then nothing is proven.
+        A leaf votes -1 or +1, or its weighted class balance in [-1, 1]; then nothing is proven. Of several classes it
+        votes for one of them, or with their weighted shares.
     n_thresholds : int, default=None
         Cuts of each numeric feature, at quantiles. None takes all (at most 255) at depth 1; 512 in all at depth 2 and
         128 beyond, shared among the features.
@@ -65,6 +68,18 @@ class OptimalLearner(ParameterObject):
         return PricedTrees(self.pricer(data, context), data.X)
 
 
+class VoteKind(NamedTuple):
+    """What depends on how many votes a learner has for a row."""
+
+    best_of_depth_two: Callable[[BinarySplits, Vector], Branch | None]
+    costs: Callable[[Vector], Matrix]
+    priced: Callable[..., PricedColumn]
+
+
+ONE_VOTE = VoteKind(best_of_depth_two, costs_of_signs, priced)
+VOTES_FOR_CLASSES = VoteKind(best_pair_of_splits, costs_of_classes, priced_for_classes)
+
+
 class OptimalPricer:
     """The tree with the largest edge: by enumeration at depths 1 and 2, by STreeD at more.
 
@@ -77,17 +92,19 @@ class OptimalPricer:
         self._data, self._voting, self._seconds = data, learner.voting, learner.tree_time_limit
         self._max_depth, self._seed = context.max_depth, context.seed
         self.is_exact = learner.voting == "hard"
-        self._cart = CartPricer(data, learner.voting, context)
+        self._kind = ONE_VOTE if context.n_outputs == 1 else VOTES_FOR_CLASSES
+        self._cart = CartLearner(voting=learner.voting).pricer(data, context)
+        self._stumps: Pricer | None = None
         if self._max_depth == 1:
-            self._stumps: EdgePricer | None = EdgePricer(data, learner.voting, learner.n_thresholds, context)
+            by_edge = CartLearner(criterion="edge", voting=learner.voting, n_thresholds=learner.n_thresholds)
+            self._stumps = by_edge.pricer(data, context)
             self.n_learners = self._stumps.n_learners
             return
         if self._max_depth > 2:
             require_streed()
-        self._stumps = None
         n_cuts = learner.n_thresholds or _default_cuts(self._max_depth, data)
         self._binary = BinarySplits(Bins(data.X, data.categorical, n_cuts))
-        self.n_learners = _count(len(self._binary.splits), self._max_depth)
+        self.n_learners = _count(len(self._binary.splits), self._max_depth, max(context.n_outputs, 2))
 
     def price(self, residual: Vector, favour: Vector | None) -> PricedColumn:
         """The tree with the largest edge; ``favour`` is taken into account at depth 1 only."""
@@ -95,7 +112,7 @@ class OptimalPricer:
         if favour is not None:
             return best._replace(is_proven=False)
         other = self._cart.price(residual, None)
-        if residual @ other.votes > residual @ best.votes + 1e-12 * np.abs(residual).sum():
+        if np.vdot(residual, other.votes) > np.vdot(residual, best.votes) + 1e-12 * np.abs(residual).sum():
             return other._replace(is_proven=best.is_proven)
         return best
 
@@ -104,13 +121,14 @@ class OptimalPricer:
             return self._stumps.price(residual, favour)
         root, is_proven = self._search(residual)
         is_proven = is_proven and self.is_exact
-        return priced(build_tree(root), self._data, residual, self._voting, is_proven)
+        return self._kind.priced(build_tree(root), self._data, residual, self._voting, is_proven)
 
-    def _search(self, s: Vector) -> tuple[Branch | None, bool]:
+    def _search(self, residual: Vector) -> tuple[Branch | None, bool]:
         if self._max_depth == 2:
-            return best_of_depth_two(self._binary, s), True
+            return self._kind.best_of_depth_two(self._binary, residual), True
         depth = min(self._max_depth, MOST_DEPTH)
-        root, is_proven = best_within(self._binary, s, depth, self._seconds, self._seed)
+        costs = self._kind.costs(residual)
+        root, is_proven = best_within(self._binary, costs, depth, self._seconds, self._seed)
         return root, is_proven and depth == self._max_depth
 
 
@@ -123,9 +141,9 @@ def _default_cuts(depth: int, data: TrainingData) -> int:
     return max(1, min(MOST_CUTS, MOST_SPLITS[min(depth, 3)] // max(n_features, 1)))
 
 
-def _count(n_splits: int, depth: int) -> float:
-    """An upper bound on the number of trees, which counts every choice of splits and signs."""
-    count = 2.0
+def _count(n_splits: int, depth: int, n_classes: int) -> float:
+    """An upper bound on the number of trees, which counts every choice of splits and votes."""
+    count = float(n_classes)
     for _ in range(depth):
-        count = min(2.0 + n_splits * count**2, 1e300) if count < 1e150 else np.inf
+        count = min(n_classes + n_splits * count**2, 1e300) if count < 1e150 else np.inf
     return count

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
+import numpy as np
+
 from .._typing import Vector
 from .base import PricedColumn, Pricer
 
@@ -34,7 +36,7 @@ class Pool:
     def price(self, residual: Vector, favour: Vector | None) -> list[Offer]:
         """The columns that the pricers find, the largest edge first; ``favour`` is explained in ``Pricer.price``."""
         columns = [pricer.price(residual, favour) for pricer in self._asked()]
-        offers = [Offer(column, float(residual @ column.votes)) for column in columns]
+        offers = [Offer(column, float(np.vdot(residual, column.votes))) for column in columns]
         return sorted(offers, key=lambda offer: -offer.edge)
 
     def is_proven(self, offers: Sequence[Offer]) -> bool:

@@ -1,8 +1,8 @@
 """Optimal trees of depth 3 and more by STreeD, a dynamic programme over binary splits, within a time budget.
 
 Van der Linden, de Weerdt & Demirovic, "Necessary and sufficient conditions for optimal decision trees using dynamic
-programming", NeurIPS 2023. Every row has a cost for each label: |s_i| for the label opposite to the sign of its
-residual s_i, and 0 for the other one.
+programming", NeurIPS 2023. Every row has a cost for each label: for two classes |s_i| for the label opposite to the
+sign of its residual s_i, and 0 for the other one.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from .._typing import Vector
+from .._typing import Matrix, Vector
 from ..errors import MissingDependencyError
 from ..trees.growing import Branch
 from .enumeration import BinarySplits
@@ -30,13 +30,19 @@ def require_streed() -> Any:
     return STreeDInstanceCostSensitiveClassifier
 
 
-def best_within(binary: BinarySplits, s: Vector, depth: int, seconds: float, seed: int) -> tuple[Branch | None, bool]:
-    """The best tree found within the time, and whether it is proven optimal."""
-    rows = np.flatnonzero(s)
-    if not binary.splits or abs(s.sum()) == np.abs(s).sum():  # one class only: a leaf is the best tree
+def costs_of_signs(residual: Vector) -> Matrix:
+    """The costs of a row in leaves that vote -1 and +1."""
+    return np.column_stack([np.maximum(residual, 0.0), np.maximum(-residual, 0.0)])
+
+
+def best_within(
+    binary: BinarySplits, costs: Matrix, depth: int, seconds: float, seed: int
+) -> tuple[Branch | None, bool]:
+    """The tree of least cost found within the time, and whether it is proven optimal; a cost for each row and label."""
+    rows = np.flatnonzero(costs.any(axis=1))
+    if not binary.splits or not costs.any(axis=0).all():  # a label that costs nothing: a leaf is the best tree
         return None, True
-    signed = s[rows] * (len(rows) / np.abs(s).sum())
-    costs = np.column_stack([np.maximum(signed, 0.0), np.maximum(-signed, 0.0)])
+    costs = costs[rows] * (len(rows) / costs.sum())
     solver = require_streed()(max_depth=depth, time_limit=seconds, random_seed=seed)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

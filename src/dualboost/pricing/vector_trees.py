@@ -8,6 +8,7 @@ loss.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -34,8 +35,8 @@ class Level(NamedTuple):
     rows: Integers
     places: Integers
     n_nodes: int
-    sums: NDArray[np.float32]
-    """For each row its residuals, then its curvatures, one a class."""
+    sums: NDArray[np.floating]
+    """For each row the numbers that splits are judged by."""
 
 
 class Choice(NamedTuple):
@@ -56,33 +57,32 @@ class Found(NamedTuple):
     """The name of the node on its left; the one on its right has the next name."""
 
 
-class VectorTrees:
-    """Grows trees level by level from histograms of all classes at once."""
+Rule = Callable[[NDArray[np.float64], NDArray[np.float64]], Matrix]
+"""What a split gains, for every split of every node, given the sums on the left of each and those of each node."""
 
-    def __init__(self, data: TrainingData, context: PricingContext) -> None:
-        self._bins = Bins(data.X, data.categorical)
-        self._max_depth = context.max_depth
-        self._has_grown = False
 
-    def grow(self, residual: Matrix, curvature: Matrix, ridge: float) -> GrownTree | None:
-        sums = np.hstack([residual, curvature]).astype(np.float32)
-        found, names = self._splits(sums, ridge, lightest_leaf(ridge))
-        if not found and not self._has_grown:
-            found, names = self._splits(sums, ridge, LAST_RESORT)
+class LevelTrees:
+    """Grows trees level by level from histograms of several numbers a row at once."""
+
+    def __init__(self, bins: Bins, max_depth: int) -> None:
+        self._bins, self._max_depth = bins, max_depth
+
+    def grow_by(self, rule: Rule, sums: NDArray[np.floating]) -> GrownTree | None:
+        """The tree whose splits gain most by the rule, or None if none gains anything."""
+        found, names = self._splits(rule, sums)
         if not found:
             return None
-        self._has_grown = True
         tree = build_tree(self._branch(found, 0))
         return GrownTree(tree, _leaf_numbers(tree, found).take(names))
 
-    def _splits(self, sums: NDArray[np.float32], ridge: float, lightest: float) -> tuple[dict[int, Found], Integers]:
+    def _splits(self, rule: Rule, sums: NDArray[np.floating]) -> tuple[dict[int, Found], Integers]:
         """The split of each node, and the node that each row ends in; nodes are named in the order of their making."""
         found: dict[int, Found] = {}
         names = np.zeros(len(sums), dtype=np.intp)
         rows, first, n_nodes = np.arange(len(sums)), 0, 1
         for _ in range(self._max_depth):
             places = names[rows] - first  # the nodes of a level were made one after the other
-            choice = best_splits(self._bins, Level(rows, places, n_nodes, sums[rows]), ridge, lightest)
+            choice = best_splits(self._bins, Level(rows, places, n_nodes, sums[rows]), rule)
             below = 2 * len(found) + 1
             for k in np.flatnonzero(choice.features >= 0).tolist():
                 feature, number, left = int(choice.features[k]), int(choice.numbers[k]), 2 * len(found) + 1
@@ -103,6 +103,22 @@ class VectorTrees:
         return Branch(self._bins.splits[own.feature][own.number], own.gain, *below)
 
 
+class VectorTrees:
+    """Grows trees for leaves that have a value for each class."""
+
+    def __init__(self, data: TrainingData, context: PricingContext) -> None:
+        self._trees = LevelTrees(Bins(data.X, data.categorical), context.max_depth)
+        self._has_grown = False
+
+    def grow(self, residual: Matrix, curvature: Matrix, ridge: float) -> GrownTree | None:
+        sums = np.hstack([residual, curvature]).astype(np.float32)
+        grown = self._trees.grow_by(fall_rule(ridge, lightest_leaf(ridge)), sums)
+        if grown is None and not self._has_grown:
+            grown = self._trees.grow_by(fall_rule(ridge, LAST_RESORT), sums)
+        self._has_grown |= grown is not None
+        return grown
+
+
 def _leaf_numbers(tree: Tree, found: dict[int, Found]) -> NDArray[np.unsignedinteger]:
     """The number of the leaf that each node is, by name; nodes with a split have none."""
     numbers = np.zeros(2 * len(found) + 1, dtype=np.min_scalar_type(tree.n_leaves - 1))
@@ -117,8 +133,8 @@ def _leaf_numbers(tree: Tree, found: dict[int, Found]) -> NDArray[np.unsignedint
     return numbers
 
 
-def best_splits(bins: Bins, level: Level, ridge: float, lightest: float) -> Choice:
-    """The best split of every node; the feature is -1 where none lowers the objective."""
+def best_splits(bins: Bins, level: Level, rule: Rule) -> Choice:
+    """The best split of every node; the feature is -1 where none gains anything."""
     n = level.n_nodes
     features, numbers, gains = np.full(n, -1), np.zeros(n, dtype=np.intp), np.zeros(n)
     totals = _histograms(level.places, n, level.sums)[:, None]
@@ -128,7 +144,7 @@ def best_splits(bins: Bins, level: Level, ridge: float, lightest: float) -> Choi
         width = bins.n_bins(feature)
         places = level.places * width + bins.codes[feature][level.rows]
         histograms = _histograms(places, n * width, level.sums).reshape(n, width, -1)
-        worth = _gains(bins.left_of(feature, histograms), totals, ridge, lightest)
+        worth = rule(bins.left_of(feature, histograms), totals)
         best = worth.argmax(axis=1)
         reached = worth[np.arange(n), best]
         better = reached > (1.0 + ROUNDING) * gains
@@ -136,8 +152,8 @@ def best_splits(bins: Bins, level: Level, ridge: float, lightest: float) -> Choi
     return Choice(features, numbers, gains)
 
 
-def _histograms(places: Integers, n_places: int, sums: NDArray[np.float32]) -> Matrix:
-    """The sum of the rows at each place, all columns in one pass; single precision within a block of rows only."""
+def _histograms(places: Integers, n_places: int, sums: NDArray[np.floating]) -> Matrix:
+    """The sum of the rows at each place, all columns in one pass; in their precision within a block of rows only."""
     total = np.zeros((n_places, sums.shape[1]))
     for start in range(0, len(places), ROWS_AT_ONCE):
         here = places[start : start + ROWS_AT_ONCE].astype(np.int32)
@@ -147,13 +163,16 @@ def _histograms(places: Integers, n_places: int, sums: NDArray[np.float32]) -> M
     return total
 
 
-def _gains(left: NDArray[np.float64], totals: NDArray[np.float64], ridge: float, lightest: float) -> Matrix:
-    """How much the objective falls by each split of each node; zero where a side is too light."""
-    right = totals - left
-    fall = 0.5 * (_worth(left, ridge) + _worth(right, ridge) - _worth(totals, ridge))
-    n_classes = left.shape[-1] // 2
-    weights = [side[..., n_classes:].mean(axis=-1) for side in (left, right)]
-    gains: Matrix = np.where(np.minimum(*weights) >= lightest, fall, 0.0)
+def fall_rule(ridge: float, lightest: float) -> Rule:
+    """How much the objective falls by a split; zero where a side is too light. Sums are residuals, then curvatures."""
+
+    def gains(left: NDArray[np.float64], totals: NDArray[np.float64]) -> Matrix:
+        right = totals - left
+        fall = 0.5 * (_worth(left, ridge) + _worth(right, ridge) - _worth(totals, ridge))
+        n_classes = left.shape[-1] // 2
+        weights = [side[..., n_classes:].mean(axis=-1) for side in (left, right)]
+        return np.asarray(np.where(np.minimum(*weights) >= lightest, fall, 0.0))
+
     return gains
 
 

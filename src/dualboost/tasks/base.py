@@ -13,7 +13,9 @@ from typing import Any, ClassVar, NamedTuple, Protocol
 from numpy.typing import NDArray
 
 from .._typing import Integers, Matrix, Scores, Vector
+from ..algebra.columns import Columns
 from ..algebra.rows import Rows
+from ..formulations.base import Formulation
 
 
 class Operator(Protocol):
@@ -30,6 +32,18 @@ class Operator(Protocol):
 
     def scores(self, margins: Vector) -> Vector:
         """The scores of the rows, given their margins A w."""
+
+    def rows_of_A(self, rows: Rows) -> Rows:
+        """The rows of A, given those of the data; their multiplicities have the same total."""
+
+    def divided(self, u: Vector) -> Vector:
+        """Duals for the rows of A, given one for each row of the data."""
+
+    def duals_of_rows(self, u: Vector) -> Vector:
+        """What is said of each row of the data, given the duals of the rows of A."""
+
+    def programme(self, formulation: Formulation, columns: Columns, rows: Rows, n_columns: int) -> Any:
+        """The programme over the rows of A, ``rows`` being those of the data, once ``n_columns`` columns are held."""
 
 
 class Scored(NamedTuple):
@@ -81,8 +95,8 @@ class Task(ABC):
         """T for rows with these targets."""
 
     @abstractmethod
-    def baseline(self, targets: Vector, rows: Rows) -> float:
-        """The score that an ensemble without a learner gives to every row."""
+    def baseline(self, targets: Vector, rows: Rows) -> Any:
+        """The score, or scores, that an ensemble without a learner gives to every row."""
 
     @abstractmethod
     def quality(self, scores: Scores, targets: Vector, rows: Rows) -> float:

@@ -13,8 +13,11 @@ from numpy.typing import NDArray
 from sklearn.utils.multiclass import type_of_target
 
 from .._typing import Integers, Matrix, Vector
+from ..algebra.columns import Columns
 from ..algebra.rows import Rows
 from ..errors import InvalidDataError
+from ..formulations.base import Formulation
+from ..formulations.programme import Programme
 from .base import Scored, Task
 from .calibration import MarginCalibration, calibrate, calibrate_by_twins
 from .labels import encoded, require_labels, require_some_classes
@@ -40,6 +43,18 @@ class Signs:
 
     def scores(self, margins: Vector) -> Vector:
         return self.targets * margins
+
+    def rows_of_A(self, rows: Rows) -> Rows:
+        return rows
+
+    def divided(self, u: Vector) -> Vector:
+        return u
+
+    def duals_of_rows(self, u: Vector) -> Vector:
+        return u
+
+    def programme(self, formulation: Formulation, columns: Columns, rows: Rows, n_columns: int) -> Programme:
+        return formulation.programme_over(columns, n_columns)
 
 
 @dataclass(frozen=True, eq=False)

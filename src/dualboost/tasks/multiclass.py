@@ -1,7 +1,7 @@
 """Several classes: a target is the number of the class, a score is one number for each class.
 
 The largest score decides; of equal scores, the first class. Under softmax the scores are logarithms of the
-probabilities, up to a number that all classes of a row share.
+probabilities, up to a number that all classes of a row share; of other formulations a curve makes probabilities.
 """
 
 from __future__ import annotations
@@ -11,45 +11,18 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import softmax
 from sklearn.utils.multiclass import type_of_target
 
 from .._typing import Integers, Matrix, Scores, Vector
 from ..algebra.rows import Rows
 from ..errors import InvalidDataError
-from .base import Task
+from .base import Scored, Task
+from .class_calibration import ClassCalibration, calibrate_classes, calibrate_classes_by_twins
+from .class_margins import ClassMargins
 from .labels import encoded, require_labels, require_some_classes
 
-
-class Softmax:
-    """The calibration of scores that are log-probabilities already."""
-
-
-@dataclass(frozen=True, eq=False)
-class ClassMargins:
-    """T for several classes: by how much the output for a row's own class exceeds that for each class.
-
-    (T h)_ik = h_{y_i}(x_i) - h_k(x_i), so that (T'u)_ik = -u_ik for k != y_i, and the sum of these u for k = y_i.
-    """
-
-    codes: Integers
-    n_classes: int
-
-    def apply(self, outputs: Matrix) -> Matrix:
-        return np.take_along_axis(outputs, self.codes[:, None], axis=1) - outputs
-
-    def adjoint(self, u: Matrix) -> Matrix:
-        residual = -u
-        residual[np.arange(len(u)), self.codes] += u.sum(axis=1)
-        return residual
-
-    def intercepts(self) -> NDArray[np.float64]:
-        outputs = np.eye(self.n_classes)[:, None, :].repeat(len(self.codes), axis=1)
-        return np.stack([self.apply(one) for one in outputs])
-
-    def scores(self, margins: Matrix) -> Matrix:
-        """The scores up to a number for each row: those with zero for the row's own class."""
-        return -margins
+DIGITS = 12
+"""Scores are compared to this many decimal places."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,19 +73,24 @@ class ManyClasses(Task):
     def operator(self, targets: Vector) -> ClassMargins:
         return ClassMargins(self.groups(targets), len(self.classes))
 
-    def baseline(self, targets: Vector, rows: Rows) -> float:
-        return 0.0
+    def baseline(self, targets: Vector, rows: Rows) -> Vector:
+        """The share of each class."""
+        shares = np.bincount(targets.astype(np.intp), weights=rows.counts, minlength=len(self.classes))
+        return np.asarray(shares / rows.n_samples)
 
     def quality(self, scores: Matrix, targets: Vector, rows: Rows) -> float:
-        """The accuracy."""
-        correct = scores.argmax(axis=1) == targets
+        """The accuracy; scores that differ only by rounding are equal."""
+        correct = np.round(scores, DIGITS).argmax(axis=1) == targets
         return rows.total(np.where(correct, rows.counts, 0.0)) / rows.n_samples
 
-    def calibrate(self, scores: Matrix, targets: Vector, counts: Vector) -> Softmax:
-        return Softmax()
+    def calibrate(self, scores: Matrix, targets: Vector, counts: Vector) -> ClassCalibration:
+        return calibrate_classes(scores, targets, counts)
 
-    def identity_calibration(self) -> Softmax:
-        return Softmax()
+    def calibrate_by_twins(self, training: Scored, unseen: Scored) -> ClassCalibration:
+        return calibrate_classes_by_twins(training, unseen)
+
+    def identity_calibration(self) -> ClassCalibration:
+        return ClassCalibration(1.0, np.zeros(len(self.classes)))
 
     def decode(self, scores: Matrix) -> NDArray[Any]:
         predicted: NDArray[Any] = self.classes[scores.argmax(axis=1)]
@@ -122,9 +100,8 @@ class ManyClasses(Task):
         known: NDArray[Any] = self.classes[targets.astype(np.intp)]
         return known
 
-    def probabilities(self, scores: Matrix, calibration: Softmax) -> Matrix:
-        found: Matrix = softmax(scores, axis=1)
-        return found
+    def probabilities(self, scores: Matrix, calibration: ClassCalibration) -> Matrix:
+        return calibration.probabilities(scores)
 
     def margins(self, scores: Scores, targets: Vector) -> Vector:
         """The score of the row's own class minus the largest score of another one."""

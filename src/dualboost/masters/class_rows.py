@@ -1,0 +1,162 @@
+"""The part of a Newton step that runs over the pairs of rows and classes (``formulations/class_programme.py``).
+
+The duals u_ik of a row are bounded by zero each (multipliers p_ik), and their sum s_i by ``upper`` (q_i) and, if it is
+above zero, by ``lower`` (in p, after the p_ik). With d_ik = u_ik/p_ik, c_i = g_i''(s_i) + q_i/above_i + p_i/below_i and
+sigma_i = sum_k d_ik, a row's part of D is the inverse of diag(1/d) + c 11'. With means weighted by d over each row::
+
+    D v = d (v - mean) + d mean/(1 + c sigma),
+    A'DA = sum_ik d_ik (A_ik - mean_i)(A_ik - mean_i)' + sum_i sigma_i/(1 + c_i sigma_i) mean_i mean_i'
+
+in which nothing is subtracted that nearly cancels, as it would in the formula of Sherman and Morrison.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .._typing import Matrix, Vector
+from ..algebra.pairs import PairColumns, Pairs
+from ..formulations.programme import Programme
+from .newton_rows import PROXIMAL, Iterate
+
+
+class Change(NamedTuple):
+    """A change of u, and of its sums by row."""
+
+    entries: Vector
+    sums: Vector
+
+
+class ClassRowSystem:
+    """The equations of the pairs, linearised at one point; ``programme`` is the plain one, with one dual a row."""
+
+    def __init__(self, pairs: Pairs, columns: PairColumns, programme: Programme, point: Iterate) -> None:
+        self.pairs, self.columns, self.programme, self.point = pairs, columns, programme, point
+        self.sums = pairs.sums(point.u)
+        self.above = programme.upper - self.sums
+        self.q_over_above = point.q / self.above
+        self.curvature = programme.term.curvature(self.sums) + PROXIMAL / programme.width + self.q_over_above
+        if self.has_lower:
+            self.below = self.sums - programme.lower
+            self.lower_over_below = self.of_sums(point.p) / self.below
+            self.curvature = self.curvature + self.lower_over_below
+        self.d = point.u / self.of_pairs(point.p)
+        self.sigma = pairs.sums(self.d)
+        self.shares = self.d / pairs.spread(self.sigma)
+        self.damping = 1.0 / (1.0 + self.curvature * self.sigma)
+        slopes = programme.term.slope(self.sums) - self.rho
+        self.stationarity = point.margins + pairs.spread(slopes)
+        self.missing_u = programme.right_side - programme.equations.sums(self.sums)
+
+    @cached_property
+    def has_lower(self) -> bool:
+        """Whether sums have a bound below, beyond that of their terms."""
+        return bool((self.programme.lower > 0).any())
+
+    @property
+    def rho(self) -> float:
+        """The multiplier of the total of the duals, the only equation that there may be."""
+        return float(self.point.rho.sum())
+
+    def of_pairs(self, p: Vector) -> Vector:
+        return p[: len(self.pairs.row_of)]
+
+    def of_sums(self, p: Vector) -> Vector:
+        return p[len(self.pairs.row_of) :]
+
+    @property
+    def n_products(self) -> int:
+        return len(self.point.p) + len(self.point.q)
+
+    def product(self) -> float:
+        total = self.of_pairs(self.point.p) @ self.point.u + self.point.q @ self.above
+        return float(total + (self.of_sums(self.point.p) @ self.below if self.has_lower else 0.0))
+
+    def applied(self, values: Vector) -> Change:
+        """D times a vector.
+
+        The sums are known from the means. Those of the entries, which may be large and cancel, are made the same, because
+        the sums of u may be nearer to their bounds than the rounding errors of its entries.
+        """
+        means = self.pairs.sums(self.shares * values)
+        sums = self.sigma * self.damping * means
+        entries = self.d * (values - self.pairs.spread(means))
+        entries += self.shares * self.pairs.spread(sums - self.pairs.sums(entries))
+        return Change(entries, sums)
+
+    def gram(self) -> Matrix:
+        means = self.pairs.sums(self.columns.entries * self.shares)
+        centred = self.columns.entries - self.pairs.spread(means)
+        centred *= np.sqrt(self.d)
+        means *= np.sqrt(self.sigma * self.damping)
+        return np.asarray(np.dot(centred, centred.T) + np.dot(means, means.T))
+
+    def of_equations(self) -> Matrix:
+        if not len(self.missing_u):
+            return np.empty((self.columns.n_columns, 0))
+        weighted = self.applied(np.ones(len(self.d)))
+        return np.append(self.columns.edges(weighted.entries), weighted.sums.sum())[:, None]
+
+    def towards(self, centring: float, affine: Iterate | None) -> ClassDirection:
+        return ClassDirection(self, centring, affine)
+
+    def moved(self, step: Iterate, length: float) -> dict[str, Vector]:
+        names = ("u", "p", "q", "margins")
+        return {name: getattr(self.point, name) + length * getattr(step, name) for name in names}
+
+
+class ClassDirection:
+    """The pairs' part of a step towards products equal to ``centring``."""
+
+    def __init__(self, system: ClassRowSystem, centring: float, affine: Iterate | None) -> None:
+        self.system = system
+        self.centring_u, self.centring_above, self.centring_below = self._centrings(centring, affine)
+        self.u = self.margins = self.p = self.q = np.zeros(0)
+
+    def _centrings(self, centring: float, affine: Iterate | None) -> tuple[Any, Any, Any]:
+        """What the products of the duals, and of both bounds of their sums, are to be."""
+        if affine is None:
+            return centring, centring, centring
+        system, change = self.system, self.system.pairs.sums(affine.u)
+        below = centring - change * system.of_sums(affine.p) if system.has_lower else centring
+        return centring - affine.u * system.of_pairs(affine.p), centring + change * affine.q, below
+
+    def reduced(self) -> Vector:
+        system, point = self.system, self.system.point
+        of_sums = self.centring_above / system.above
+        if system.has_lower:
+            of_sums = of_sums - self.centring_below / system.below
+        missing = system.stationarity + system.pairs.spread(of_sums) - self.centring_u / point.u
+        self.missing, scaled = missing, system.applied(missing)
+        return np.append(system.columns.edges(scaled.entries), self._equations(scaled))
+
+    def _equations(self, change: Change) -> Vector:
+        return np.full(len(self.system.missing_u), change.sums.sum())
+
+    def follow(self, dw: Vector) -> Vector:
+        self.margins = self.system.columns.margins(dw)
+        return -self._equations(self.system.applied(self.missing + self.margins))
+
+    def finish(self, drho: Vector) -> float:
+        system, point = self.system, self.system.point
+        found = system.applied(self.missing + self.margins - drho.sum())
+        self.u, change, p = -found.entries, -found.sums, system.of_pairs(point.p)
+        dp = (self.centring_u - p * self.u) / point.u - p
+        self.q = self.centring_above / system.above + system.q_over_above * change - point.q
+        growth = [(self.u / point.u).min(), -(change / system.above).max(), (self.q / point.q).min()]
+        if system.has_lower:
+            of_sums = self.centring_below / system.below - system.lower_over_below * change - system.of_sums(point.p)
+            dp = np.append(dp, of_sums)
+            growth.append((change / system.below).min())
+        self.p = dp
+        return float(min(*growth, (dp / point.p).min()))
+
+    def product_after(self, length: float) -> float:
+        system, point = self.system, self.system.point
+        change, p = length * system.pairs.sums(self.u), point.p + length * self.p
+        total = system.of_pairs(p) @ (point.u + length * self.u)
+        total += (point.q + length * self.q) @ (system.above - change)
+        return float(total + (system.of_sums(p) @ (system.below + change) if system.has_lower else 0.0))
