@@ -89,6 +89,8 @@ def models():
     classes = DualBoostClassifier("logistic", max_depth=3, max_trees=6)
     yield "classes", three_classes, fit(classes, three_classes, ("low", "mittelmäßig", "high"))
     tuned_classes = DualBoostClassifierCV("logistic", Cs=2, cv=2, max_depth=2, max_trees=3, random_state=0)
+    margins = DualBoostClassifier("qrlp", max_depth=2, max_trees=6, learner=CartLearner(voting="confidence"))
+    yield "class_margins", three_classes, fit(margins, three_classes, ("a", "b", "c"))
     yield "tuned_classes", three_classes, fit(tuned_classes, three_classes, (-1.0, 0.0, 4.0))
 
 

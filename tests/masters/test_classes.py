@@ -1,5 +1,7 @@
 """Programmes over pairs of rows and classes: their optima against CVXPY, and against those of two classes."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 
@@ -110,4 +112,4 @@ def test_every_solution_is_better_than_the_one_before():
     wiring = wired(ManyClasses(np.arange(5)), codes.astype(float), list(votes_of(codes, 5, 20, rng)), "nm")
     gaps = [wiring.master.solve(wiring.columns, wiring.programme()).gap for _ in range(6)]
     assert gaps[0] <= 1e-2
-    assert all(later <= 0.11 * earlier or later <= 1e-9 for earlier, later in zip(gaps, gaps[1:], strict=False))
+    assert all(later <= 0.11 * earlier or later <= 1e-9 for earlier, later in pairwise(gaps))

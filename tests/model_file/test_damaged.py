@@ -62,7 +62,6 @@ WRONG = [
     ("classes.values", [1, 0], r"\[1\] is 0, after 1; classes must be in order"),
     ("classes.values", [1, 1], r"\[1\] is 1, after 1; classes must be in order"),
     ("classes.values", [1], "has 1 entries; it must have 2 or more"),
-    ("classes.values", [0, 1, 2], "has 3 entries; it must have 2 under formulation 'lp'"),
     ("classes.values[1]", True, "is true; it must be a whole number"),
     ("classes.values[1]", 2**63, "is 9223372036854775808; it must be a whole number"),
     ("features.count", 10**9, "is 1000000000; it must be a whole number from 1 to"),
@@ -128,8 +127,11 @@ WRONG_CLASSES = [
     ("intercept", [0.0, 0.0], "intercept has 2 entries; it must have 3"),
     ("intercept[1]", float("nan"), "intercept[1] is NaN; it must be a number from -1e+100 to 1e+100"),
     ("intercept[1]", 1e101, "intercept[1] is 1e+101; it must be a number from -1e+100 to 1e+100"),
-    ("normalised", True, "normalised is true; it must be false where there are more than two classes"),
-    ("calibration", {"negative_slope": 1.0, "positive_slope": 1.0}, "calibration is an object; it must be null"),
+    ("normalised", 1, "normalised is 1; it must be true or false"),
+    ("balance", [0.5, 0.5], "balance has 2 entries; it must have 3"),
+    ("balance", [0.5, 0.5, 1.5], "balance[2] is 1.5; it must be a number from 0 to 1"),
+    ("calibration", {"negative_slope": 1.0, "positive_slope": 1.0}, "calibration.negative_slope is not a key"),
+    ("calibration", {"slope": 0.0}, "calibration.slope is 0.0; it must be a number from"),
 ]
 
 

@@ -39,4 +39,7 @@ def test_every_kind_is_there(folder):
     if folder == NEWEST:
         assert models["leaves"].fitted_.ensemble.intercept
         assert not models["leaves"].fitted_.ensemble.is_normalised
-        assert [models[name].fitted_.task.n_outputs for name in ("classes", "tuned_classes")] == [3, 3]
+        assert [models[name].fitted_.task.n_outputs for name in ("classes", "class_margins", "tuned_classes")] == [
+            3
+        ] * 3
+        assert models["class_margins"].fitted_.ensemble.is_normalised

@@ -78,8 +78,8 @@ class ClassRowSystem:
     def applied(self, values: Vector) -> Change:
         """D times a vector.
 
-        The sums are known from the means. Those of the entries, which may be large and cancel, are made the same, because
-        the sums of u may be nearer to their bounds than the rounding errors of its entries.
+        The sums are known from the means, and the entries are corrected to have them: the sums of u may be nearer to
+        their bounds than rounding takes large entries that cancel.
         """
         means = self.pairs.sums(self.shares * values)
         sums = self.sigma * self.damping * means

@@ -26,7 +26,7 @@ def describe_calibration(fitted: FittedModel) -> dict[str, Any] | None:
     if fitted.task.n_outputs > 1:
         if fitted.formulation.gives_log_odds:
             return None
-        return {"slope": curve.slope, "intercepts": curve.intercepts.tolist()}
+        return {"slope": curve.slope}
     return {
         "negative_slope": curve.negative_slope,
         "positive_slope": curve.positive_slope,
@@ -54,9 +54,10 @@ def restore_normalised(document: dict[str, Any], task: Task) -> bool:
 
 def restore_balance(value: Any, task: Task) -> Any:
     """The score of an ensemble without a tree, or one for each class."""
-    if task.n_outputs > 1:
+    if task.n_outputs > 1 and isinstance(value, list):
         return numbers(value, "balance", task.n_outputs, 0.0, 1.0)
-    return number(value, "balance", -1.0, 1.0)
+    balance = number(value, "balance", -1.0, 1.0)
+    return balance if task.n_outputs == 1 else np.full(task.n_outputs, balance)
 
 
 def restore_intercept(document: dict[str, Any], task: Task, most: float) -> Any:
@@ -73,9 +74,8 @@ def restore_calibration(value: Any, task: Task) -> Any:
         return _read_curve(value, "calibration")
     if value is None:
         return task.identity_calibration()
-    entry = fields(value, "calibration", ("slope", "intercepts"))
-    slope = number(entry["slope"], "calibration.slope", SMALLEST_SLOPE, LARGEST_SLOPE)
-    return ClassCalibration(slope, numbers(entry["intercepts"], "calibration.intercepts", task.n_outputs))
+    entry = fields(value, "calibration", ("slope",))
+    return ClassCalibration(number(entry["slope"], "calibration.slope", SMALLEST_SLOPE, LARGEST_SLOPE))
 
 
 def _read_curve(value: Any, where: str) -> MarginCalibration:

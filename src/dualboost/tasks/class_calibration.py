@@ -1,7 +1,7 @@
-"""Probabilities of several classes from scores: the softmax of the scores times a slope, plus a number for each class.
+"""Probabilities of several classes from scores: the softmax of the scores times a slope.
 
-The slope is that of the least log loss on rows that the ensemble has not seen; the numbers let the mean probability of
-each class be its share, since formulations treat all classes alike, whatever their shares are.
+The slope is that of the least log loss. There is no number for each class beside it, so that the class with the largest
+score, which is predicted, is also the most probable one, as scikit-learn requires.
 """
 
 from __future__ import annotations
@@ -9,54 +9,39 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.optimize import minimize
+from scipy.optimize import minimize_scalar
 from scipy.special import log_softmax, softmax
 
 from .._typing import Matrix, Vector
 from .base import Scored
 from .calibration import LARGEST_SLOPE, SMALLEST_SLOPE
 
-RIDGE = 1e-6
-"""The strength of a ridge on the numbers of the classes, and, with that of the least slope, all that keeps them finite
-where scores separate the classes."""
 
-
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True)
 class ClassCalibration:
-    """P(class k | scores) is in proportion to exp(slope * score_k + intercept_k)."""
+    """P(class k | scores) is in proportion to exp(slope * score_k)."""
 
     slope: float
-    intercepts: Vector
 
     def probabilities(self, scores: Matrix) -> Matrix:
-        found: Matrix = softmax(self.slope * scores + self.intercepts, axis=1)
+        found: Matrix = softmax(self.slope * scores, axis=1)
         return found
 
 
 def calibrate_classes(scores: Matrix, targets: Vector, counts: Vector) -> ClassCalibration:
-    """The curve of least log loss; one more row of each class, as likely as not, keeps it finite."""
-    n_classes = scores.shape[1]
-    codes = targets.astype(np.intp)
+    """The curve of least log loss; one more row of each class for every class keeps it finite (Platt's targets)."""
+    codes, n_classes = targets.astype(np.intp), scores.shape[1]
     weights = counts / min(float(counts.mean()), 1.0)
-    wanted = np.zeros_like(scores)
-    wanted[np.arange(len(codes)), codes] = 1.0
-    totals = np.bincount(codes, weights=weights, minlength=n_classes)
-    wanted = (wanted * totals[codes][:, None] + 1.0) / (totals[codes][:, None] + n_classes)
-    shares = (weights / weights.sum())[:, None]
-    width = max(float(np.sqrt(np.average(scores.var(axis=1), weights=counts))), 1e-12)
+    totals = np.bincount(codes, weights=weights, minlength=n_classes)[codes, None]
+    wanted = (totals * np.eye(n_classes)[codes] + 1.0) / (totals + n_classes)
+    shares = weights / weights.sum()
 
-    def loss(theta: Vector) -> tuple[float, Vector]:
-        logits = np.exp(theta[0]) * scores + theta[1:]
-        off = shares * (softmax(logits, axis=1) - wanted)
-        value = -float((shares * wanted * log_softmax(logits, axis=1)).sum()) + 0.5 * RIDGE * float(theta @ theta)
-        slope = np.exp(theta[0]) * float((off * scores).sum())
-        return value, np.append(slope, off.sum(axis=0)) + RIDGE * theta
+    def loss(exponent: float) -> float:
+        return -float(shares @ (wanted * log_softmax(np.exp(exponent) * scores, axis=1)).sum(axis=1))
 
-    start = np.append(-np.log(width), np.zeros(n_classes))
-    limits = [(np.log(SMALLEST_SLOPE), np.log(LARGEST_SLOPE)), *[(None, None)] * n_classes]
-    found = minimize(loss, np.clip(start, *limits[0]) * (np.arange(n_classes + 1) == 0), jac=True, bounds=limits)
-    intercepts = found.x[1:]
-    return ClassCalibration(float(np.exp(found.x[0])), intercepts - intercepts.mean())
+    limits = float(np.log(SMALLEST_SLOPE)), float(np.log(LARGEST_SLOPE))
+    found = minimize_scalar(loss, bounds=limits, method="bounded", options={"xatol": 1e-6})
+    return ClassCalibration(float(np.exp(found.x)))
 
 
 def calibrate_classes_by_twins(training: Scored, unseen: Scored) -> ClassCalibration:

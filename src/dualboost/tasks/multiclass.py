@@ -90,7 +90,7 @@ class ManyClasses(Task):
         return calibrate_classes_by_twins(training, unseen)
 
     def identity_calibration(self) -> ClassCalibration:
-        return ClassCalibration(1.0, np.zeros(len(self.classes)))
+        return ClassCalibration(1.0)
 
     def decode(self, scores: Matrix) -> NDArray[Any]:
         predicted: NDArray[Any] = self.classes[scores.argmax(axis=1)]
