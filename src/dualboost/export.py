@@ -24,7 +24,7 @@ def to_lightgbm(clf: DualBoostClassifier) -> lightgbm.Booster:
     ``raw_score=True`` what ``clf.decision_function`` gives. Under other formulations it is "regression", and
     ``predict`` gives ``clf.decision_function``: a margin, whose sign is the class. For more than two classes it is
     "multiclass": ``predict`` gives ``clf.predict_proba``, and with ``raw_score=True`` what ``clf.decision_function``
-    gives. LightGBM's leaves have one value each, so that every tree of ours is K trees there, one for each of K
+    gives; where that is a margin, times the slope that makes it a log-probability. LightGBM's leaves have one value each, so that every tree of ours is K trees there, one for each of K
     classes, and the intercepts are K trees more. The model takes data frames with categorical columns as ``clf`` does.
     Learners that are not trees cannot be exported.
 
@@ -46,7 +46,10 @@ def to_lightgbm(clf: DualBoostClassifier) -> lightgbm.Booster:
         raise UnsupportedModelError("clf has learners that are not trees; only trees make a LightGBM model.")
     categories = [known.tolist() for _, known in sorted(clf.fitted_.encoder.categories.items())]
     n_outputs = clf.fitted_.task.n_outputs
-    text = format_model(*found, clf.n_features_in_, _names(clf), categories or None, _objective(clf), n_outputs)
+    trees, scales = found
+    if n_outputs > 1:
+        scales = scales * clf.fitted_.calibration.slope
+    text = format_model(trees, scales, clf.n_features_in_, _names(clf), categories or None, _objective(clf), n_outputs)
     return lightgbm.Booster(model_str=text)
 
 

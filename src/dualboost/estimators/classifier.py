@@ -53,8 +53,9 @@ class DualBoostClassifier(InspectionMixin, PredictionMixin, ClassifierMixin, Bas
     those that are missed least are eliminated, and each tree that remains is grown once more against all others.
 
     With more than two classes, a leaf has a value for each class, so that one tree serves them all; the loss is the
-    cross-entropy, and the scores are log-probabilities up to a number that the classes of a row share. That is what
-    "logistic" does; the other formulations are for two classes.
+    cross-entropy, and the scores are log-probabilities up to a number that the classes of a row share. Under the
+    formulations of the paper, and most of their family, a tree votes for one class and has a weight, and a margin is
+    the score of a row's own class minus the best other one.
 
     Parameters
     ----------

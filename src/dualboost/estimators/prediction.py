@@ -32,10 +32,12 @@ class PredictionMixin(FittedAttributes):
         return self.fitted_.predict(features)
 
     def decision_function(self, X: Any) -> Vector:
-        """The score of the second class; with more than two classes, a score for each, whose softmax are probabilities.
+        """The score of the second class; with more than two classes, a score for each.
 
         Under "logistic" it is the log-odds of the second class; where the leaves of another loss are corrected, the
-        sum of their values and the intercept; elsewhere the normalised margin, in [-1, 1].
+        sum of their values and the intercept; elsewhere the normalised margin, in [-1, 1]. With more than two classes,
+        under "logistic" the softmax of the scores are the probabilities; elsewhere a score is the share of the weights
+        that vote for the class.
         """
         features = self._features(X)
         return self.fitted_.scores(features)
@@ -46,7 +48,8 @@ class PredictionMixin(FittedAttributes):
         Elsewhere they are a logistic curve of the score, fitted to rows that the trees were not grown on: the held-out
         rows, or both halves of the training rows, each scored by trees of the other half; see ``calibration``.
         ``predict`` then goes by the sign of the score, as the papers do, not by the probability: if one class is rare,
-        the class predicted may have a probability below one half, as with scikit-learn's ``SVC``.
+        the class predicted may have a probability below one half, as with scikit-learn's ``SVC``. With more than two
+        classes the curve is the softmax of the scores times a slope.
         """
         features = self._features(X)
         return self.fitted_.probabilities(features)
