@@ -102,7 +102,7 @@ def test_killed_again_and_again_and_resumed(reference, tmp_path):
         "run_study(SMALL, sys.argv[1])"
     )
     rng = random.Random(0)
-    for _ in range(how_many(2, 5)):
+    for _ in range(how_many(1, 5)):
         process = subprocess.Popen(
             [sys.executable, "-c", script, str(tmp_path)], env=os.environ, start_new_session=True
         )

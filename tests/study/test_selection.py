@@ -15,7 +15,7 @@ def sample(n, seed):
 
 
 def test_the_features_that_decide_are_found_and_few_others():
-    chosen = select_features(*sample(600, 0), *sample(300, 1), seed=0)
+    chosen = select_features(*sample(how_many(300, 600), 0), *sample(300, 1), seed=0)
     assert {3, 7} <= set(chosen.tolist())
     assert len(chosen) <= 4
     assert (np.diff(chosen) > 0).all()
