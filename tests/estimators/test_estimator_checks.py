@@ -10,7 +10,7 @@ from dualboost import DualBoostClassifier
 from dualboost.formulations import FORMULATIONS
 
 from ..conftest import ALL_FORMULATIONS, has_no_C
-from ..thoroughness import every
+from ..thoroughness import every, how_many
 
 
 def estimator(name):
@@ -19,7 +19,7 @@ def estimator(name):
     Where leaves are corrected, fewer trees than the default, which take less time.
     """
     if FORMULATIONS[name].corrects == "leaves":
-        return DualBoostClassifier(name, max_trees=10)
+        return DualBoostClassifier(name, max_trees=how_many(5, 10))
     return DualBoostClassifier(name, max_depth=5) if has_no_C(name) else DualBoostClassifier(name)
 
 
