@@ -55,6 +55,12 @@ def test_leaves_or_trees_are_corrected(run, tables):
     assert "use corrects='trees'" in refused.stderr
 
 
+def test_classes_may_be_balanced(run, tables):
+    assert run(*FIT, "--max-trees", "3", "--class-weight", "balanced").returncode == 0
+    assert load_model(tables / "model.json").class_weight == "balanced"
+    assert run(*FIT, "--class-weight", "heavy").returncode == 2
+
+
 def test_columns_may_be_dropped(run, tables):
     run(*FIT, "--drop", "side", "--drop", "a")
     assert list(load_model(tables / "model.json").feature_names_in_) == ["b", "c", "d"]

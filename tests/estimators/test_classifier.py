@@ -178,6 +178,13 @@ def test_validation_is_recorded_and_stops(twonorm):
     assert (clf.duals_ == 0).sum() >= N_ROWS // 4
 
 
+def test_early_stopping_holds_out_a_tenth_by_itself(twonorm):
+    options = {"max_trees": 5, "n_iter_no_change": 2, "random_state": 0}
+    alone, told = (DualBoostClassifier(validation_fraction=share, **options).fit(*twonorm) for share in (None, 0.1))
+    np.testing.assert_array_equal(alone.history_["validation_score"], told.history_["validation_score"])
+    assert (alone.duals_ == 0).sum() >= N_ROWS // 10
+
+
 def test_early_stopping_without_full_masters_polishes_what_it_keeps(formulation_shape, twonorm):
     X, y = twonorm
     clf = DualBoostClassifier(
@@ -269,7 +276,7 @@ def test_verbose_is_silent_when_piped(capsys, twonorm):
         ({"tol": 0.0}, "tol=0.0"),
         ({"solver": SolverOptions("gurobi")}, "master='gurobi'"),
         ({"validation_fraction": 1.5}, "validation_fraction=1.5"),
-        ({"n_iter_no_change": 5}, "set validation_fraction"),
+        ({"scoring": "roc_auc"}, "set validation_fraction"),
         ({"n_iter_no_change": 0, "validation_fraction": 0.1}, "n_iter_no_change=0"),
         ({"time_limit": -1}, "time_limit=-1"),
         ({"verbose": -1}, "verbose=-1"),

@@ -15,6 +15,7 @@ from .._typing import Features, Vector
 from ..data.features import FeatureEncoder, as_features
 from ..tasks import Task, read_target
 from ..tasks.labels import require_no_gaps
+from .class_weights import weigh_classes
 from .parameters import as_sample_weight
 
 CHECKS: dict[str, Any] = {"accept_sparse": "csr", "dtype": np.float64, "ensure_all_finite": "allow-nan"}
@@ -30,7 +31,7 @@ class TrainingSet:
     features: Features
     targets: Vector
     weights: Vector
-    """The multiplicity of each row."""
+    """The multiplicity of each row, times the weight of its class."""
     feature_names: NDArray[Any] | None
 
 
@@ -56,6 +57,7 @@ def read_training_set(estimator: Any, tasks: Sequence[type[Task]], X: Any, y: An
     task, targets = read_target(y, tasks)
     weights = as_sample_weight(sample_weight, len(targets))
     task.require_trainable(targets[weights > 0])
+    weights = weigh_classes(estimator.class_weight, task.labels(targets), weights)
     return TrainingSet(
         task=task,
         encoder=encoder,
