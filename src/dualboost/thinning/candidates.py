@@ -29,10 +29,14 @@ REFIT, IMITATE = "refit", "imitate"
 """Leaves that are fitted to y, and leaves that are fitted to the model's own probabilities."""
 
 
-def prices_for(n_leaves: int, knows_others: bool) -> list[tuple[str, float]]:
-    """What leaves are fitted to, and C, for a model with so many leaves."""
+def prices_for(n_leaves: int, knows_others: bool, n_classes: int = 2) -> list[tuple[str, float]]:
+    """What leaves are fitted to, and C, for a model with so many leaves and classes.
+
+    The more classes, the smaller is the share of the loss that a class's values see, and the larger the best C.
+    """
     to_labels = CS if knows_others else ()  # rows that the trees were grown on make a fit to y look better than it is
-    prices = [*((REFIT, C) for C in to_labels), *((IMITATE, C) for C in IMITATING_CS)]
+    scale = 0.5 * n_classes
+    prices = [*((REFIT, scale * C) for C in to_labels), *((IMITATE, scale * C) for C in IMITATING_CS)]
     return prices if n_leaves <= MANY_LEAVES else prices[1::2]
 
 

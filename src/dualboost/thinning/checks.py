@@ -32,8 +32,8 @@ def two_classes(model: Any) -> NDArray[Any]:
         n = f"{len(classes)} outputs" if isinstance(classes, list) else f"{len(classes)} classes"
         raise UnsupportedModelError(
             f"model {type(model).__name__} has {n}; models of this kind can be thinned if they have two classes. With "
-            "more classes these can: XGBoost, LightGBM, CatBoost, scikit-learn's forests and gradient boosting, "
-            "DualBoostClassifier."
+            "more classes these can: XGBoost, LightGBM, CatBoost, scikit-learn's forests, bagging and gradient "
+            "boosting, DualBoostClassifier."
         )
     return np.asarray(classes)
 

@@ -90,7 +90,7 @@ class Refitting:
         n_members = min(trial.adapter.n_members for trial in self.trials.trials)
         sizes = sizes_below(self.adapter.n_members, self._most)
         seen: dict[Key, list[Seen]] = defaultdict(list)
-        prices = prices_for(int(self.adapter.n_leaves.sum()), self.trials.is_honest)
+        prices = prices_for(int(self.adapter.n_leaves.sum()), self.trials.is_honest, len(self.adapter.classes))
         with ProgressBar(len(prices) * len(all_candidates), enabled=self.shows_progress, unit="path") as progress:
             for candidates in all_candidates:
                 for size in (s for s in sizes if s <= n_members):

@@ -60,8 +60,8 @@ def thin(
     ----------
     model : fitted classifier, or list of classifiers of two classes
         A model of scikit-learn (boosting, forests, bagging), XGBoost, LightGBM, CatBoost or dualboost; not changed.
-        With more than two classes: XGBoost, LightGBM, CatBoost, dualboost, scikit-learn's forests and gradient
-        boosting. Where every class has trees of its own, whole rounds of these are kept or dropped.
+        With more than two classes: XGBoost, LightGBM, CatBoost, dualboost, scikit-learn's forests, bagging
+        and gradient boosting. Where every class has trees of its own, whole rounds of these are kept or dropped.
     X, y, sample_weight : the rows to thin on, their classes and multiplicities (default: 1)
     tolerance : float, default=0.0
         The loss of validation accuracy, or of the score that ``scoring`` names, that is allowed; the smallest ensemble

@@ -38,9 +38,7 @@ class CatBoostModel(Adapter):
         self._key = "oblivious_trees" if "oblivious_trees" in self._json else "trees"
         scale, bias = self._json["scale_and_bias"]
         self._bias = np.array(bias, dtype=float)
-        self._values = [
-            np.array(list(_leaves(tree)), dtype=float).reshape(-1, len(bias)) for tree in self._json[self._key]
-        ]
+        self._values = [np.array(_leaves(tree), dtype=float).reshape(-1, len(bias)) for tree in self._json[self._key]]
         """For each tree a row for each leaf; a column for each class if there are more than two."""
         self.weights = np.full(len(self._values), float(scale))
         self.n_leaves = np.array([len(values) for values in self._values], dtype=np.intp)
@@ -122,15 +120,9 @@ def _as_json(model: Any) -> dict[str, Any]:
         return read
 
 
-def _leaves(tree: dict[str, Any]) -> Iterator[Any]:
-    """The leaf values in the order of CatBoost's leaf indices: from left to right."""
-    if "leaf_values" in tree:
-        yield from tree["leaf_values"]
-    elif "value" in tree:
-        yield tree["value"]
-    else:
-        yield from _leaves(tree["left"])
-        yield from _leaves(tree["right"])
+def _leaves(tree: dict[str, Any]) -> list[Any]:
+    """The leaf values in the order of CatBoost's leaf indices, all classes of a leaf next to each other."""
+    return tree["leaf_values"] if "leaf_values" in tree else [node["value"] for node in _leaf_nodes(tree)]
 
 
 def _write(tree: dict[str, Any], values: Scores) -> None:
@@ -138,13 +130,19 @@ def _write(tree: dict[str, Any], values: Scores) -> None:
     if "leaf_values" in tree:
         tree["leaf_values"] = values.ravel().tolist()
         return
-    left = iter(values.tolist())
+    for node, own in zip(_leaf_nodes(tree), values.tolist(), strict=True):
+        node["value"] = own
 
-    def write(node: dict[str, Any]) -> None:
-        if "value" in node:
-            node["value"] = next(left)
-        else:
-            write(node["left"])
-            write(node["right"])
 
-    write(tree)
+def _leaf_nodes(node: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """The leaves of a tree that is not symmetric, in the order of CatBoost's leaf indices.
+
+    From left to right, but where one child only is a leaf, it comes before the leaves of the other.
+    """
+    if "value" in node:
+        yield node
+        return
+    left, right = node["left"], node["right"]
+    is_right_first = "value" in right and "value" not in left
+    for child in (right, left) if is_right_first else (left, right):
+        yield from _leaf_nodes(child)

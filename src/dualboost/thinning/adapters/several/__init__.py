@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from ...base import Adapter
+from .averages import BaggingClassesAdapter, ForestClassesAdapter
 from .catboost import CatBoostClassesAdapter
-from .forest import ForestClassesAdapter
 from .gradient_boosting import GradientBoostingClassesAdapter
 from .hist_gradient_boosting import HistGradientBoostingClassesAdapter
 from .lightgbm import LightGBMClassesAdapter
@@ -14,6 +14,7 @@ from .xgboost import XGBoostClassesAdapter
 CLASS_ADAPTERS: list[type[Adapter]] = [
     OwnClassesAdapter,
     ForestClassesAdapter,
+    BaggingClassesAdapter,
     GradientBoostingClassesAdapter,
     HistGradientBoostingClassesAdapter,
     XGBoostClassesAdapter,
