@@ -34,6 +34,7 @@ from dualboost.thinning.class_members import ClassLeaves
 from dualboost.thinning.reading import read_rows
 
 from ..several_classes import three_classes
+from ..thoroughness import every
 
 XGB = {"n_estimators": 12, "max_depth": 2, "learning_rate": 0.5, "n_jobs": 1}
 LGB = {"n_estimators": 12, "num_leaves": 5, "min_child_samples": 5, "n_jobs": 1, "verbose": -1}
@@ -95,7 +96,13 @@ OURS_INSTEAD = ("random forest", "extra trees", "bagging", "hist gradient boosti
 """Models whose libraries cannot hold refitted leaves."""
 
 
-@pytest.fixture(scope="module", params=FITS)
+FEW = (
+    *("xgboost", "xgboost, parallel trees", "lightgbm", "catboost, lossguide", "random forest"),
+    *("hist gradient boosting", "ours"),
+)
+
+
+@pytest.fixture(scope="module", params=every(FITS, FEW))
 def name(request):
     return request.param
 
@@ -285,6 +292,14 @@ def test_folds_of_models_like_it_and_words_as_classes():
     assert result.judged_on.startswith("3 folds of X")
     assert set(result.model.predict(X_NEW)) <= set(WORDS)
     assert (result.model.predict(X_NEW) == WORDS[Y_NEW]).mean() > 0.8
+
+
+def test_a_class_without_rows_is_told():
+    model, is_there = FITS["lightgbm"](X, Y), Y != 2
+    with pytest.warns(ThinningWarning, match="knows by heart"):
+        result = thin(model, X[is_there], Y[is_there], tolerance=0.1, random_state=0)
+    assert "a class of the model has no rows" in result.judged_on
+    np.testing.assert_allclose(result.model.predict_proba(X_NEW), promised(model, result), atol=1e-6)
 
 
 def test_the_score_told_is_that_of_the_model_returned():

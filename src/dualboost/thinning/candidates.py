@@ -32,10 +32,10 @@ REFIT, IMITATE = "refit", "imitate"
 def prices_for(n_leaves: int, knows_others: bool, n_classes: int = 2) -> list[tuple[str, float]]:
     """What leaves are fitted to, and C, for a model with so many leaves and classes.
 
-    The more classes, the smaller is the share of the loss that a class's values see, and the larger the best C.
+    Ridges mean as much for one of K evenly likely classes as for two, as in ``LogisticBoost.size_of``.
     """
     to_labels = CS if knows_others else ()  # rows that the trees were grown on make a fit to y look better than it is
-    scale = 0.5 * n_classes
+    scale = n_classes**2 / (4.0 * (n_classes - 1))
     prices = [*((REFIT, scale * C) for C in to_labels), *((IMITATE, scale * C) for C in IMITATING_CS)]
     return prices if n_leaves <= MANY_LEAVES else prices[1::2]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -50,8 +51,8 @@ class ClassAdapter(Adapter):
             for own, size in zip(self.leaf_numbers(X), sizes, strict=True)
         ]
         rows = ClassRows(self.members, leaves, labels, counts, np.zeros((len(labels), self.members.n_classes)))
-        everything = np.arange(self.n_members)
-        return ClassRows(self.members, leaves, labels, counts, rows.scores(everything, self.weights, self.intercept))
+        full_scores = rows.scores(np.arange(self.n_members), self.weights, self.intercept)
+        return replace(rows, full_scores=full_scores)
 
     def leaf_path(self, rows: ClassRows) -> ClassLeafPath:
         return RoundLeafPath(rows) if self.trees_per_member > 1 else ClassLeafPath(rows)

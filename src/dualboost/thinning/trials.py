@@ -79,7 +79,10 @@ def folds(adapter: Adapter, X: Any, y: Any, sample_weight: Any, random_state: An
     counts = as_sample_weight(sample_weight, len(labels))
     seed = FOLDS_SEED if random_state is None else random_state
     present = _sampled(np.flatnonzero(counts > 0), labels, seed)
-    if np.unique(labels[present], return_counts=True)[1].min() < FOLDS:
+    classes, sizes = np.unique(labels[present], return_counts=True)
+    if len(classes) < len(adapter.classes):
+        return "a class of the model has no rows"
+    if sizes.min() < FOLDS:
         return f"a class has fewer than {FOLDS} rows"
     parts = StratifiedKFold(FOLDS, shuffle=True, random_state=seed).split(present, labels[present])
     trials = []
