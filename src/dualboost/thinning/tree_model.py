@@ -78,8 +78,9 @@ class ThinnedTreesClassifier(ClassifierMixin, BaseEstimator):
             if self._vectors is None:
                 text = format_model(self.trees, np.asarray(self.weights), self.n_features)
             else:
-                n_classes = self._vectors.n_outputs
-                text = format_model(*self._vectors.scaled_trees(), self.n_features, n_classes=n_classes)
+                scaled = self._vectors.scaled_trees()
+                assert scaled is not None, "all members are trees"
+                text = format_model(*scaled, self.n_features, n_classes=self._vectors.n_outputs)
             self._booster = lightgbm.Booster(model_str=text)
         return self._booster
 
@@ -91,7 +92,12 @@ class ThinnedTreesClassifier(ClassifierMixin, BaseEstimator):
         if not hasattr(self, "_ensemble"):
             weights, intercept = np.asarray(self.weights), np.asarray(self.intercept)
             self._ensemble = VectorEnsemble(
-                self.trees, weights, 0.0, self.n_features, intercept=intercept, is_normalised=False
+                self.trees,
+                weights,
+                np.zeros_like(intercept),
+                self.n_features,
+                intercept=intercept,
+                is_normalised=False,
             )
         return self._ensemble
 
