@@ -1,0 +1,166 @@
+"""Losses for targets that are numbers, over the values of leaves or over one weight a tree, with a free intercept.
+
+With F(x) = b + sum_t v_t[leaf_t(x)], M the total of the multiplicities and P_i = C c_i/M the price of a row::
+
+    min  1/2 |v|^2 + sum_i P_i loss(y_i, F(x_i))                                      (``corrects="leaves"``)
+    min  sum_j w_j + sum_i P_i loss(y_i, b + sum_j w_j h_j(x_i)),   w >= 0            (``corrects="trees"``)
+
+    max  -sum_i g_i(u_i) - 1/2 |e|^2,  or s.t. e_j <= 1   with e the sums of u over leaves, or the edges of the trees
+    s.t. u in its box,   sum_i u_i = 0
+
+The operator of the task is the identity, so y stands in the terms g. Weights of trees have a price each, so that columns
+must be of one size: votes are in [-1, 1], and hard votes, which are -1 or +1, have the largest edge that such a tree can
+have. With the absolute loss that is the linear programme of Demiriz, Bennett & Shawe-Taylor, "Linear programming boosting
+via column generation", Machine Learning 46 (2002), section 9.
+
+C: the price of the mean loss, above 0; it depends neither on the number of rows nor on the scale of the weights. Targets
+are standardised before the fit (``tasks/numbers.py``), so it does not depend on the scale of y either.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import dataclass, replace
+from typing import ClassVar, NamedTuple
+
+import numpy as np
+
+from .._typing import Vector
+from ..algebra.rows import Rows
+from ..errors import InvalidParameterError
+from .base import Formulation
+from .programme import Programme
+from .terms import LinearTerm, PoissonTerm, QuadraticTerm, RowTerm
+from .weight_sets import Cone
+
+DEFAULT_RIDGE = 5.0
+"""The ridge of the default C, where the loss is a sum over distinct rows and targets have a deviation of one."""
+GROWING_RIDGES = (1.0, 5.0, 30.0)
+"""The ridges, likewise, that trees are grown with: the one that is nearest to the ridge asked for."""
+LARGEST_RIDGE, SMALLEST_RIDGE = 100.0, 0.3
+"""The ends of the grid, as ridges where the loss is a sum over the rows."""
+
+
+class RowLoss(NamedTuple):
+    """The box of the duals, and the term."""
+
+    lower: Vector
+    upper: Vector
+    term: RowTerm
+
+
+@dataclass
+class NumberLoss(Formulation):
+    """A loss for numbers: a subclass states its box and its term."""
+
+    objective_sign: ClassVar[int] = 1
+    corrects: ClassVar[str] = "leaves"
+    has_intercept: ClassVar[bool] = True
+    is_scale_free: ClassVar[bool] = True
+    normalises_scores: ClassVar[bool] = False
+    link: ClassVar[str] = "identity"
+    """What the scores are: the target itself, or its logarithm ("log")."""
+
+    @abstractmethod
+    def row_loss(self, y: Vector, prices: Vector) -> RowLoss:
+        """The loss of rows with these targets and prices."""
+
+    def programme(self, rows: Rows, n_columns: int) -> Programme:
+        prices = rows.counts * (self.strength / rows.n_samples)
+        return Programme(rows, *self.row_loss(rows.values, prices), Cone(cost=1.0), size=float(prices.sum()))
+
+    def size_of(self, rows: Rows) -> float:
+        """The number of distinct rows."""
+        return float(rows.n_data)
+
+    def default_C(self, n_samples: float) -> float:
+        return n_samples / DEFAULT_RIDGE
+
+    def for_growing(self, rows: Rows) -> Formulation:
+        n_rows = self.size_of(rows)
+        ridge = min(GROWING_RIDGES, key=lambda one: abs(np.log(one * self.strength / n_rows)))
+        return replace(self, C=n_rows / ridge)
+
+    def C_grid(self, n_samples: float, k: int = 10) -> Vector:
+        return n_samples / np.geomspace(LARGEST_RIDGE, SMALLEST_RIDGE, k)
+
+
+@dataclass
+class SquaredLoss(NumberLoss):
+    """loss = (y - F)^2/2: u is free, g(u) = u^2/(2P) - y u. The scores are means."""
+
+    name: ClassVar[str] = "squared"
+    title: ClassVar[str] = "Squared loss"
+    optimises: ClassVar[str] = "half the squared error plus half the squared norm of all leaf values"
+    meaning_of_C: ClassVar[str] = "the price of the mean loss, above 0 (default: distinct rows / 5)"
+    use: ClassVar[str] = "The default: means."
+
+    def row_loss(self, y: Vector, prices: Vector) -> RowLoss:
+        free = np.full_like(y, np.inf)
+        return RowLoss(-free, free, QuadraticTerm(-y, 1.0 / prices, np.zeros_like(y)))
+
+
+@dataclass
+class HuberLoss(NumberLoss):
+    """loss = (y - F)^2/2 up to an error of delta, and linear beyond: |u| <= delta P, g(u) = u^2/(2P) - y u.
+
+    ``delta`` is in deviations of y. Huber, "Robust estimation of a location parameter", Ann. Math. Statist. 35 (1964).
+    """
+
+    delta: float = 1.0
+
+    name: ClassVar[str] = "huber"
+    title: ClassVar[str] = "Huber loss"
+    optimises: ClassVar[str] = "the squared error of small errors, the absolute error of large ones, plus a ridge"
+    meaning_of_C: ClassVar[str] = "the price of the mean loss, above 0 (default: distinct rows / 5)"
+    use: ClassVar[str] = "Means, with outliers in y."
+
+    def __post_init__(self) -> None:
+        if not (isinstance(self.delta, (int, float)) and 0 < self.delta < np.inf):
+            raise InvalidParameterError(f"delta={self.delta!r} must be a number above 0, in deviations of y; try 1.")
+
+    def row_loss(self, y: Vector, prices: Vector) -> RowLoss:
+        bound = self.delta * prices
+        return RowLoss(-bound, bound, QuadraticTerm(-y, 1.0 / prices, np.zeros_like(y)))
+
+
+@dataclass
+class QuantileLoss(NumberLoss):
+    """loss = tau (y - F) above F and (1 - tau) (F - y) below: (tau-1) P <= u <= tau P, g(u) = -y u.
+
+    Koenker & Bassett, "Regression quantiles", Econometrica 46 (1978). ``quantile`` is tau, inside (0, 1); one half is
+    half of the absolute error, and the scores are medians.
+    """
+
+    quantile: float = 0.5
+
+    name: ClassVar[str] = "quantile"
+    title: ClassVar[str] = "Quantile loss"
+    optimises: ClassVar[str] = "the pinball loss plus half the squared norm of all leaf values"
+    meaning_of_C: ClassVar[str] = "the price of the mean loss, above 0 (default: distinct rows / 5)"
+    use: ClassVar[str] = "Medians and other quantiles."
+
+    def __post_init__(self) -> None:
+        if not (isinstance(self.quantile, (int, float)) and 0 < self.quantile < 1):
+            raise InvalidParameterError(f"quantile={self.quantile!r} must be a number above 0 and below 1.")
+
+    def row_loss(self, y: Vector, prices: Vector) -> RowLoss:
+        return RowLoss((self.quantile - 1.0) * prices, self.quantile * prices, LinearTerm(y, np.zeros_like(y)))
+
+
+@dataclass
+class PoissonLoss(NumberLoss):
+    """loss = exp(F) - y F, the deviance of counts: u <= P y, g(u) = P (q log q - q) with q = y - u/P.
+
+    The scores are logarithms of means. McCullagh & Nelder, "Generalized linear models", Chapman & Hall (1989).
+    """
+
+    name: ClassVar[str] = "poisson"
+    title: ClassVar[str] = "Poisson loss"
+    optimises: ClassVar[str] = "the deviance of counts plus half the squared norm of all leaf values"
+    meaning_of_C: ClassVar[str] = "the price of the mean loss, above 0 (default: distinct rows / 5)"
+    use: ClassVar[str] = "Counts and rates, which are never negative."
+    link: ClassVar[str] = "log"
+
+    def row_loss(self, y: Vector, prices: Vector) -> RowLoss:
+        return RowLoss(np.full_like(y, -np.inf), prices * y, PoissonTerm(y, prices))

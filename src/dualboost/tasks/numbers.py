@@ -1,0 +1,161 @@
+"""Targets that are numbers: rows of A are the outputs of learners themselves.
+
+Targets are standardised before the fit and scores are scaled back, so that a fit does not depend on the unit of y:
+y -> a y + b makes the predictions a F + b. Under a logarithmic link targets are divided by their mean only.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._typing import Integers, Matrix, Vector
+from ..algebra.columns import Columns
+from ..algebra.rows import Rows
+from ..errors import InvalidDataError
+from ..formulations.base import Formulation
+from ..formulations.programme import Programme
+from .base import Task
+
+
+@dataclass(frozen=True, eq=False)
+class Identity:
+    """T for numbers."""
+
+    n_rows: int
+
+    def apply(self, outputs: Vector) -> Vector:
+        return outputs
+
+    def adjoint(self, u: Vector) -> Vector:
+        return u
+
+    def intercepts(self) -> Matrix:
+        return np.ones((1, self.n_rows))
+
+    def scores(self, margins: Vector) -> Vector:
+        return margins
+
+    def rows_of_A(self, rows: Rows) -> Rows:
+        return rows
+
+    def divided(self, u: Vector) -> Vector:
+        return u
+
+    def duals_of_rows(self, u: Vector) -> Vector:
+        return u
+
+    def programme(self, formulation: Formulation, columns: Columns, rows: Rows, n_columns: int) -> Programme:
+        return formulation.programme_over(columns, n_columns)
+
+
+@dataclass(frozen=True, eq=False)
+class Numbers(Task):
+    """Regression: a prediction is ``centre + scale * score``."""
+
+    centre: float
+    scale: float
+
+    name: ClassVar[str] = "numbers"
+
+    @classmethod
+    def takes(cls, y: NDArray[Any]) -> bool:
+        return y.dtype.kind in "biuf"
+
+    @classmethod
+    def read(cls, y: NDArray[Any]) -> tuple[Numbers, Vector]:
+        numbers = _as_numbers(y)
+        centre = float(numbers.mean())
+        largest = float(np.abs(numbers - centre).max())
+        scale = largest * float(np.sqrt(np.mean(((numbers - centre) / largest) ** 2))) if largest > 0 else 1.0
+        task = cls(centre, scale)
+        return task, task._standardised(numbers)
+
+    def _standardised(self, numbers: Vector) -> Vector:
+        return np.asarray((numbers - self.centre) / self.scale)
+
+    def encode(self, y: Any, n_rows: int) -> Vector:
+        numbers = _as_numbers(np.asarray(y))
+        if len(numbers) != n_rows:
+            raise InvalidDataError(f"y has {len(numbers)} entries and X has {n_rows} rows.")
+        return self._standardised(numbers)
+
+    def require_trainable(self, targets: Vector) -> None:
+        if not len(targets):
+            raise InvalidDataError("No row has a positive sample_weight to train on.")
+
+    def groups(self, targets: Vector) -> Integers | None:
+        return None
+
+    def operator(self, targets: Vector) -> Identity:
+        return Identity(len(targets))
+
+    def baseline(self, targets: Vector, rows: Rows) -> float:
+        return 0.0
+
+    def quality(self, scores: Vector, targets: Vector, rows: Rows) -> float:
+        """The share of the variance of y that the predictions explain."""
+        true, found = self.labels(targets), self.decode(scores)
+        mean = rows.dot(true, rows.counts) / rows.n_samples
+        spread = rows.dot((true - mean) ** 2, rows.counts)
+        return 1.0 - rows.dot((true - found) ** 2, rows.counts) / spread if spread > 0 else 0.0
+
+    def calibrate(self, scores: Vector, targets: Vector, counts: Vector) -> None:
+        return None
+
+    def identity_calibration(self) -> None:
+        return None
+
+    def decode(self, scores: Vector) -> Vector:
+        return np.asarray(self.centre + self.scale * scores)
+
+    def labels(self, targets: Vector) -> Vector:
+        return np.asarray(self.centre + self.scale * targets)
+
+    def probabilities(self, scores: Vector, calibration: Any) -> Matrix:
+        raise NotImplementedError("numbers have no probabilities")
+
+    def margins(self, scores: Vector, targets: Vector) -> Vector:
+        """How far the prediction is above y."""
+        return np.asarray(self.scale * (scores - targets))
+
+
+@dataclass(frozen=True, eq=False)
+class Counts(Numbers):
+    """Numbers of at least zero, whose logarithm the scores are: a prediction is ``scale * exp(score)``."""
+
+    name: ClassVar[str] = "counts"
+
+    @classmethod
+    def read(cls, y: NDArray[Any]) -> tuple[Numbers, Vector]:
+        numbers = _as_numbers(y)
+        if (numbers < 0).any():
+            row = int(np.flatnonzero(numbers < 0)[0])
+            raise InvalidDataError(
+                f"y has a negative number, {numbers[row]:g} in row {row}; loss='poisson' is for counts and rates of at "
+                "least zero. Choose another loss, such as 'squared'."
+            )
+        if not (numbers > 0).any():
+            raise InvalidDataError("y is zero in all rows; loss='poisson' needs some that are not.")
+        task = cls(0.0, float(numbers.mean()))
+        return task, task._standardised(numbers)
+
+    def decode(self, scores: Vector) -> Vector:
+        return np.asarray(self.scale * np.exp(scores))
+
+
+def _as_numbers(y: NDArray[Any]) -> Vector:
+    """y in double precision; whole numbers beyond its precision lose no more than their last digits."""
+    if y.ndim != 1:
+        raise InvalidDataError(f"y has {y.ndim} dimensions; it must have one number for each row.")
+    try:
+        numbers = y.astype(np.float64)
+    except (TypeError, ValueError) as error:
+        raise InvalidDataError(f"y holds {y.dtype}, not numbers, which a regressor learns.") from error
+    if not np.isfinite(numbers).all():
+        row = int(np.flatnonzero(~np.isfinite(numbers))[0])
+        raise InvalidDataError(f"y is {numbers[row]} in row {row}; every row needs a finite number: drop such rows.")
+    return numbers
