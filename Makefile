@@ -13,7 +13,9 @@ BIN    := $(VENV)/bin
 #- pip would compile what it installs on one core; compileall takes all of them.
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --editable
 COMPILE := $(BIN)/python -m compileall -qq -j 0 $(VENV)/lib >/dev/null 2>&1 || true
-PYTEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist worksteal
+#- Threads that wait would spin, and take the cores from the other tests.
+THREADS := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 OMP_WAIT_POLICY=passive
+PYTEST := $(THREADS) $(BIN)/python -m pytest -n auto --dist worksteal
 
 .DEFAULT_GOAL := help
 .PHONY: help demo thin test test-all test-browser lint types pytest docs bench clean

@@ -21,8 +21,8 @@ from dualboost.datasets import make_ringnorm
 OUT = Path("out")
 
 
-def main() -> None:
-    X, y = make_ringnorm(10_000, random_state=0)
+def main(n_rows: int = 10_000) -> None:
+    X, y = make_ringnorm(n_rows, random_state=0)
     y = (y > 0).astype(int)
     X, X_test, y, y_test = train_test_split(X, y, test_size=0.3, random_state=0, stratify=y)
     X_train, X_val, y_train, y_val = train_test_split(X, y, test_size=0.3, random_state=0, stratify=y)

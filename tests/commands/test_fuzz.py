@@ -11,7 +11,7 @@ from dualboost.errors import DualBoostError
 
 from ..thoroughness import how_many
 
-N_READ, N_FITTED = how_many(2_000, 20_000), how_many(100, 1_000)
+N_READ, N_FITTED = how_many(1_000, 20_000), how_many(50, 1_000)
 PARTS = how_many(2, 10)
 WORDS = [b"nan", b"inf", b"-inf", b"1e999", b"9" * 400, b"", b'"', b"\x00", b"\xff", b"\n", b",", b";", b"\r", b"True"]
 WORDS += [b"2020-01-01", b"0x1F", b"1_000", "日本".encode(), b"-", b"'", b"1,2", b"\t", b" ", b"NA", b"y", b"x"]

@@ -55,6 +55,12 @@ def test_leaves_or_trees_are_corrected(run, tables):
     assert "use corrects='trees'" in refused.stderr
 
 
+def test_classes_may_be_balanced(run, tables):
+    assert run(*FIT, "--max-trees", "3", "--class-weight", "balanced").returncode == 0
+    assert load_model(tables / "model.json").class_weight == "balanced"
+    assert run(*FIT, "--class-weight", "heavy").returncode == 2
+
+
 def test_columns_may_be_dropped(run, tables):
     run(*FIT, "--drop", "side", "--drop", "a")
     assert list(load_model(tables / "model.json").feature_names_in_) == ["b", "c", "d"]
@@ -133,12 +139,12 @@ def test_booleans_mean_the_same_in_python(run, tmp_path):
 
 
 @pytest.mark.filterwarnings("default::dualboost.errors.DataWarning")
-def test_likely_mistakes_are_told(start, tables):
+def test_likely_mistakes_are_told(run, tables):
     frame = pd.read_csv(tables / "train.csv").assign(id=[f"u{k}" for k in range(300)])
     frame["b"] = frame["b"].astype(object)
     frame.loc[17, "b"] = "oops"
     frame.to_csv(tables / "train.csv", index=False)
-    done = start(*FIT)
+    done = run(*FIT)
     assert done.returncode == 0
     assert "column 'b' is text, as row 18 has 'oops'; its numbers become categories" in done.stderr
     assert "column 'id' has 300 different values in 300 rows; leave it out with --drop?" in done.stderr

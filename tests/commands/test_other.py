@@ -124,11 +124,11 @@ def test_completion_scripts(shell, run):
     assert "_DUALBOOST_COMPLETE" in run("completion", shell).stdout
 
 
-def test_errors_are_one_line_and_exit_codes_tell(start, tmp_path):
+def test_errors_are_one_line_and_exit_codes_tell(start, run, tmp_path):
     missing = start("predict", "model.json", "new.csv")
     assert (missing.returncode, missing.stderr.count("\n")) == (1, 1)
-    assert start("fit").returncode == 2
+    assert run("fit").returncode == 2
     assert "Traceback" not in missing.stderr
-    debugged = start("--debug", "predict", "model.json", "new.csv")
+    debugged = run("--debug", "predict", "model.json", "new.csv")
     assert debugged.returncode == 1
     assert "Traceback" in debugged.stderr

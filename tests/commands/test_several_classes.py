@@ -33,14 +33,14 @@ def model(run, tables):
     return tables / "model.json"
 
 
-def test_fit_tells_an_intercept_for_each_class(start, tables):
-    done = start(*FIT, "--json")
+def test_fit_tells_an_intercept_for_each_class(run, tables):
+    done = run(*FIT, "--json")
     assert done.stderr == ""
     figures = json.loads(done.stdout)
     fitted = load_model(tables / "model.json")
     assert figures["intercept"] == fitted.intercept_.tolist()
     assert fitted.classes_.tolist() == NAMES.tolist()
-    lines = start(*FIT).stdout.splitlines()
+    lines = run(*FIT).stdout.splitlines()
     intercepts = next(line for line in lines if line.startswith("intercept")).removeprefix("intercept").split(",")
     np.testing.assert_allclose(np.array(intercepts, dtype=float), fitted.intercept_, rtol=1e-3)
 
@@ -122,10 +122,10 @@ def test_show_trees_and_rules(run, model):
 
 
 @pytest.mark.parametrize("target", ["id", "a"])
-def test_targets_that_are_no_classes(target, start, tables):
+def test_targets_that_are_no_classes(target, run, tables):
     frame = pd.read_csv(tables / "train.csv").assign(id=range(300))
     frame.dropna().to_csv(tables / "train.csv", index=False)
-    done = start("fit", "train.csv", "--target", target)
+    done = run("fit", "train.csv", "--target", target)
     assert done.returncode == 1
     assert done.stderr.startswith(f"dualboost: train.csv: '{target}' ")
     assert done.stderr.count("\n") == 1

@@ -46,7 +46,9 @@ def executed(command, folder, run):
 def test_the_session_prints_what_the_page_says(tmp_path):
     page = PAGE.read_text(encoding="utf-8")
     script = "\n".join(PYTHON.findall(page[: page.index("<!-- session -->")]))
-    subprocess.run([sys.executable, "-c", script], cwd=tmp_path, env=ENVIRONMENT, check=True, capture_output=True)
+    start = [sys.executable, "-W", "error::UserWarning:dualboost", "-c", script]
+    run = subprocess.run(start, cwd=tmp_path, env=ENVIRONMENT, capture_output=True, text=True)
+    assert run.returncode == 0, run.stderr
     commands = session(page)
     assert len(commands) >= 4
     for k, (command, expected) in enumerate(commands):

@@ -14,6 +14,7 @@ from dualboost.masters import MASTERS, ActiveRows
 from dualboost.masters.highs import HighsMaster
 
 from ..conftest import has_no_C
+from ..thoroughness import how_many
 
 
 @pytest.fixture(scope="module")
@@ -22,15 +23,16 @@ def twonorm():
 
 
 @pytest.mark.filterwarnings("default::dualboost.errors.DegenerateEnsembleWarning")
-@parametrize_with_checks([DualBoostClassifierCV(Cs=3, max_trees=5)])
+@parametrize_with_checks([DualBoostClassifierCV(Cs=2, max_trees=how_many(3, 5))])
 def test_scikit_learn_compatible(estimator, check):
     check(estimator)
 
 
 def test_the_result_is_a_plain_fit_with_the_chosen_C(formulation_shape, twonorm):
     X, y = twonorm
-    tuned = DualBoostClassifierCV(formulation_shape, Cs=4, max_trees=20, random_state=0).fit(X, y)
-    plain = DualBoostClassifier(formulation_shape, C=tuned.C_, max_trees=20).fit(X, y)
+    options = {"max_trees": 10, "calibration": "training"}
+    tuned = DualBoostClassifierCV(formulation_shape, Cs=3, random_state=0, **options).fit(X, y)
+    plain = DualBoostClassifier(formulation_shape, C=tuned.C_, **options).fit(X, y)
     np.testing.assert_array_equal(tuned.weights_, plain.weights_)
     np.testing.assert_array_equal(tuned.decision_function(X), plain.decision_function(X))
     assert tuned.gap_ <= 1e-6
@@ -38,7 +40,8 @@ def test_the_result_is_a_plain_fit_with_the_chosen_C(formulation_shape, twonorm)
 
 def test_the_grid_is_the_formulations_own(formulation_shape, twonorm):
     X, y = twonorm
-    tuned = DualBoostClassifierCV(formulation_shape, Cs=5, max_trees=10, random_state=0).fit(X, y)
+    tuned = DualBoostClassifierCV(formulation_shape, Cs=5, max_trees=8, calibration="training", random_state=0)
+    tuned.fit(X, y)
     np.testing.assert_allclose(tuned.Cs_, np.unique(FORMULATIONS[formulation_shape]().C_grid(len(y), 5)))
     assert tuned.scores_.shape == (1, len(tuned.Cs_))
     assert tuned.C_ in tuned.Cs_
@@ -158,7 +161,7 @@ def test_rows_are_left_out_in_tuning_only_where_they_may_be(twonorm):
 
 
 def test_same_seed_same_choice(twonorm):
-    tuned = DualBoostClassifierCV(Cs=4, max_trees=15, random_state=5)
+    tuned = DualBoostClassifierCV(Cs=3, max_trees=6, random_state=5)
     first = tuned.fit(*twonorm).scores_
     np.testing.assert_array_equal(clone(tuned).fit(*twonorm).scores_, first)
 

@@ -16,7 +16,7 @@ from dualboost.pricing import PricingContext, TrainingData
 
 from ..conftest import ALL_FORMULATIONS, SMALL_DATASETS, is_priced_by_votes, small_dataset
 from ..pricing.test_cart import binary_data
-from ..thoroughness import every
+from ..thoroughness import every, how_many
 
 
 def all_stumps(X):
@@ -86,15 +86,13 @@ def test_bounds_are_valid_and_absent_without_a_proof(formulation_name):
 
 def test_optimal_edges_are_at_least_those_of_cart():
     """Under the sample weights of every iteration of a fit."""
-    X, y = binary_data(1000)
+    X, y = binary_data(how_many(300, 1000))
     X = np.asfortranarray(X)
     cart = CartLearner(max_depth=3).pricer(TrainingData(X, []), PricingContext())
-    weights = [np.ones(1000)]
+    weights = [np.ones(len(y))]
     for t in range(1, 6):
-        clf = DualBoostClassifier(
-            "lp", learner="optimal", max_depth=3, max_trees=t, solver=SolverOptions(reoptimize="every")
-        )
-        clf.fit(X, y)
+        options = {"calibration": "training", "solver": SolverOptions(reoptimize="every")}
+        clf = DualBoostClassifier("lp", learner="optimal", max_depth=3, max_trees=t, **options).fit(X, y)
         assert clf.history_["edge"][-1] >= (weights[-1] * y) @ cart.price(weights[-1] * y, None).votes - 1e-9
         weights.append(clf.duals_)
 
@@ -115,10 +113,10 @@ def test_any_classifier(learner, voting):
 
 
 def test_confidence_in_every_formulation(formulation_name):
-    X, y = small_dataset("twonorm", n=300)
-    clf = DualBoostClassifier(
-        formulation_name, max_depth=2, learner=CartLearner(voting="confidence"), max_trees=20
-    ).fit(X, y)
+    X, y = small_dataset("twonorm")
+    learner = CartLearner(voting="confidence")
+    clf = DualBoostClassifier(formulation_name, max_depth=2, learner=learner, max_trees=15, calibration="training")
+    clf.fit(X, y)
     votes = clf.votes(X)
     assert clf.gap_ <= 1e-6
     assert ((np.abs(votes) < 1) & (np.abs(votes) > 0)).any()

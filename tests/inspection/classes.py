@@ -37,8 +37,9 @@ def iris():
     return data.data, data.target_names[data.target]
 
 
-def digits():
-    return load_digits(return_X_y=True)
+def digits(n=600):
+    X, y = load_digits(return_X_y=True)
+    return X[:n], y[:n]
 
 
 def clothes():

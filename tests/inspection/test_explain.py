@@ -102,7 +102,7 @@ def test_leaves_without_rows_and_with_very_many(covers):
         np.testing.assert_allclose(found[row, :2], shapley_values([filled], [1.0], x)[0], atol=1e-6)
 
 
-@settings(max_examples=how_many(15, 40))
+@settings(max_examples=how_many(10, 40))
 @given(
     formulation=st.sampled_from(ALL_FORMULATIONS),
     depth=st.integers(1, 5),
@@ -115,7 +115,8 @@ def test_values_add_up_to_the_margin(formulation, depth, voting, learner, seed, 
     X, y = table(n=80, seed=seed)
     weights = np.random.default_rng(seed).gamma(1.0, size=80) if weighted else None
     depth = min(depth, 2) if learner == "optimal" else depth
-    clf = DualBoostClassifier(formulation, max_depth=depth, learner=LEARNERS[learner](voting=voting), max_trees=8)
+    options = {"learner": LEARNERS[learner](voting=voting), "max_trees": 8, "calibration": "training"}
+    clf = DualBoostClassifier(formulation, max_depth=depth, **options)
     clf.fit(X, y, sample_weight=weights)
     assert_adds_up(clf, table(n=60, seed=seed + 1)[0])
 

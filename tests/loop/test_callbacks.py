@@ -23,7 +23,8 @@ def stop_at_five(record):
 
 def test_every_iteration_is_handed_over_once(formulation_name):
     records = []
-    clf = DualBoostClassifier(formulation_name, max_trees=12, callbacks=records.append).fit(X, Y)
+    clf = DualBoostClassifier(formulation_name, max_trees=12, calibration="training", callbacks=records.append)
+    clf.fit(X, Y)
     assert [record.iteration for record in records] == list(clf.history_["iteration"])
     np.testing.assert_array_equal([record.edge for record in records], clf.history_["edge"])
     generated = [record.n_generated for record in records]
@@ -34,19 +35,16 @@ def test_every_iteration_is_handed_over_once(formulation_name):
 @pytest.mark.parametrize("reoptimize", ["as_needed", "every"])
 def test_true_stops_with_an_optimum_all_the_same(formulation_name, reoptimize):
     seen = []
-    stopping = DualBoostClassifier(
-        formulation_name,
-        max_trees=50,
-        solver=SolverOptions(reoptimize=reoptimize),
-        callbacks=[stop_at_five, seen.append],
-    ).fit(X, Y)
+    options = {"calibration": "training", "solver": SolverOptions(reoptimize=reoptimize)}
+    stopping = DualBoostClassifier(formulation_name, max_trees=50, callbacks=[stop_at_five, seen.append], **options)
+    stopping.fit(X, Y)
     assert stopping.stop_reason_ == "callback"
     assert stopping.n_iter_ == len(seen) == 5
     assert stopping.gap_ <= 1e-6
     if formulation_name == "logistic":  # where leaves are corrected, a shorter fit grows more trees and eliminates some
         assert len(stopping.estimators_) == 5
         return
-    short = DualBoostClassifier(formulation_name, max_trees=5, solver=SolverOptions(reoptimize=reoptimize)).fit(X, Y)
+    short = DualBoostClassifier(formulation_name, max_trees=5, **options).fit(X, Y)
     np.testing.assert_array_equal(stopping.weights_, short.weights_)
 
 

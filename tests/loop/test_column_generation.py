@@ -14,6 +14,7 @@ from dualboost.pricing.pool import Pool
 from dualboost.tasks.binary import TwoClasses
 
 from ..conftest import columns_of, dense, stump_columns
+from ..thoroughness import how_many
 
 
 class FixedVotes:
@@ -113,7 +114,7 @@ def test_objectives_improve_monotonically(name):
 
 
 def test_no_column_enters_twice(formulation_name):
-    _, _, generation = loop(formulation_name)
+    _, _, generation = loop(formulation_name, max_trees=how_many(20, 200))
     trace = generation.run()
     assert len({learner.votes.tobytes() for learner in trace.learners}) == len(trace.learners)
 

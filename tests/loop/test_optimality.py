@@ -8,7 +8,10 @@ from dualboost.formulations import FORMULATIONS
 
 from ..conftest import SMALL_DATASETS, TRIED_FORMULATIONS, small_dataset, three_values_of_C
 from ..paper_programmes import PAPER, leaves, paper_optimum
-from ..thoroughness import every, iterations
+from ..thoroughness import every, how_many, iterations
+
+OPTIONS = {"corrects": "trees", "calibration": "training", "max_trees": how_many(15, 30)}
+"""Trees enough for several iterations; probabilities are not asked for."""
 
 
 def shares_of(clf):
@@ -27,9 +30,8 @@ def labels_for(clf, signs):
 def test_every_iteration_solves_the_papers_programme(formulation, dataset, which_C):
     X, y = small_dataset(dataset)
     C = three_values_of_C(formulation, len(y))[which_C]
-    clf = DualBoostClassifier(
-        formulation, C=C, corrects="trees", max_depth=2, max_trees=30, solver=SolverOptions(reoptimize="every")
-    ).fit(X, y)
+    solver = SolverOptions(reoptimize="every")
+    clf = DualBoostClassifier(formulation, C=C, max_depth=2, solver=solver, **OPTIONS).fit(X, y)
     signs = np.where(y == clf.classes_[1], 1.0, -1.0)
     A, shares = signs[:, None] * clf.votes(X), shares_of(clf)
     for t in iterations(clf.n_generated_):
@@ -47,9 +49,7 @@ def test_the_result_is_polished_when_masters_were_not(formulation, dataset, dept
     """Interleaved steps end at the same kind of optimum: that of the paper's programme on the columns found."""
     X, y = small_dataset(dataset)
     C = three_values_of_C(formulation, len(y))[1]
-    clf = DualBoostClassifier(
-        formulation, C=C, corrects="trees", max_depth=depth, calibration="training", max_trees=30
-    ).fit(X, y)
+    clf = DualBoostClassifier(formulation, C=C, max_depth=depth, **OPTIONS).fit(X, y)
     signs = np.where(y == clf.classes_[1], 1.0, -1.0)
     A, labels = signs[:, None] * clf.votes(X), labels_for(clf, signs)
     expected = paper_optimum(formulation, A, C, signs, labels, shares_of(clf))

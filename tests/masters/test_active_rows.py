@@ -1,6 +1,7 @@
 """Few rows at a time, and the optimum over all of them."""
 
 import warnings
+from functools import partial
 
 import numpy as np
 import pytest
@@ -16,7 +17,9 @@ from ..conftest import ALL_FORMULATIONS, SMALL_DATASETS, small_dataset, stump_co
 from ..paper_programmes import PAPER, lp
 from ..thoroughness import every, iterations
 
-SAMPLES = (2, 10, 40)
+SAMPLES = every((2, 10, 40), few=(2, 40))
+without_twins = partial(DualBoostClassifier, calibration="training")
+"""Whose probabilities, which nobody asks for here, take no further fits."""
 
 
 @pytest.fixture
@@ -47,7 +50,7 @@ def same_model(one, other, X):
 @pytest.mark.parametrize("formulation", ["lp", "cg"])
 def test_the_result_is_the_optimum_of_all_rows(formulation, dataset, C, n_rows):
     X, y = small_dataset(dataset)
-    clf = DualBoostClassifier(formulation, C=C, max_depth=2, max_trees=30, solver=few_rows(n_rows)).fit(X, y)
+    clf = without_twins(formulation, C=C, max_depth=2, max_trees=30, solver=few_rows(n_rows)).fit(X, y)
     assert clf.objective_ == pytest.approx(PAPER[formulation](signed_votes(clf, X, y), C), rel=1e-6)
     assert clf.gap_ <= 1e-6
     assert clf.stop_reason_ != "solver_failed"
@@ -64,7 +67,7 @@ def test_the_result_is_the_optimum_of_all_rows(formulation, dataset, C, n_rows):
 def test_every_iteration_is_the_optimum_of_all_rows_where_that_is_asked_for(dataset, master):
     X, y = small_dataset(dataset)
     solver = few_rows(20, reoptimize="every", master=master)
-    clf = DualBoostClassifier("lp", C=0.2, max_trees=12, solver=solver).fit(X, y)
+    clf = without_twins("lp", C=0.2, max_trees=12, solver=solver).fit(X, y)
     A = signed_votes(clf, X, y)
     for t in iterations(clf.n_generated_):
         assert clf.history_["objective"][t - 1] == pytest.approx(lp(A[:, :t], 0.2), rel=1e-6), t
@@ -74,7 +77,7 @@ def test_every_iteration_is_the_optimum_of_all_rows_where_that_is_asked_for(data
 @pytest.mark.usefixtures("small_bundles")
 def test_objective_and_gap_on_the_way_are_those_of_all_rows():
     X, y = small_dataset("ringnorm")
-    clf = DualBoostClassifier("lp", C=0.2, max_trees=30, solver=few_rows(20)).fit(X, y)
+    clf = without_twins("lp", C=0.2, max_trees=30, solver=few_rows(20)).fit(X, y)
     A = signed_votes(clf, X, y)
     for t, (objective, gap) in enumerate(zip(clf.history_["objective"], clf.history_["gap"], strict=True), start=1):
         w = clf.fitted_.stages.weights[t - 1]
@@ -87,7 +90,7 @@ def test_objective_and_gap_on_the_way_are_those_of_all_rows():
 def test_with_an_exact_learner_it_reaches_the_optimum_of_lp():
     X, y = small_dataset("twonorm")
     plain, reduced = (
-        DualBoostClassifier("lp", C=0.3, learner="optimal", max_trees=500, solver=solver).fit(X, y)
+        without_twins("lp", C=0.3, learner="optimal", max_trees=500, solver=solver).fit(X, y)
         for solver in (None, few_rows(20))
     )
     assert plain.certified_
@@ -104,10 +107,8 @@ def test_weights_equal_repeated_rows_in_any_order(depth):
     weights = np.random.default_rng(0).integers(0, 4, len(y))
     order = np.random.default_rng(1).permutation(weights.sum())
     options = {"C": 0.1, "max_depth": depth, "max_trees": 20, "solver": few_rows(20)}
-    weighted = DualBoostClassifier("lp", **options).fit(X, y, sample_weight=weights)
-    repeated = DualBoostClassifier("lp", **options).fit(
-        np.repeat(X, weights, axis=0)[order], np.repeat(y, weights)[order]
-    )
+    weighted = without_twins("lp", **options).fit(X, y, sample_weight=weights)
+    repeated = without_twins("lp", **options).fit(np.repeat(X, weights, axis=0)[order], np.repeat(y, weights)[order])
     same_model(weighted, repeated, X)
 
 
@@ -123,7 +124,7 @@ def test_weights_equal_repeated_rows_in_any_order(depth):
 def test_other_learners(learner, schedule):
     X, y = small_dataset("waveform")
     solver = few_rows(20, schedule=schedule)
-    clf = DualBoostClassifier("lp", C=0.2, max_trees=20, learner=learner, solver=solver).fit(X, y)
+    clf = without_twins("lp", C=0.2, max_trees=20, learner=learner, solver=solver).fit(X, y)
     assert clf.objective_ == pytest.approx(lp(signed_votes(clf, X, y), 0.2), rel=1e-6)
 
 
@@ -131,7 +132,7 @@ def test_other_learners(learner, schedule):
 def test_the_best_iteration_on_held_out_rows_is_kept():
     X, y = small_dataset("ringnorm")
     held_out = {"validation_fraction": 0.3, "n_iter_no_change": 5, "random_state": 0}
-    clf = DualBoostClassifier("lp", C=0.2, max_trees=40, solver=few_rows(20), **held_out).fit(X, y)
+    clf = without_twins("lp", C=0.2, max_trees=40, solver=few_rows(20), **held_out).fit(X, y)
     assert clf.gap_ <= 1e-6
     assert clf.stop_reason_ == "no_improvement"
     kept = int(np.flatnonzero(clf.history_["objective"] == clf.objective_)[0])
@@ -145,7 +146,7 @@ def test_a_rare_class_is_in_the_sample():
     X = rng.normal(size=(400, 3))
     y = np.arange(400) < 8
     X[y, 0] += 10.0
-    clf = DualBoostClassifier("lp", C=0.5, max_trees=10, solver=few_rows(20)).fit(X, y)
+    clf = without_twins("lp", C=0.5, max_trees=10, solver=few_rows(20)).fit(X, y)
     assert clf.score(X, y) == 1.0
 
 
@@ -153,7 +154,7 @@ def test_a_rare_class_is_in_the_sample():
 def test_no_more_rows_than_the_sample_are_all_rows(formulation):
     X, y = small_dataset("twonorm")
     plain, reduced = (
-        DualBoostClassifier(formulation, max_trees=20, solver=solver).fit(X, y) for solver in (None, few_rows(150))
+        without_twins(formulation, max_trees=20, solver=solver).fit(X, y) for solver in (None, few_rows(150))
     )
     same_model(plain, reduced, X)
 
@@ -169,7 +170,7 @@ def test_few_rows_take_part_on_many_rows(monkeypatch):
 
     monkeypatch.setattr(ActiveRows, "_hold", noted)
     X, y = small_dataset("twonorm", n=20_000)
-    clf = DualBoostClassifier("lp", max_trees=20, solver=few_rows(1000)).fit(X, y)
+    clf = without_twins("lp", max_trees=20, solver=few_rows(1000)).fit(X, y)
     assert clf.gap_ <= 1e-6
     assert max(seen) < 0.5 * len(y)
 
@@ -179,7 +180,7 @@ def test_a_failing_solver_leaves_a_feasible_ensemble_over_all_rows(monkeypatch):
     X, y = small_dataset("twonorm")
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        clf = DualBoostClassifier("lp", C=0.2, max_trees=5, solver=few_rows(20, reoptimize="every")).fit(X, y)
+        clf = without_twins("lp", C=0.2, max_trees=5, solver=few_rows(20, reoptimize="every")).fit(X, y)
     assert any(issubclass(warning.category, SolverWarning) for warning in caught)
     assert clf.stop_reason_ == "solver_failed"
     assert len(clf.duals_) == len(y)
@@ -204,7 +205,7 @@ def test_formulations_without_idle_rows_are_refused():
     X, y = small_dataset("twonorm")
     refused = []
     for formulation in ALL_FORMULATIONS:
-        clf = DualBoostClassifier(formulation, max_trees=2, solver=few_rows(20))
+        clf = without_twins(formulation, max_trees=2, solver=few_rows(20))
         if formulation in ("lp", "cg"):
             assert clf.fit(X, y).gap_ <= 1e-6
             continue

@@ -109,9 +109,10 @@ def test_only_what_can_be_merged_is(name, merges, monkeypatch):
 def test_fits_are_certified_over_all_rows(name, depth, monkeypatch):
     monkeypatch.setattr("dualboost.masters.LEAST_ROWS", 10)
     X, y = small_dataset("integers", 400)
-    merged = DualBoostClassifier(name, max_depth=depth, max_trees=15).fit(X, y)
+    options = {"max_depth": depth, "max_trees": 15, "calibration": "training"}
+    merged = DualBoostClassifier(name, **options).fit(X, y)
     monkeypatch.setattr("dualboost.masters.LEAST_ROWS", 10**9)
-    plain = DualBoostClassifier(name, max_depth=depth, max_trees=15, solver=SolverOptions(reoptimize="every")).fit(X, y)
+    plain = DualBoostClassifier(name, solver=SolverOptions(reoptimize="every"), **options).fit(X, y)
     assert merged.gap_ <= 1e-6
     assert merged.score(X, y) == pytest.approx(plain.score(X, y), abs=0.03)
 

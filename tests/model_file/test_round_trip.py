@@ -53,7 +53,8 @@ def assert_same_answers(one, other, X):
 def many():
     """Many trees of which some have no weight, so that the order of summation matters."""
     X, y = numbers(n=600, missing=True)
-    return DualBoostClassifier("lp", max_depth=3, max_trees=60, learner=CartLearner(voting="confidence")).fit(X, y)
+    learner = CartLearner(voting="confidence")
+    return DualBoostClassifier("lp", max_depth=3, max_trees=60, learner=learner, calibration="training").fit(X, y)
 
 
 @pytest.fixture(scope="module")

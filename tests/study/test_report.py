@@ -3,6 +3,8 @@
 import json
 from dataclasses import replace
 
+import pytest
+
 from dualboost.study import Preset, read_results, run_study
 from dualboost.study.figures import draw_figures
 from dualboost.study.report import report_data, write_report
@@ -19,9 +21,14 @@ SMALL = Preset(
 )
 
 
-def test_a_page_of_its_own(tmp_path):
-    run_study(SMALL, tmp_path)
-    results = read_results(tmp_path)
+@pytest.fixture(scope="module")
+def results(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("results")
+    run_study(SMALL, folder)
+    return read_results(folder)
+
+
+def test_a_page_of_its_own(results, tmp_path):
     data = report_data(results)
     assert len(data["observations"]) == 18
     assert data["n_fits"] == len(results.fits)
@@ -42,9 +49,8 @@ def test_results_that_the_paper_has_not_make_a_page_too(tmp_path):
     assert draw_figures(results, tmp_path / "figures")
 
 
-def test_figures_are_pdf_files(tmp_path):
-    run_study(SMALL, tmp_path)
-    paths = draw_figures(read_results(tmp_path), tmp_path / "figures")
+def test_figures_are_pdf_files(results, tmp_path):
+    paths = draw_figures(results, tmp_path / "figures")
     names = {path.stem for path in paths}
     assert {"accuracy_against_trees_cart", "reweighting", "variants_confidence", "seconds_cart"} <= names
     by_dataset = ("anytime", "weights", "margins", "margins_over_values", "sensitivity")

@@ -3,11 +3,12 @@
 import numpy as np
 import pytest
 from scipy.special import expit
-from sklearn.metrics import balanced_accuracy_score, get_scorer_names, log_loss, make_scorer, roc_auc_score
+from sklearn.metrics import balanced_accuracy_score, f1_score, get_scorer_names, log_loss, make_scorer, roc_auc_score
 
 from dualboost.algebra.rows import Rows
 from dualboost.errors import InvalidParameterError
 from dualboost.tasks.binary import TwoClasses
+from dualboost.tasks.multiclass import ManyClasses
 from dualboost.tasks.scoring import ScoredRows, make_scoring, scoring_name
 
 RNG = np.random.default_rng(0)
@@ -108,3 +109,34 @@ def test_names():
     assert scoring_name(None) == "accuracy"
     assert scoring_name(make_scorer(log_loss)) == "log_loss"
     assert scoring_name(nothing) == "nothing"
+
+
+def of_three(present):
+    """Rows of these classes, of three, with scores that mostly agree."""
+    targets = np.array(present, dtype=float)[np.arange(90) % len(present)]
+    scores = np.eye(3)[targets.astype(int)] + np.random.default_rng(0).normal(size=(90, 3))
+    task = ManyClasses(np.array(["high", "low", "mid"]))
+    return ScoredRows(task, scores, targets, Rows(np.ones(90)), lambda found: task.probabilities(found, None))
+
+
+@pytest.mark.parametrize(
+    ("name", "instead"),
+    [("roc_auc", "roc_auc_ovr"), ("f1", "f1_macro"), ("recall", "recall_macro"), (make_scorer(f1_score), "f1_macro")],
+)
+def test_a_scorer_for_two_classes_names_one_for_several(name, instead):
+    with pytest.raises(InvalidParameterError, match=rf"is for two classes, and y has 3: use '{instead}'\."):
+        make_scoring(name).score(of_three([0, 1, 2]))
+    assert np.isfinite(make_scoring(instead).score(of_three([0, 1, 2])))
+
+
+@pytest.mark.parametrize("name", ["roc_auc_ovr", "roc_auc_ovo_weighted"])
+def test_a_class_that_no_row_has_is_told_where_the_score_needs_it(name):
+    with pytest.raises(InvalidParameterError, match=rf"'{name}' needs rows of every class.*90 rows.*of class 'low'"):
+        make_scoring(name).score(of_three([0, 2]))
+    for other in ("neg_log_loss", "balanced_accuracy", "f1_macro", None):
+        assert np.isfinite(make_scoring(other).score(of_three([0, 2])))
+
+
+def test_the_same_of_two_classes():
+    with pytest.raises(InvalidParameterError, match=r"'roc_auc' needs rows of every class.*of class 'no'"):
+        make_scoring("roc_auc").score(known(targets=np.ones(400)))

@@ -49,6 +49,7 @@ TARGET = click.option("--target", required=True, help="The column with the label
 @click.option(
     "--select", type=click.Choice(["best", "sparsest"]), default="best", show_default=True, help="With --C auto."
 )
+@click.option("--class-weight", type=click.Choice(["balanced"]), help="Let every class weigh the same.")
 @click.option("--drop", multiple=True, help="A column to leave out, such as an identifier; may be given again.")
 @click.option("--time-limit", type=float, help="Seconds after which no further tree is generated.")
 @click.option("--random-state", default=0, show_default=True)

@@ -41,6 +41,9 @@ from .reading import TrainingSet, read_training_set
 
 Estimator = TypeVar("Estimator", bound="DualBoostClassifier")
 
+DEFAULT_SHARE = 0.1
+"""The share of rows held out where a fit is to end early and no share is given."""
+
 
 class DualBoostClassifier(InspectionMixin, PredictionMixin, ClassifierMixin, BaseEstimator):
     """A small, accurate tree ensemble by totally corrective boosting.
@@ -93,16 +96,22 @@ class DualBoostClassifier(InspectionMixin, PredictionMixin, ClassifierMixin, Bas
         a tree enter.
     solver : SolverOptions, default=None
         How the programmes are solved, which does not change what is optimal; None means ``SolverOptions()``.
+    class_weight : dict, "balanced" or None, default=None
+        What the sample weights of each class are multiplied by: a dict of weights by class, 1 for classes that it
+        leaves out; or "balanced", the number of rows / (the number of classes * the rows of the class), with rows
+        counted by ``sample_weight``. As in scikit-learn's ``HistGradientBoostingClassifier`` the rows held out are
+        weighted too, and so are the validation score and the probabilities: they are those of classes so mixed. Of no
+        effect under "lexi", which finds the weights of the classes itself.
     validation_fraction : float, default=None
-        The share of rows held out to record the validation score, and to calibrate probabilities on.
+        The share of rows held out to record the validation score, and to calibrate probabilities on. None means none,
+        and 0.1 if ``n_iter_no_change`` is given.
     n_iter_no_change : int, default=None
         Stop when the validation score has not risen for that many iterations, and keep the best iteration: later
-        learners get weight zero, and ``objective_`` and ``gap_`` are those of the best iteration. Needs
-        ``validation_fraction``.
+        learners get weight zero, and ``objective_`` and ``gap_`` are those of the best iteration.
     scoring : str, scorer or None, default=None
         The validation score: a name of ``sklearn.metrics.get_scorer_names()`` or a scorer made by
         ``sklearn.metrics.make_scorer``; None is the accuracy. Probabilities, for scorers such as "neg_log_loss", are
-        those of the curve that fits the training rows. Needs ``validation_fraction``.
+        those of the curve that fits the training rows. Needs rows that are held out.
     calibration : {"cross_fit", "training"}, default="cross_fit"
         What the probabilities are calibrated on if no rows are held out; of no effect under "logistic", whose scores
         are log-odds. "cross_fit" fits the same ensemble on either half of the rows (at most 10,000 each), less
@@ -197,6 +206,7 @@ class DualBoostClassifier(InspectionMixin, PredictionMixin, ClassifierMixin, Bas
         max_trees: int | None = None,
         tol: float = 1e-6,
         solver: SolverOptions | None = None,
+        class_weight: Any = None,
         validation_fraction: float | None = None,
         n_iter_no_change: int | None = None,
         scoring: Any = None,
@@ -216,6 +226,7 @@ class DualBoostClassifier(InspectionMixin, PredictionMixin, ClassifierMixin, Bas
         self.max_trees = max_trees
         self.tol = tol
         self.solver = solver
+        self.class_weight = class_weight
         self.validation_fraction = validation_fraction
         self.n_iter_no_change = n_iter_no_change
         self.scoring = scoring
@@ -318,10 +329,11 @@ class DualBoostClassifier(InspectionMixin, PredictionMixin, ClassifierMixin, Bas
 
     def _hold_out(self, data: TrainingSet) -> tuple[HeldOut | None, Vector]:
         """The rows to validate on, if any, and the multiplicities of all rows, with zeros for those held out."""
-        if self.validation_fraction is None:
+        share = self._held_out_share()
+        if share is None:
             return None, data.weights
         strata, rng = data.task.groups(data.targets), check_random_state(self.random_state)
-        held = hold_out(strata, data.weights, self.validation_fraction, rng)
+        held = hold_out(strata, data.weights, share, rng)
         training_weights = data.weights.copy()
         training_weights[held] = 0.0
         scoring = make_scoring(self.scoring)
@@ -335,7 +347,7 @@ class DualBoostClassifier(InspectionMixin, PredictionMixin, ClassifierMixin, Bas
                 wiring,
                 max_trees,
                 held_out=problem.held_out,
-                keep_best=self.n_iter_no_change is not None,
+                keep_best=self._patience() is not None,
                 stopping=[callbacks, *self._stopping_rules()],
                 observers=[progress, log_iteration, callbacks],
             )
@@ -346,26 +358,31 @@ class DualBoostClassifier(InspectionMixin, PredictionMixin, ClassifierMixin, Bas
         rules: list[StoppingRule] = []
         if self.time_limit is not None:
             rules.append(TimeLimit(self.time_limit))
-        if self.n_iter_no_change is not None:
-            rules.append(NoImprovement(self.n_iter_no_change))
+        patience = self._patience()
+        if patience is not None:
+            rules.append(NoImprovement(patience))
         return rules
+
+    def _patience(self) -> int | None:
+        """For how many iterations the validation score may not rise; None if it does not end the fit."""
+        return self.n_iter_no_change
+
+    def _held_out_share(self) -> float | None:
+        """The share of rows to validate on: scikit-learn's default where these have to end the fit."""
+        return DEFAULT_SHARE if self.validation_fraction is None and self._patience() else self.validation_fraction
 
     def _check_parameters(self) -> None:
         check_common(self)
         make_formulation(self.formulation, self.C, self.epsilon)
-        if self.validation_fraction is not None:
-            require_fraction("validation_fraction", self.validation_fraction)
+        if self.n_iter_no_change is not None:
+            require_integer("n_iter_no_change", self.n_iter_no_change, least=1)
+        share = self._held_out_share()
+        if share is not None:
+            require_fraction("validation_fraction", share)
         elif self.scoring is not None:
             raise InvalidParameterError(
                 f"scoring={self.scoring!r} needs rows to score: set validation_fraction, for example to 0.1."
             )
-        if self.n_iter_no_change is not None:
-            require_integer("n_iter_no_change", self.n_iter_no_change, least=1)
-            if self.validation_fraction is None:
-                raise InvalidParameterError(
-                    f"n_iter_no_change={self.n_iter_no_change!r} needs rows to validate on: set validation_fraction, "
-                    "for example to 0.1."
-                )
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -43,7 +43,7 @@ class DualBoostClassifierCV(TunedAttributes, DualBoostClassifier):
     Parameters
     ----------
     formulation, epsilon, learner, max_depth, max_trees, tol, solver : as for ``DualBoostClassifier``
-    calibration, n_jobs, random_state, verbose : as for ``DualBoostClassifier``
+    calibration, class_weight, n_jobs, random_state, verbose : as for ``DualBoostClassifier``
     time_limit, callbacks : as for ``DualBoostClassifier``; those of the final fit
     Cs : int or array of floats, default=10
         The number of values from the formulation's own grid (``formulation.C_grid``), or the values. The grid depends
@@ -84,6 +84,7 @@ class DualBoostClassifierCV(TunedAttributes, DualBoostClassifier):
         max_trees: int | None = None,
         tol: float = 1e-6,
         solver: SolverOptions | None = None,
+        class_weight: Any = None,
         cv: Any = None,
         validation_fraction: float = 0.2,
         select: str = "best",
@@ -104,6 +105,7 @@ class DualBoostClassifierCV(TunedAttributes, DualBoostClassifier):
             max_trees=max_trees,
             tol=tol,
             solver=solver,
+            class_weight=class_weight,
             scoring=scoring,
             calibration=calibration,
             time_limit=time_limit,
@@ -112,6 +114,7 @@ class DualBoostClassifierCV(TunedAttributes, DualBoostClassifier):
             verbose=verbose,
             callbacks=callbacks,
         )
+        del self.n_iter_no_change  # no parameter here, and scikit-learn sets whatever has that name
         self.Cs = Cs
         self.cv = cv
         self.validation_fraction: float = validation_fraction
@@ -204,6 +207,9 @@ class DualBoostClassifierCV(TunedAttributes, DualBoostClassifier):
                 "DualBoostClassifier."
             )
         return formulation
+
+    def _patience(self) -> None:
+        return None
 
     def _hold_out(self, data: TrainingSet) -> tuple[None, Vector]:
         return None, data.weights

@@ -14,6 +14,7 @@ from ..loop.history import Iteration
 from ..masters import SolverOptions
 from ..pricing import makes_trees, require_learner
 from ..tasks.scoring import make_scoring
+from .class_weights import require_class_weight
 
 CALIBRATIONS = ["cross_fit", "training"]
 """What the curve of the probabilities is fitted to where no rows are held out."""
@@ -45,6 +46,7 @@ def check_common(estimator: Any) -> None:
     require_learner(estimator.learner)
     _require_corrects(estimator)
     _require_solver(estimator.solver)
+    require_class_weight(estimator.class_weight)
     for name in ("max_depth", "max_trees"):
         if getattr(estimator, name) is not None:
             require_integer(name, getattr(estimator, name), least=1)

@@ -8,11 +8,13 @@ from typing import Any
 
 from numpy.typing import NDArray
 from scipy import sparse
+from sklearn.metrics import accuracy_score
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .._typing import Features, Matrix, Vector
 from ..data.features import as_features
 from ..model_file.writing import save_model
+from ..tasks.labels import plain_labels
 from .attributes import FittedAttributes
 from .reading import CHECKS
 
@@ -30,6 +32,10 @@ class PredictionMixin(FittedAttributes):
         """The class of each row; a tie goes to the first class."""
         features = self._features(X)
         return self.fitted_.predict(features)
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """The accuracy, for labels of any type that ``fit`` takes."""
+        return float(accuracy_score(plain_labels(y), self.predict(X), sample_weight=sample_weight))
 
     def decision_function(self, X: Any) -> Vector:
         """The score of the second class; with more than two classes, a score for each.

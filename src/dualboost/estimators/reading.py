@@ -14,7 +14,8 @@ from sklearn.utils.validation import validate_data
 from .._typing import Features, Vector
 from ..data.features import FeatureEncoder, as_features
 from ..tasks import Task, read_target
-from ..tasks.labels import require_no_gaps
+from ..tasks.labels import plain_labels, warn_of_identifiers
+from .class_weights import weigh_classes
 from .parameters import as_sample_weight
 
 CHECKS: dict[str, Any] = {"accept_sparse": "csr", "dtype": np.float64, "ensure_all_finite": "allow-nan"}
@@ -30,7 +31,7 @@ class TrainingSet:
     features: Features
     targets: Vector
     weights: Vector
-    """The multiplicity of each row."""
+    """The multiplicity of each row, times the weight of its class."""
     feature_names: NDArray[Any] | None
 
 
@@ -48,14 +49,16 @@ class _StandIn:
 
 def read_training_set(estimator: Any, tasks: Sequence[type[Task]], X: Any, y: Any, sample_weight: Any) -> TrainingSet:
     """The training set, or an error that names the estimator."""
-    require_no_gaps(y)
+    y = plain_labels(y)
     encoder = FeatureEncoder().fit(X)
     # scikit-learn's messages contain the name of the class of the object that it validates for.
     stand_in = type(type(estimator).__name__, (_StandIn,), {})(get_tags(estimator))
     features, y = validate_data(stand_in, encoder.transform(X), y, **CHECKS)
     task, targets = read_target(y, tasks)
+    warn_of_identifiers(task.groups(targets))
     weights = as_sample_weight(sample_weight, len(targets))
     task.require_trainable(targets[weights > 0])
+    weights = weigh_classes(estimator.class_weight, task.labels(targets), weights)
     return TrainingSet(
         task=task,
         encoder=encoder,

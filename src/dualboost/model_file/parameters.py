@@ -10,7 +10,7 @@ import numpy as np
 
 from ..errors import ModelFileWarning
 from ..formulations import FORMULATIONS
-from .checks import choice, fail, fields, flag, inside, integer, items, number, text
+from .checks import choice, fail, fields, flag, inside, integer, items, number, shown, text
 from .objects import (
     describe_formulation,
     describe_learner,
@@ -55,11 +55,19 @@ def _describe_values(value: Any) -> Any:
     return plain(value) if np.ndim(value) == 0 else np.asarray(value, dtype=float).tolist()
 
 
+def _describe_class_weight(value: Any) -> Any:
+    """A dict as a list of classes with their weights, since the keys of JSON are strings."""
+    if not isinstance(value, dict):
+        return value
+    return [{"class": plain(name), "weight": plain(weight)} for name, weight in value.items()]
+
+
 DESCRIPTIONS: dict[str, Callable[[Any], Any]] = {
     "formulation": lambda value: value if isinstance(value, str) else describe_formulation(value),
     "learner": describe_learner,
     "solver": describe_solver,
     "Cs": _describe_values,
+    "class_weight": _describe_class_weight,
 }
 """How the parameters that are not plain numbers or strings are written."""
 
@@ -84,6 +92,24 @@ def _numbers(value: Any, where: str) -> Any:
     return [number(entry, inside(where, k)) for k, entry in enumerate(items(value, where))]
 
 
+def _class_name(value: Any, where: str) -> Any:
+    """A string, a boolean or a number."""
+    return _one_of(str, text, _one_of(bool, flag, whole_or_fraction))(value, where)
+
+
+def _class_weights(value: Any, where: str) -> dict[Any, Any]:
+    """The weights by class."""
+    found: dict[Any, Any] = {}
+    for k, entry in enumerate(items(value, where)):
+        place = inside(where, k)
+        pair = fields(entry, place, ("class", "weight"))
+        name = _class_name(pair["class"], inside(place, "class"))
+        if name in found:
+            fail(inside(place, "class"), f"is {shown(name)}, which has a weight already")
+        found[name] = whole_or_fraction(pair["weight"], inside(place, "weight"))
+    return found
+
+
 PARAMETERS: dict[str, Check] = {
     "formulation": _one_of(str, lambda value, where: choice(value, where, FORMULATIONS), read_formulation),
     "C": optional(whole_or_fraction),
@@ -94,6 +120,7 @@ PARAMETERS: dict[str, Check] = {
     "max_trees": optional(integer),
     "tol": whole_or_fraction,
     "solver": optional(read_solver),
+    "class_weight": optional(_one_of(str, text, _class_weights)),
     "validation_fraction": optional(whole_or_fraction),
     "n_iter_no_change": optional(integer),
     "scoring": optional(text),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -9,19 +11,71 @@ from numpy.typing import NDArray
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 
 from .._typing import Integers
-from ..errors import InvalidDataError
+from ..errors import DataWarning, InvalidDataError
+
+TEXT = (str,)
+NUMBERS = (Real, np.bool_)
+MANY_ROWS = 50
+"""Up to so many rows, y may have many classes and yet be what the user meant."""
 
 
-def require_no_gaps(y: Any) -> None:
-    """Refuse labels that are missing: None, or a number that is not one."""
+def plain_labels(y: Any) -> Any:
+    """One column of labels as an array of numbers, booleans or text, or an error where labels are missing or mixed.
+
+    Arrays of objects and pandas' own types may hold any of these; scikit-learn takes numbers in them for something
+    else. What is not one column is returned unchanged, for scikit-learn to refuse.
+    """
     values = np.asarray(y)
-    if values.ndim != 1 or values.dtype.kind not in "fO":
-        return
-    gaps = np.flatnonzero([value is None or value != value for value in values.tolist()])
-    if len(gaps):
+    if values.ndim not in (1, 2) or values.shape[1:] not in ((), (1,)):
+        return y
+    if values.dtype.kind == "f":
+        _require_no_gaps(np.isnan(values.ravel()))
+    return _of_one_kind(values) if values.dtype.kind == "O" and values.size else values
+
+
+def _of_one_kind(objects: NDArray[Any]) -> NDArray[Any]:
+    """Text unchanged, and numbers and booleans as an array of these."""
+    entries = objects.ravel().tolist()
+    _require_no_gaps(np.array([_is_gap(entry) for entry in entries]))
+    kind = TEXT if isinstance(entries[0], TEXT) else NUMBERS
+    odd = [entry for entry in entries if not isinstance(entry, kind)]
+    if odd:
         raise InvalidDataError(
-            f"Input y contains NaN or None in {len(gaps)} of {len(values)} rows, row {gaps[0]} first; leave rows "
-            "without a label out."
+            f"Unknown label type: {type(odd[0]).__name__}. y holds {odd[0]!r}, but labels are all text, or all numbers "
+            "or booleans; make them so, as y.astype(str) does."
+        )
+    return objects if kind is TEXT else np.array(entries).reshape(objects.shape)
+
+
+def _is_gap(entry: Any) -> bool:
+    """None, pandas' NA, or what differs from itself, as nan does."""
+    try:
+        return entry is None or bool(entry != entry)
+    except TypeError:  # whether NA differs from itself is NA, which is neither true nor false
+        return True
+    except ValueError:  # an array, which is no label, but not missing
+        return False
+
+
+def _require_no_gaps(is_gap: NDArray[np.bool_]) -> None:
+    if is_gap.any():
+        raise InvalidDataError(
+            f"Input y contains NaN, NA or None: labels are missing in {is_gap.sum()} of {len(is_gap)} rows, row "
+            f"{np.argmax(is_gap)} first; leave rows without a label out."
+        )
+
+
+def warn_of_identifiers(groups: Integers | None) -> None:
+    """Warn if hardly a class has two rows; ``groups`` are the classes of the rows as numbers."""
+    if groups is None:
+        return
+    n_rows, n_classes = len(groups), len(np.unique(groups))
+    if n_classes > 2 and (n_classes == n_rows or (n_rows > MANY_ROWS and n_classes > n_rows / 2)):
+        warnings.warn(
+            f"y has {n_classes} classes in {n_rows} rows, so that it looks like an identifier or a measured number. If "
+            "it is one, pass the column of the classes as y, cut numbers into classes, or use a regressor.",
+            DataWarning,
+            stacklevel=4,
         )
 
 
@@ -45,7 +99,7 @@ def require_some_classes(classes: NDArray[Any]) -> None:
 
 def encoded(y: Any, classes: NDArray[Any], n_rows: int) -> Integers:
     """The number of each label's class; raises ``InvalidDataError`` for a label that was not in training."""
-    y = np.asarray(y)
+    y = np.asarray(plain_labels(y))
     y = y[:, 0] if y.ndim == 2 and y.shape[1] == 1 else y
     if y.shape != (n_rows,):
         raise InvalidDataError(f"y has shape {y.shape}; it must hold one class for each of the {n_rows} rows of X.")

@@ -26,6 +26,14 @@ from .binary import TIE
 
 EXAMPLES = ("accuracy", "balanced_accuracy", "f1", "neg_brier_score", "neg_log_loss", "roc_auc")
 """The scorers that messages name; scikit-learn has more."""
+FOR_SEVERAL = {
+    "roc_auc_score": "roc_auc_ovr",
+    "f1_score": "f1_macro",
+    "jaccard_score": "jaccard_macro",
+    "precision_score": "precision_macro",
+    "recall_score": "recall_macro",
+}
+"""For functions whose scorers of the same name are for two classes, a name that is for any number."""
 N_GROUPS = 20
 """How many groups of rows are left out in turn, to see how much a score depends on the rows."""
 
@@ -106,15 +114,17 @@ class Scoring:
         assert self.scorer is not None
         counts = known.rows.counts[rows]
         weights = {"sample_weight": counts} if (counts != 1).any() and _takes_weights(self.scorer) else {}
+        y = known.task.labels(known.targets[rows])
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # a metric that is undefined here is nan, which is refused
-                y = known.task.labels(known.targets[rows])
                 score = float(_for_classes(self.scorer, stand_in.classes_)(stand_in, rows[:, None], y, **weights))
         except Exception as error:  # scorers are anybody's code
-            raise ScorerFailed(f"scoring={self.name!r} cannot score the rows: {error}") from error
+            reason = _reason(self.scorer, stand_in.classes_, y) or f"cannot score the rows: {error}"
+            raise ScorerFailed(f"scoring={self.name!r} {reason}") from error
         if not np.isfinite(score):
-            raise ScorerFailed(f"scoring={self.name!r} gives {score}; it must be a finite number.")
+            reason = _reason(self.scorer, stand_in.classes_, y) or f"gives {score}; it must be a finite number."
+            raise ScorerFailed(f"scoring={self.name!r} {reason}")
         return score
 
 
@@ -150,6 +160,24 @@ def _for_classes(scorer: Callable[..., Any], classes: Any) -> Callable[..., Any]
         log_loss, greater_is_better=False, response_method="predict_proba", labels=classes, **own
     )
     return told
+
+
+def _reason(scorer: Callable[..., Any], classes: Any, y: NDArray[Any]) -> str | None:
+    """Why the scorer failed, where scikit-learn's own words do not say what to do."""
+    function = getattr(getattr(scorer, "_score_func", None), "__name__", "")
+    own = getattr(scorer, "_kwargs", {})
+    if classes is None or function not in FOR_SEVERAL:
+        return None
+    is_for_two = own.get("multi_class", "raise") == "raise" and own.get("average", "binary") == "binary"
+    if len(classes) > 2 and is_for_two:
+        return f"is for two classes, and y has {len(classes)}: use {FOR_SEVERAL[function]!r}."
+    absent = np.setdiff1d(classes, y)
+    if function == "roc_auc_score" and len(absent):
+        return (
+            f"needs rows of every class, and none of the {len(y)} rows that it is to score is of class "
+            f"{absent.tolist()[0]!r}: hold out more rows, or take a score that does without, such as 'neg_log_loss'."
+        )
+    return None
 
 
 def _takes_weights(scorer: Callable[..., Any]) -> bool:

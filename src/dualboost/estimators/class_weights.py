@@ -1,0 +1,60 @@
+"""``class_weight``, named and meant as in scikit-learn: what the sample weights of each class are multiplied by."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._typing import Integers, Vector
+from ..arguments import require_positive
+from ..errors import InvalidParameterError
+
+BALANCED = "balanced"
+
+
+def require_class_weight(value: Any) -> None:
+    """Refuse what cannot be weights for any y."""
+    if value is None or (isinstance(value, str) and value == BALANCED):
+        return
+    if not isinstance(value, dict):
+        raise InvalidParameterError(
+            f"class_weight={value!r} must be None, {BALANCED!r}, or a dict of weights by class, such as {{0: 1, 1: 5}}."
+        )
+    for name, weight in value.items():
+        require_positive(f"class_weight[{name!r}]", weight)
+
+
+def weigh_classes(class_weight: Any, labels: NDArray[Any], weights: Vector) -> Vector:
+    """The weights of rows with these labels, times those of their classes."""
+    if class_weight is None:
+        return weights
+    classes, codes = np.unique(labels, return_inverse=True)
+    by_class = _given(class_weight, classes) if isinstance(class_weight, dict) else _balanced(codes, weights)
+    return weights * by_class[codes]
+
+
+def _balanced(codes: Integers, weights: Vector) -> Vector:
+    """Weights under which all classes weigh the same, and all rows together as much as without.
+
+    Rows are counted by their weights: a weight of two is the row twice.
+    """
+    totals = np.bincount(codes, weights=weights)
+    found: Vector = weights.sum() / (len(totals) * totals)
+    return found
+
+
+def _given(by_class: dict[Any, Any], classes: NDArray[Any]) -> Vector:
+    """The weight of each class, 1 where none is given.
+
+    A key that is no class is a slip, unless every class has its weight: then y is a fold that lacks a class.
+    """
+    names = classes.tolist()
+    unknown = [name for name in by_class if name not in names]
+    if unknown and not all(name in by_class for name in names):
+        raise InvalidParameterError(
+            f"class_weight={by_class!r} has a weight for {unknown[0]!r}, which is no class of y; the classes are "
+            f"{names}."
+        )
+    return np.array([float(by_class.get(name, 1.0)) for name in names])
