@@ -24,9 +24,10 @@ def to_lightgbm(clf: DualBoostClassifier) -> lightgbm.Booster:
     ``raw_score=True`` what ``clf.decision_function`` gives. Under other formulations it is "regression", and
     ``predict`` gives ``clf.decision_function``: a margin, whose sign is the class. For more than two classes it is
     "multiclass": ``predict`` gives ``clf.predict_proba``, and with ``raw_score=True`` what ``clf.decision_function``
-    gives; where that is a margin, times the slope that makes it a log-probability. LightGBM's leaves have one value each, so that every tree of ours is K trees there, one for each of K
-    classes, and the intercepts are K trees more. The model takes data frames with categorical columns as ``clf`` does.
-    Learners that are not trees cannot be exported.
+    gives; where that is a margin, times the slope that makes it a log-probability. LightGBM's leaves have one value
+    each, so that every tree of ours is K trees there, one for each of K classes, and the intercepts are K trees more.
+    The model takes data frames with categorical columns as ``clf`` does. Learners that are not trees cannot be
+    exported.
 
     >>> from sklearn.datasets import load_breast_cancer
     >>> from dualboost import DualBoostClassifier, to_lightgbm
