@@ -59,7 +59,7 @@ def _objective(clf: DualBoostClassifier) -> str:
     n_outputs = clf.fitted_.task.n_outputs
     if n_outputs > 1:
         return f"multiclass num_class:{n_outputs}"
-    return "binary sigmoid:1" if clf.formulation_.gives_log_odds else "regression"
+    return "binary sigmoid:1" if clf.formulation_.has_final_scores else "regression"
 
 
 def _names(clf: Any) -> list[str] | None:

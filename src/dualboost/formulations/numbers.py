@@ -8,13 +8,13 @@ With F(x) = b + sum_t v_t[leaf_t(x)], M the total of the multiplicities and P_i 
     max  -sum_i g_i(u_i) - 1/2 |e|^2,  or s.t. e_j <= 1   with e the sums of u over leaves, or the edges of the trees
     s.t. u in its box,   sum_i u_i = 0
 
-The operator of the task is the identity, so y stands in the terms g. Weights of trees have a price each, so that columns
-must be of one size: votes are in [-1, 1], and hard votes, which are -1 or +1, have the largest edge that such a tree can
-have. With the absolute loss that is the linear programme of Demiriz, Bennett & Shawe-Taylor, "Linear programming boosting
-via column generation", Machine Learning 46 (2002), section 9.
+The operator of the task is the identity, so y stands in the terms g. Weights of trees have a price each, so that
+columns must be of one size: votes are in [-1, 1], and hard votes, which are -1 or +1, have the largest edge that such a
+tree can have. With the absolute loss that is the linear programme of Demiriz, Bennett & Shawe-Taylor, "Linear
+programming boosting via column generation", Machine Learning 46 (2002).
 
-C: the price of the mean loss, above 0; it depends neither on the number of rows nor on the scale of the weights. Targets
-are standardised before the fit (``tasks/numbers.py``), so it does not depend on the scale of y either.
+C: the price of the mean loss, above 0; it depends neither on the number of rows nor on the scale of the weights.
+Targets are standardised before the fit (``tasks/numbers.py``), so it does not depend on the scale of y either.
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ from .programme import Programme
 from .terms import LinearTerm, PoissonTerm, QuadraticTerm, RowTerm
 from .weight_sets import Cone
 
-DEFAULT_RIDGE = 5.0
+DEFAULT_RIDGE = 20.0
 """The ridge of the default C, where the loss is a sum over distinct rows and targets have a deviation of one."""
-GROWING_RIDGES = (1.0, 5.0, 30.0)
+GROWING_RIDGES = (3.0, 20.0, 100.0)
 """The ridges, likewise, that trees are grown with: the one that is nearest to the ridge asked for."""
-LARGEST_RIDGE, SMALLEST_RIDGE = 100.0, 0.3
+LARGEST_RIDGE, SMALLEST_RIDGE = 300.0, 0.3
 """The ends of the grid, as ridges where the loss is a sum over the rows."""
 
 
@@ -57,7 +57,7 @@ class NumberLoss(Formulation):
     corrects: ClassVar[str] = "leaves"
     has_intercept: ClassVar[bool] = True
     is_scale_free: ClassVar[bool] = True
-    normalises_scores: ClassVar[bool] = False
+    has_final_scores: ClassVar[bool] = True
     link: ClassVar[str] = "identity"
     """What the scores are: the target itself, or its logarithm ("log")."""
 
@@ -92,7 +92,7 @@ class SquaredLoss(NumberLoss):
     name: ClassVar[str] = "squared"
     title: ClassVar[str] = "Squared loss"
     optimises: ClassVar[str] = "half the squared error plus half the squared norm of all leaf values"
-    meaning_of_C: ClassVar[str] = "the price of the mean loss, above 0 (default: distinct rows / 5)"
+    meaning_of_C: ClassVar[str] = "the price of the mean loss, above 0 (default: distinct rows / 20)"
     use: ClassVar[str] = "The default: means."
 
     def row_loss(self, y: Vector, prices: Vector) -> RowLoss:
@@ -112,7 +112,7 @@ class HuberLoss(NumberLoss):
     name: ClassVar[str] = "huber"
     title: ClassVar[str] = "Huber loss"
     optimises: ClassVar[str] = "the squared error of small errors, the absolute error of large ones, plus a ridge"
-    meaning_of_C: ClassVar[str] = "the price of the mean loss, above 0 (default: distinct rows / 5)"
+    meaning_of_C: ClassVar[str] = "the price of the mean loss, above 0 (default: distinct rows / 20)"
     use: ClassVar[str] = "Means, with outliers in y."
 
     def __post_init__(self) -> None:
@@ -137,7 +137,7 @@ class QuantileLoss(NumberLoss):
     name: ClassVar[str] = "quantile"
     title: ClassVar[str] = "Quantile loss"
     optimises: ClassVar[str] = "the pinball loss plus half the squared norm of all leaf values"
-    meaning_of_C: ClassVar[str] = "the price of the mean loss, above 0 (default: distinct rows / 5)"
+    meaning_of_C: ClassVar[str] = "the price of the mean loss, above 0 (default: distinct rows / 20)"
     use: ClassVar[str] = "Medians and other quantiles."
 
     def __post_init__(self) -> None:
@@ -158,9 +158,45 @@ class PoissonLoss(NumberLoss):
     name: ClassVar[str] = "poisson"
     title: ClassVar[str] = "Poisson loss"
     optimises: ClassVar[str] = "the deviance of counts plus half the squared norm of all leaf values"
-    meaning_of_C: ClassVar[str] = "the price of the mean loss, above 0 (default: distinct rows / 5)"
+    meaning_of_C: ClassVar[str] = "the price of the mean loss, above 0 (default: distinct rows / 20)"
     use: ClassVar[str] = "Counts and rates, which are never negative."
     link: ClassVar[str] = "log"
 
     def row_loss(self, y: Vector, prices: Vector) -> RowLoss:
         return RowLoss(np.full_like(y, -np.inf), prices * y, PoissonTerm(y, prices))
+
+
+@dataclass
+class AbsoluteLoss(QuantileLoss):
+    """The quantile loss at one half, twice: |u| <= P, g(u) = -y u. The scores are medians."""
+
+    name: ClassVar[str] = "absolute"
+    title: ClassVar[str] = "Absolute loss"
+    optimises: ClassVar[str] = "the absolute error plus half the squared norm of all leaf values"
+    use: ClassVar[str] = "Medians: the mean absolute error."
+
+    def row_loss(self, y: Vector, prices: Vector) -> RowLoss:
+        return super().row_loss(y, 2.0 * prices)
+
+
+NUMBER_LOSSES: dict[str, type[NumberLoss]] = {
+    loss.name: loss for loss in (SquaredLoss, HuberLoss, AbsoluteLoss, QuantileLoss, PoissonLoss)
+}
+"""The losses by name; a new loss joins by one line."""
+
+
+def make_number_loss(loss: str | NumberLoss, C: float | None) -> NumberLoss:
+    """A loss from its name, or the object given, with ``C`` if it has none itself."""
+    if isinstance(loss, NumberLoss):
+        loss.check()
+        if C is None:
+            return loss
+        if loss.C is not None:
+            raise InvalidParameterError(f"C={C!r} is given beside loss={loss!r}, which has a C: give one.")
+        return replace(loss, C=C)
+    if not isinstance(loss, str) or loss not in NUMBER_LOSSES:
+        raise InvalidParameterError(
+            f"loss={loss!r} is not known; choose one of {list(NUMBER_LOSSES)}, or pass an object, for example "
+            "HuberLoss(delta=2)."
+        )
+    return NUMBER_LOSSES[loss](C=C)

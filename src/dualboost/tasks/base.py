@@ -16,6 +16,7 @@ from .._typing import Integers, Matrix, Scores, Vector
 from ..algebra.columns import Columns
 from ..algebra.rows import Rows
 from ..formulations.base import Formulation
+from .labels import plain_labels
 
 
 class Operator(Protocol):
@@ -85,6 +86,15 @@ class Task(ABC):
     def require_fold(self, targets: Vector) -> None:
         """The same for a part of the rows, such as the other folds of a cross-validation."""
         self.require_trainable(targets)
+
+    @classmethod
+    def plain(cls, y: Any) -> Any:
+        """y as an array of numpy's own types, or an error where entries are missing."""
+        return plain_labels(y)
+
+    def rows(self, targets: Vector, counts: Vector, n_jobs: int = 1) -> Rows:
+        """The rows of a fit, with what formulations need to know of their targets."""
+        return Rows(counts, self.groups(targets), n_jobs)
 
     @abstractmethod
     def groups(self, targets: Vector) -> Integers | None:

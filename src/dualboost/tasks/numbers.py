@@ -62,8 +62,17 @@ class Numbers(Task):
     name: ClassVar[str] = "numbers"
 
     @classmethod
+    def plain(cls, y: Any) -> Any:
+        """pandas' own types of numbers as numpy's, with nan where an entry is missing."""
+        is_nullable = hasattr(y, "to_numpy") and getattr(getattr(y, "dtype", None), "na_value", None) is not None
+        return y.to_numpy(dtype=float, na_value=np.nan) if is_nullable else y
+
+    @classmethod
     def takes(cls, y: NDArray[Any]) -> bool:
         return y.dtype.kind in "biuf"
+
+    def rows(self, targets: Vector, counts: Vector, n_jobs: int = 1) -> Rows:
+        return Rows(counts, None, n_jobs, values=targets)
 
     @classmethod
     def read(cls, y: NDArray[Any]) -> tuple[Numbers, Vector]:
