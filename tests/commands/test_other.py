@@ -56,6 +56,31 @@ def test_thin_a_model_of_lightgbm(run, rings, tmp_path):
     assert small.num_trees() == json.loads(done.stdout)["trees"]["after"] < 40
 
 
+@pytest.mark.parametrize("name", ["model.json", "model.txt", "ours.json"])
+def test_thin_models_of_three_classes(name, run, rings, tmp_path):
+    X = rings.drop(columns="label")
+    label = pd.cut(X["x0"] + X["x1"], 3, labels=["low", "middle", "high"]).astype(str)
+    rings.assign(label=label).to_csv(tmp_path / "rings.csv", index=False)
+    codes = label.map({"high": 0, "low": 1, "middle": 2})
+    if name == "model.json":
+        xgboost.XGBClassifier(n_estimators=15, max_depth=2).fit(X, codes).save_model(tmp_path / name)
+    elif name == "model.txt":
+        model = lightgbm.LGBMClassifier(n_estimators=15, max_depth=2, verbose=-1, n_jobs=1).fit(X, codes)
+        model.booster_.save_model(tmp_path / name)
+    else:
+        DualBoostClassifier(max_trees=15, max_depth=2).fit(X, label).save(tmp_path / name)
+    done = run("thin", name, *THIN, "-o", f"small_{name}")
+    assert done.returncode == 0, done.stderr
+    trees = json.loads(done.stdout)["trees"]
+    assert trees["after"] < trees["before"] == (15 if name == "ours.json" else 45)
+    if name == "model.json":
+        assert 3 * xgboost.Booster(model_file=str(tmp_path / f"small_{name}")).num_boosted_rounds() == trees["after"]
+    rings.to_csv(tmp_path / "rings.csv", index=False)
+    done = run("thin", name, *THIN, "-o", f"small_{name}")
+    assert done.returncode == 1
+    assert "must hold 3 labels" in done.stderr or "knows the classes" in done.stderr
+
+
 @pytest.mark.parametrize("name", ["model.txt", "model.ubj", "model.json"])
 def test_what_is_no_model_is_told(name, run, rings, tmp_path):
     (tmp_path / name).write_text("{nothing")

@@ -132,9 +132,9 @@ def test_targets_that_are_no_classes(target, run, tables):
     assert not (tables / "model.json").exists()
 
 
-@pytest.mark.parametrize("option", [("--formulation", "nm"), ("--corrects", "trees")])
+@pytest.mark.parametrize("option", [("--formulation", "lexi"), ("--corrects", "trees")])
 def test_what_is_for_two_classes_is_told(option, run, tables):
     done = run(*FIT, *option)
     assert done.returncode == 1
-    assert "y has 3 classes. formulation='logistic' learns them" in done.stderr
+    assert "y has 3 classes. 'logistic' learns them" in done.stderr
     assert done.stderr.count("\n") == 1

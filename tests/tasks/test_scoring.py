@@ -116,7 +116,8 @@ def of_three(present):
     targets = np.array(present, dtype=float)[np.arange(90) % len(present)]
     scores = np.eye(3)[targets.astype(int)] + np.random.default_rng(0).normal(size=(90, 3))
     task = ManyClasses(np.array(["high", "low", "mid"]))
-    return ScoredRows(task, scores, targets, Rows(np.ones(90)), lambda found: task.probabilities(found, None))
+    curve = task.identity_calibration()
+    return ScoredRows(task, scores, targets, Rows(np.ones(90)), lambda found: task.probabilities(found, curve))
 
 
 @pytest.mark.parametrize(

@@ -178,3 +178,18 @@ def test_summary_counts_before_and_after(fitted, thinned):
     assert summary["bytes, saved"][1] > 0
     assert all(seconds > 0 for seconds in summary["seconds to predict"])
     assert "before" in str(summary)
+
+
+@pytest.mark.parametrize("policy", ["Depthwise", "Lossguide"])
+def test_catboosts_trees_whose_branches_differ_in_depth(policy):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 5))
+    y = (X[:, 0] * X[:, 1] + X[:, 2] > 0).astype(int)
+    model = CatBoostClassifier(60, depth=5, min_data_in_leaf=12, grow_policy=policy, verbose=0, thread_count=1)
+    model.set_params(allow_writing_files=False).fit(X, y)
+    adapter = adapter_for(model)
+    expected = adapter.intercept + adapter.weights @ adapter.outputs(X)
+    np.testing.assert_allclose(adapter.raw_scores(model, X), expected, atol=1e-5)
+    kept, weights = np.array([3, 40, 59]), np.array([2.0, -1.0, 0.5])
+    expected = 0.3 + weights @ adapter.outputs(X)[kept]
+    np.testing.assert_allclose(adapter.raw_scores(adapter.rebuild(kept, weights, 0.3), X), expected, atol=1e-5)

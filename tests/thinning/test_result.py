@@ -58,5 +58,5 @@ def test_summary_reads_as_a_table(result):
 def test_path_is_a_table(result):
     pd = pytest.importorskip("pandas", reason="the table is shown as a data frame")
     frame = pd.DataFrame(result.path)
-    assert list(frame) == ["way", "C", "trees", "nodes", "train_score", "validation_score"]
+    assert list(frame) == ["way", "C", "trees", "members", "nodes", "train_score", "validation_score"]
     assert (frame["nodes"] == 3 * frame["trees"]).all()

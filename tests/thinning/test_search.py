@@ -5,7 +5,7 @@ import pytest
 
 from dualboost.formulations import FORMULATIONS
 from dualboost.tasks.binary import accuracy
-from dualboost.thinning.base import Adapter
+from dualboost.thinning.base import TwoClassAdapter
 from dualboost.thinning.links import Logit
 from dualboost.thinning.member_master import EXACT, LOOSE, MemberMaster
 from dualboost.thinning.methods import METHODS
@@ -19,7 +19,7 @@ from ..paper_programmes import paper_optimum
 N_MEMBERS, N_ROWS = 30, 150
 
 
-class Synthetic(Adapter):
+class Synthetic(TwoClassAdapter):
     """Members of random outputs; only what a search reads."""
 
     describes = "synthetic"

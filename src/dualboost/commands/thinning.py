@@ -12,6 +12,7 @@ import pandas as pd
 from ..data.table_files import read_table
 from ..errors import DualBoostError, InvalidDataError, InvalidParameterError, MissingDependencyError, ModelFormatError
 from ..formulations import FORMULATIONS
+from ..thinning import adapter_for
 from ..thinning import thin as thin_model
 from .models import FILE, TARGET, load_with_features
 from .output import JSON, report, require_place
@@ -46,7 +47,7 @@ def thin(
     """Drop most of a model's trees and keep its accuracy.
 
     MODEL is a file of dualboost (.json), XGBoost (.json, .ubj) or LightGBM (.txt). A model of XGBoost or LightGBM must
-    have numeric columns and two labels, of which the second in sorted order is the positive one.
+    have numeric columns; the labels in sorted order are its classes 0, 1, and so on.
     """
     require_place(out, model, data)
     _require_kind(out, model)
@@ -90,8 +91,12 @@ def _read(model: Path, data: Path, target: str) -> tuple[Any, Any, Any]:
     frame = read_table(data)
     features, labels = split_target(frame, target, data)
     codes, classes = pd.factorize(labels, sort=True)
-    if len(classes) != 2:
-        raise InvalidDataError(f"{data}: {target!r} must hold two labels; it has {list(classes)[:5]}.")
+    n_classes = len(adapter_for(booster).classes)
+    if len(classes) != n_classes:
+        raise InvalidDataError(
+            f"{data}: {target!r} must hold {n_classes} labels, one for each class of the model; it has "
+            f"{len(classes)}: {list(classes)[:5]}."
+        )
     return booster, features_for(names, {}, features, data).to_numpy(), codes
 
 

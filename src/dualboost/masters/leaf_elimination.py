@@ -16,6 +16,7 @@ from scipy.linalg.blas import dgemm
 from .._typing import Vector
 from .leaf_newton import factored, hessian
 from .leaf_point import LeafPoint
+from .round_point import ClassPart
 from .softmax_point import SoftmaxPoint
 
 ELIMINATED_AT_ONCE = 0.34
@@ -25,7 +26,7 @@ ELIMINATED_AT_ONCE = 0.34
 class Elimination:
     """The trees that remain when the least useful trees of a point are removed one by one."""
 
-    def __init__(self, point: LeafPoint | SoftmaxPoint) -> None:
+    def __init__(self, point: LeafPoint | SoftmaxPoint | ClassPart) -> None:
         starts = point.columns.starts.tolist()
         self.kept = list(range(point.columns.n_trees))
         """The trees that remain."""
@@ -60,9 +61,10 @@ class Elimination:
     def remove_down_to(self, n_trees: int) -> None:
         """Remove the tree that costs least, again and again, until so many are left."""
         while len(self.kept) > n_trees:
-            self._remove(self.kept[int(np.argmin(self.costs()))])
+            self.remove(self.kept[int(np.argmin(self.costs()))])
 
-    def _remove(self, k: int) -> None:
+    def remove(self, k: int) -> None:
+        """Remove one of the trees, and move the others."""
         columns = self._of_tree[k]
         share = np.linalg.solve(self._inverse[np.ix_(columns, columns)], self._inverse[columns])
         self._values -= share.T @ self._values[columns]

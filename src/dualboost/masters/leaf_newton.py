@@ -7,6 +7,7 @@ so that the first rows are a random sample; where they are all rows, one or two 
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
@@ -16,6 +17,7 @@ from .base import Candidate, MasterFailed, MasterSolution
 from .certificate import certify
 from .leaf_point import LeafPoint
 from .leaf_sweeps import FLATTEST, Point, lowered
+from .round_point import ClassPart
 from .softmax_point import SoftmaxPoint
 
 SAMPLE = 8192
@@ -69,20 +71,21 @@ def newton(
     point: Point,
     tolerance: float,
     certified: Callable[[Point], MasterSolution],
-    direction_at: Callable[[Point, Factor], tuple[Vector, Vector, int]],
+    direction_at: Callable[[Point, Any], tuple[Vector, Vector, int]],
     slow: int,
+    factor_at: Callable[[Point], Any] | None = None,
 ) -> tuple[Point, MasterSolution]:
     """Newton's method, for points of either kind.
 
     ``direction_at`` solves Newton's equations with a preconditioner, and tells in how many iterations; after more than
-    ``slow`` the preconditioner is computed anew.
+    ``slow`` the preconditioner is computed anew, by ``factor_at`` or as the factor of the Hessian.
     """
     solution, factor = certified(point), None
     for _ in range(MOST_STEPS):
         if solution.gap <= AIM * tolerance:
             return point, solution
         if factor is None:
-            factor = factored(hessian(point))
+            factor = factored(hessian(point)) if factor_at is None else factor_at(point)
         direction, change, n_iterations = direction_at(point, factor)
         reached = lowered(point, direction, change)
         if reached is point or n_iterations > slow:
@@ -95,7 +98,7 @@ def newton(
     raise MasterFailed(solution, [f"Newton's method over the leaves ended at a gap of {solution.gap:.1e}"])
 
 
-def hessian(point: LeafPoint | SoftmaxPoint) -> Matrix:
+def hessian(point: LeafPoint | SoftmaxPoint | ClassPart) -> Matrix:
     """The Hessian of the objective in the values and the intercept, estimated from the first ``SAMPLE`` rows."""
     rows, ridge = point.programme.rows, point.ridge
     sample = point.shared_curvature[:SAMPLE]

@@ -6,6 +6,8 @@ class has its own diagonal.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from scipy.linalg import cho_solve
 
@@ -13,11 +15,13 @@ from .._typing import Matrix
 from .base import MasterSolution
 from .certificate import relative_gap
 from .leaf_newton import PRECISION, Factor, newton
-from .leaf_sweeps import FLATTEST
+from .leaf_sweeps import FLATTEST, lowered
 from .softmax_point import SoftmaxPoint
 
 MOST_ITERATIONS = 200
 """Conjugate gradients that need more iterations than this end with what they have found."""
+FEW = 12
+"""How many iterations a step takes that is to be cheap."""
 SLOW = 40
 """After more iterations than this, the preconditioner is computed anew at the next step."""
 
@@ -49,20 +53,47 @@ def softmax_optimum(point: SoftmaxPoint, tolerance: float) -> tuple[SoftmaxPoint
 
 
 def _newton_direction(point: SoftmaxPoint, factor: Factor) -> tuple[Matrix, Matrix, int]:
-    """The solution of Newton's equations, how it changes the scores, and the number of iterations taken."""
-    columns, ridge, scale = point.columns, point.ridge, _scales(point)
+    scale = _scales(point)
 
     def preconditioned(residual: Matrix) -> Matrix:
-        found: Matrix = cho_solve(factor, residual / scale) / scale
-        return found - found.mean(axis=1, keepdims=True)
+        return _centred(cho_solve(factor, residual / scale) / scale)
 
+    return conjugate_gradients(point, preconditioned, MOST_ITERATIONS)
+
+
+def softmax_improved(point: SoftmaxPoint) -> SoftmaxPoint:
+    """A point with a smaller objective, after a few iterations."""
+    return few_iterations(point, _centred)
+
+
+def few_iterations(point: SoftmaxPoint, centred: Callable[[Matrix], Matrix]) -> SoftmaxPoint:
+    """A point with a smaller objective, by conjugate gradients that know the diagonal of the Hessian only.
+
+    ``centred`` takes from a step what changes no probability, which no other step would take back.
+    """
+    of_leaves = point.columns.sums(point.curvature) + point.ridge
+    diagonal = np.vstack([of_leaves, point.curvature.sum(axis=0) + FLATTEST * point.ridge])
+    direction, change, _ = conjugate_gradients(point, lambda residual: centred(residual / diagonal), FEW)
+    return lowered(point, direction, change)
+
+
+def _centred(step: Matrix) -> Matrix:
+    """The step without what it adds to all classes alike, which changes no probability."""
+    return step - step.mean(axis=1, keepdims=True)
+
+
+def conjugate_gradients(
+    point: SoftmaxPoint, preconditioned: Callable[[Matrix], Matrix], most_iterations: int
+) -> tuple[Matrix, Matrix, int]:
+    """The solution of Newton's equations, how it changes the scores, and the number of iterations taken."""
+    columns, ridge = point.columns, point.ridge
     residual = point.descent
     direction, change = np.zeros_like(residual), np.zeros_like(point.scores)
     step = preconditioned(residual)
     search, product = step, float((residual * step).sum())
     enough = PRECISION**2 * product
     n_iterations = 0
-    while n_iterations < MOST_ITERATIONS:
+    while n_iterations < most_iterations:
         n_iterations += 1
         scores = columns.scores(search[:-1])
         weighted = point.curved(scores + search[-1])

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
 from .._typing import Matrix, Vector
-from ..algebra.vector_leaves import VectorLeafColumns
 from ..formulations.softmax import SoftmaxProgramme
 from .base import MasterSolution
 
@@ -21,13 +21,14 @@ class SoftmaxPoint:
     """A value for each leaf held and class, an intercept for each class, and the scores without the intercept."""
 
     programme: SoftmaxProgramme
-    columns: VectorLeafColumns
+    columns: Any
+    """``VectorLeafColumns``, or ``RoundLeafColumns`` where every class has trees of its own."""
     values: Matrix
     intercept: Vector
     scores: Matrix
 
     @classmethod
-    def start(cls, programme: SoftmaxProgramme, columns: VectorLeafColumns) -> SoftmaxPoint:
+    def start(cls, programme: SoftmaxProgramme, columns: Any) -> SoftmaxPoint:
         """No tree, and the intercepts of the class balance."""
         totals = programme.totals
         balance = np.log(np.maximum(totals, RAREST * totals.sum()))

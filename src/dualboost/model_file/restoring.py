@@ -17,7 +17,7 @@ from ..loop.history import Iteration
 from ..models.ensemble import Ensemble
 from ..models.fitted import FitFigures, FittedModel, Tuning
 from ..models.vector_ensemble import VectorEnsemble
-from ..tasks import Task
+from ..tasks import ManyClasses, Task, TwoClasses
 from ..trees.tree import Tree
 from .checks import (
     choice,
@@ -70,7 +70,7 @@ class StoredTrees:
 
     classes: NDArray[Any]
     features: StoredFeatures
-    intercept: float
+    intercept: Any
     weights: Vector
     trees: list[Tree]
 
@@ -120,12 +120,13 @@ def _restore_ensemble(document: dict[str, Any], task: Task, features: StoredFeat
 
 
 def restore_thinned(document: dict[str, Any]) -> StoredTrees:
-    classes = read_classes(document["classes"], "classes", 2)
-    intercept = number(document["intercept"], "intercept", -LARGEST_FIGURE, LARGEST_FIGURE)
+    classes = read_classes(document["classes"], "classes")
+    task = TwoClasses(classes) if len(classes) == 2 else ManyClasses(classes)
+    intercept = restore_intercept(document, task, LARGEST_FIGURE)
     features = _restore_features(document["features"])
     if features.categories:
         fail("features.categories", "must be empty in a ThinnedTreesClassifier")
-    reader = TreeReader(features.count, {}, largest_vote=LARGEST_FIGURE)
+    reader = TreeReader(features.count, {}, largest_vote=LARGEST_FIGURE, n_outputs=task.n_outputs)
     weights, trees = _restore_trees(document["trees"], reader)
     if not trees:
         fail("trees", "is empty; a ThinnedTreesClassifier has at least one")

@@ -16,7 +16,7 @@ from ..estimators.classifier import DualBoostClassifier
 from ..formulations import FORMULATIONS, STUDIED
 from ..masters import SolverOptions
 from ..pricing import CartLearner, OptimalLearner
-from ..thinning import adapter_for, thin
+from ..thinning import TwoClassAdapter, adapter_for, thin
 
 ANY_NUMBER = 1000
 """A number of samples, for grids whose length does not depend on it."""
@@ -178,6 +178,7 @@ class Boosted(LearningRate):
 
     def staged(self, model: Any, X: Matrix) -> Iterator[tuple[Vector, int]]:
         adapter = adapter_for(model)
+        assert isinstance(adapter, TwoClassAdapter), "the study's models have two classes"
         scores = np.full(len(X), adapter.intercept)
         for n, output in enumerate(adapter.outputs(X), start=1):
             scores = scores + output

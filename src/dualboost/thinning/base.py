@@ -3,25 +3,25 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .._typing import Integers, Vector
-from .kinds import NewLeaves
-from .links import Link
-from .outputs import Outputs
-
-Probability = Callable[[Vector], Vector]
+from .._typing import Integers, Scores, Vector
+from ..tasks import Task, TwoClasses
+from .leaf_path import LeafPath
+from .links import Link, Logit
+from .outputs import Outputs, Probability
+from .rows import MemberRows
 
 
 class Adapter(ABC):
-    """One kind of model. The raw score of a row is ``intercept + weights @ outputs``; positive means the second class.
+    """One kind of model: what thinning asks of it, for two classes and for several.
 
-    ``__init__`` reads the model, and refuses a model that is not fitted or not a classifier of two classes. No method
-    changes the model that was passed in.
+    ``__init__`` reads the model, and refuses a model that is not fitted or cannot be thinned. No method changes the
+    model that was passed in.
     """
 
     describes: ClassVar[str]
@@ -34,10 +34,15 @@ class Adapter(ABC):
     classes: NDArray[Any]
     weights: Vector
     """The weight of each member in the model before thinning."""
-    intercept: float
+    intercept: Any
+    """A number; for several classes one for each class."""
     n_nodes: Integers
+    """The nodes of each member."""
     n_leaves: Integers
-    link: Link
+    link: Any
+    """From raw scores to probabilities, for the model as it is."""
+    refitted_link: ClassVar[Any]
+    """The same for refitted leaves."""
 
     @classmethod
     @abstractmethod
@@ -47,32 +52,37 @@ class Adapter(ABC):
     @abstractmethod
     def __init__(self, model: Any) -> None: ...
 
+    @property
     @abstractmethod
-    def outputs(self, X: Any) -> Outputs:
-        """The output of each member for each row of X: one contiguous row for each member."""
+    def task(self) -> Task:
+        """What the classes of the model are to a row."""
 
     @abstractmethod
-    def rebuild(self, kept: Integers, weights: Vector, intercept: float) -> Any:
-        """A model of these members only, whose raw score is ``intercept + weights @ outputs[kept]``."""
+    def rows(self, X: Any, labels: Vector, counts: Vector) -> Any:
+        """The rows of X with what the members say of them."""
 
-    def rewrite(self, kept: Integers, leaves: Sequence[NewLeaves], intercept: float) -> Any:
+    @abstractmethod
+    def leaf_path(self, rows: Any) -> LeafPath:
+        """Smaller and smaller ensembles with refitted leaves, fitted to these rows."""
+
+    @abstractmethod
+    def rebuild(self, kept: Integers, weights: Vector, intercept: Any) -> Any:
+        """A model of these members only, with these weights and this intercept."""
+
+    def rewrite(self, kept: Integers, leaves: Sequence[Any], intercept: Any) -> Any:
         """A model of these members with new leaves, whose log-odds are the intercept plus the values of the leaves."""
         raise NotImplementedError
-
-    def leaf_outputs(self, X: Any) -> Outputs | None:
-        """What tells the leaves of members apart, as ``outputs`` are laid out; None where outputs do."""
-        return None
 
     def fresh(self) -> Any | None:
         """An unfitted model that trains as many members in the same way; None if the model cannot be trained again."""
         return None
 
-    def with_probabilities(self, model: Any, scores: Vector, labels: Vector, counts: Vector) -> Any:
+    def with_probabilities(self, model: Any, scores: Scores, labels: Vector, counts: Vector) -> Any:
         """The rebuilt model, with recalibrated probabilities if these are not a fixed function of the raw score."""
         return model
 
     @abstractmethod
-    def raw_scores(self, model: Any, X: Any) -> Vector:
+    def raw_scores(self, model: Any, X: Any) -> Scores:
         """The raw scores of the model, or of a model rebuilt from it."""
 
     @abstractmethod
@@ -90,16 +100,50 @@ class Adapter(ABC):
         return None
 
     @property
+    def trees_per_member(self) -> int:
+        """How many trees are kept or dropped together: those of a round, where each class has a tree of its own."""
+        return 1
+
+    @property
     def n_members(self) -> int:
         return len(self.weights)
 
-    def probability(self, raw: Vector) -> Vector:
-        """P(second class) of the model before thinning, for its raw scores."""
-        return self.link.probability(raw)
+    def probability(self, raw: Scores) -> Scores:
+        """The probabilities of the model before thinning, for its raw scores."""
+        found: Scores = self.link.probability(raw)
+        return found
 
-    def recalibrated(self, scores: Vector, labels: Vector, counts: Vector) -> Probability:
-        """From the raw scores of a rebuilt model to P(second class), if it was fitted to these rows."""
-        return self.link.probability
+    def recalibrated(self, scores: Scores, labels: Vector, counts: Vector) -> Probability:
+        """From the raw scores of a rebuilt model to probabilities, if it was fitted to these rows."""
+        curve: Probability = self.link.probability
+        return curve
+
+
+class TwoClassAdapter(Adapter):
+    """The raw score of a row is ``intercept + weights @ outputs``; positive means the second class."""
+
+    intercept: float
+    link: Link
+    refitted_link: ClassVar[Link] = Logit()
+
+    @abstractmethod
+    def outputs(self, X: Any) -> Outputs:
+        """The output of each member for each row of X: one contiguous row for each member."""
+
+    def leaf_outputs(self, X: Any) -> Outputs | None:
+        """What tells the leaves of members apart, as ``outputs`` are laid out; None where outputs do."""
+        return None
+
+    @property
+    def task(self) -> TwoClasses:
+        return TwoClasses(self.classes)
+
+    def rows(self, X: Any, labels: Vector, counts: Vector) -> MemberRows:
+        outputs = self.outputs(X)
+        return MemberRows(outputs, labels, counts, self.intercept + self.weights @ outputs, self.leaf_outputs(X))
+
+    def leaf_path(self, rows: MemberRows) -> LeafPath:
+        return LeafPath(rows)
 
 
 def is_instance_of(model: Any, package: str, *names: str) -> bool:

@@ -7,16 +7,14 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from scipy.special import expit
 
-from .._typing import Vector
-from ..tasks.binary import TwoClasses
+from .._typing import Scores
 from ..tasks.scoring import Scoring
-from .base import Probability
-from .kinds import refitted_scores
+from .base import Adapter
 from .leaf_path import LeafPath, Stage
+from .outputs import Probability
 from .point import Point
-from .rows import MemberRows
+from .rows import AnyRows
 from .trials import Trial
 
 SHRINKING = 0.87
@@ -31,10 +29,14 @@ REFIT, IMITATE = "refit", "imitate"
 """Leaves that are fitted to y, and leaves that are fitted to the model's own probabilities."""
 
 
-def prices_for(n_leaves: int, knows_others: bool) -> list[tuple[str, float]]:
-    """What leaves are fitted to, and C, for a model with so many leaves."""
+def prices_for(n_leaves: int, knows_others: bool, n_classes: int = 2) -> list[tuple[str, float]]:
+    """What leaves are fitted to, and C, for a model with so many leaves and classes.
+
+    Ridges mean as much for one of K evenly likely classes as for two, as in ``LogisticBoost.size_of``.
+    """
     to_labels = CS if knows_others else ()  # rows that the trees were grown on make a fit to y look better than it is
-    prices = [*((REFIT, C) for C in to_labels), *((IMITATE, C) for C in IMITATING_CS)]
+    scale = n_classes**2 / (4.0 * (n_classes - 1))
+    prices = [*((REFIT, scale * C) for C in to_labels), *((IMITATE, scale * C) for C in IMITATING_CS)]
     return prices if n_leaves <= MANY_LEAVES else prices[1::2]
 
 
@@ -61,20 +63,21 @@ class Candidates:
 
     @cached_property
     def _refitting(self) -> LeafPath:
-        return LeafPath(self.trial.training)
+        return self._adapter.leaf_path(self.trial.training)
 
     @cached_property
     def _imitating(self) -> LeafPath:
         rows = self.trial.training
-        return LeafPath(rows.imitating(np.clip(self.trial.adapter.probability(rows.full_scores), 0.0, 1.0)))
+        goals = np.clip(self._adapter.probability(rows.full_scores), 0.0, 1.0)
+        return self._adapter.leaf_path(rows.imitating(goals))
 
     def truncated(self, size: int) -> Point:
         """The first members of the model; only the scale and the shift of their sum are fitted, to the model's own
         probabilities."""
-        adapter, fitted = self.trial.adapter, self.trial.training
+        adapter, fitted = self._adapter, self.trial.training
         members, weights, intercept = np.arange(size), adapter.weights[:size], adapter.intercept
         raw, goals = fitted.scores(members, weights, intercept), adapter.link.probability(fitted.full_scores)
-        largest = float(np.abs(weights).sum()) + abs(intercept)
+        largest = float(np.abs(weights).sum() + np.max(np.abs(intercept)))
         factor, shift = adapter.link.recalibration(raw, goals, fitted.counts, largest)
         weights, intercept = factor * weights, factor * intercept + shift
         curve = adapter.recalibrated(factor * raw + shift, fitted.labels, fitted.counts)
@@ -84,34 +87,30 @@ class Candidates:
     def refitted(self, way: str, C: float, sizes: Sequence[int]) -> Iterator[tuple[Point, float]]:
         """Members with refitted leaves, and their log loss on the rows that they are judged on."""
         for stage in self.path(way).stages(C, sizes):
-            yield self.point(way, C, stage), _log_loss(_scores(self.trial.judged, stage), self.trial.judged)
+            yield self.point(way, C, stage), self.trial.judged.log_loss(_scores(self.trial.judged, stage))
 
     def point(self, way: str, C: float, stage: Stage) -> Point:
         """A stage of the path, with its scores."""
-        scores = self._judged(lambda rows: _scores(rows, stage), expit)
+        scores = self._judged(lambda rows: _scores(rows, stage), self._adapter.refitted_link.probability)
         weights = np.ones(len(stage.members))
         return Point(C, stage.members, weights, stage.intercept, *scores, stage.solution, stage.leaves, way)
 
     def full_score(self) -> float:
-        rows, adapter = self.trial.judged, self.trial.adapter
-        return self.scoring.score(rows.scored(rows.full_scores, self._task, adapter.probability))
+        rows, adapter = self.trial.judged, self._adapter
+        return self.scoring.score(rows.scored(rows.full_scores, adapter.task, adapter.probability))
 
-    def _judged(self, scores: Callable[[MemberRows], Vector], curve: Probability) -> tuple[float, float]:
+    def _judged(self, scores: Callable[[AnyRows], Scores], curve: Probability) -> tuple[float, float]:
         """The score on the rows fitted to, and that on the other rows, which is not a number if there are none."""
-        fitted, judged = self.trial.training, self.trial.judged
-        on_fitted = self.scoring.score(fitted.scored(scores(fitted), self._task, curve))
+        fitted, judged, task = self.trial.training, self.trial.judged, self._adapter.task
+        on_fitted = self.scoring.score(fitted.scored(scores(fitted), task, curve))
         if judged is fitted:
             return on_fitted, np.nan
-        return on_fitted, self.scoring.score(judged.scored(scores(judged), self._task, curve))
+        return on_fitted, self.scoring.score(judged.scored(scores(judged), task, curve))
 
     @property
-    def _task(self) -> TwoClasses:
-        return TwoClasses(self.trial.adapter.classes)
+    def _adapter(self) -> Adapter:
+        return self.trial.adapter
 
 
-def _scores(rows: MemberRows, stage: Stage) -> Vector:
-    return refitted_scores(rows.leaf_outputs[stage.members], stage.leaves, stage.intercept)
-
-
-def _log_loss(scores: Vector, rows: MemberRows) -> float:
-    return float(rows.counts @ np.logaddexp(0.0, -rows.labels * scores) / rows.counts.sum())
+def _scores(rows: AnyRows, stage: Stage) -> Scores:
+    return rows.refitted_scores(stage.members, stage.leaves, stage.intercept)

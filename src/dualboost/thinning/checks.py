@@ -31,7 +31,9 @@ def two_classes(model: Any) -> NDArray[Any]:
     if isinstance(classes, list) or len(classes) != 2:
         n = f"{len(classes)} outputs" if isinstance(classes, list) else f"{len(classes)} classes"
         raise UnsupportedModelError(
-            f"model {type(model).__name__} has {n}; only classifiers of two classes can be thinned so far."
+            f"model {type(model).__name__} has {n}; models of this kind can be thinned if they have two classes. With "
+            "more classes these can: XGBoost, LightGBM, CatBoost, scikit-learn's forests, bagging and gradient "
+            "boosting, DualBoostClassifier."
         )
     return np.asarray(classes)
 

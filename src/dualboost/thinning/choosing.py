@@ -97,7 +97,7 @@ class Thinning:
         return _refitted(self._search(self.rows, self.validation, taken.members), taken, enough)
 
     def _tried(self, point: Point) -> Tried:
-        return Tried.of(point, int(self.adapter.n_nodes[point.members].sum()))
+        return Tried.of(point, self.adapter)
 
     def _full_score(self, rows: MemberRows) -> float:
         task = TwoClasses(self.adapter.classes)

@@ -13,14 +13,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
 from .._typing import Integers
-from ..algebra.leaves import LeafColumns, LeafNumbers
+from ..algebra.leaves import LeafColumns
 from ..algebra.rows import Rows
 from ..formulations.logistic import LogisticBoost
-from ..formulations.programme import Programme
 from ..masters import MasterFailed, MasterSolution
 from ..masters.leaf_elimination import ELIMINATED_AT_ONCE, Elimination
 from ..masters.leaf_newton import certified, optimum
@@ -45,8 +45,9 @@ class Stage:
     """Some members with the values of their leaves."""
 
     members: Integers
-    leaves: tuple[NewLeaves, ...]
-    intercept: float
+    leaves: tuple[Any, ...]
+    """``NewLeaves`` of each member; for several classes ``ClassLeaves``."""
+    intercept: Any
     solution: MasterSolution | None
     """The certificate of the values, computed for the ensemble that is returned."""
 
@@ -58,12 +59,13 @@ class LeafPath:
         order = np.random.default_rng(SEED).permutation(len(rows.labels))
         self.members, self._kinds = refittable(rows.leaf_outputs)
         """The members that take part; those that cannot, or say the same of all rows, are left out."""
-        self._numbers: list[LeafNumbers] = [
-            own.numbers(rows.leaf_outputs[j][order]).astype(np.min_scalar_type(len(own) - 1))
+        self._trees: list[Any] = [
+            (own.numbers(rows.leaf_outputs[j][order]).astype(np.min_scalar_type(len(own) - 1)), len(own))
             for j, own in zip(self.members, self._kinds, strict=True)
         ]
+        """What the columns hold of each member: the leaf of each row, and the number of leaves."""
         self._rows, self._operator = Rows(rows.counts[order]), Signs(rows.labels[order])
-        self._columns = LeafColumns(self._rows, self._operator)
+        self._columns: Any = LeafColumns(self._rows, self._operator)
         self._held: list[int] = []
 
     def stages(self, C: float, sizes: Sequence[int]) -> Iterator[Stage]:
@@ -74,53 +76,70 @@ class LeafPath:
     def down_to(self, C: float, size: int, sizes: Sequence[int]) -> tuple[Stage, Stage]:
         """The ensemble of one of the sizes, as on the way, and with the optimal values for its leaves."""
         *_, point = self._points(C, [s for s in sizes if s >= size])
-        rough = self._stage(point, certified(point))
+        rough = self._stage(point, self._certified(point))
         try:
-            return rough, self._stage(*optimum(point, EXACT))
+            return rough, self._stage(*self._optimum(point, EXACT))
         except MasterFailed:
             return rough, rough
 
-    def _points(self, C: float, sizes: Sequence[int]) -> Iterator[LeafPoint]:
+    def _points(self, C: float, sizes: Sequence[int]) -> Iterator[Any]:
         point = self._start(C)
         elimination, from_size = None, len(self._held)
         for size in sizes:
             if size > len(self.members):
                 continue
             if elimination is None or size < (1 - ELIMINATED_AT_ONCE) * from_size:
-                elimination, from_size, base = Elimination(point), len(self._held), list(self._held)
+                elimination, from_size, base = self._elimination(point), len(self._held), list(self._held)
             elimination.remove_down_to(size)
             point = self._after(point, elimination, base)
             yield point
 
-    def _start(self, C: float) -> LeafPoint:
+    def _start(self, C: float) -> Any:
         """All members, with values that are about optimal."""
         self._hold(range(len(self.members)))
-        n, programme = self._columns.n_columns, self._programme(C)
-        point = LeafPoint(programme, self._columns, np.zeros(n), 0.0, np.zeros(self._rows.n_data))
+        point = self._zero(C)
         try:
-            return optimum(point, ROUGHLY)[0]
+            return self._optimum(point, ROUGHLY)[0]
         except MasterFailed:
-            return sweep(point)
+            return self._improved(point)
 
-    def _after(self, point: LeafPoint, elimination: Elimination, base: Sequence[int]) -> LeafPoint:
+    def _after(self, point: Any, elimination: Any, base: Sequence[int]) -> Any:
         """The members that elimination has left, moved towards their optimum."""
         values = np.concatenate([elimination.values_of(k) for k in elimination.kept])
         self._hold([base[k] for k in elimination.kept])
-        scores = self._columns.scores(values)
-        point = LeafPoint(point.programme, self._columns, values, elimination.intercept, scores)
+        point = point.at(values, elimination.intercept, self._columns.scores(values))
         for _ in range(SWEEPS):
-            point = sweep(point)
+            point = self._improved(point)
         return point
 
     def _hold(self, members: Sequence[int]) -> None:
         self._held = list(members)
-        self._columns.hold([(self._numbers[k], len(self._kinds[k])) for k in self._held])
+        self._columns.hold([self._trees[k] for k in self._held])
 
-    def _programme(self, C: float) -> Programme:
-        plain = LogisticBoost(C=C).resolve(self._rows.n_samples).programme(self._rows, 1)
-        return plain.over_leaves(self._operator.intercepts())
-
-    def _stage(self, point: LeafPoint, solution: MasterSolution | None = None) -> Stage:
+    def _stage(self, point: Any, solution: MasterSolution | None = None) -> Stage:
         parts = [point.values[low:high] for low, high in pairwise(self._columns.starts.tolist())]
-        leaves = tuple(NewLeaves(self._kinds[k], own) for k, own in zip(self._held, parts, strict=True))
+        leaves = tuple(self._new_leaves(k, own) for k, own in zip(self._held, parts, strict=True))
         return Stage(self.members[self._held], leaves, point.intercept, solution)
+
+    def _zero(self, C: float) -> Any:
+        """The point of all members whose values are zero."""
+        plain = LogisticBoost(C=C).resolve(self._rows.n_samples).programme(self._rows, 1)
+        programme = plain.over_leaves(self._operator.intercepts())
+        n = self._columns.n_columns
+        return LeafPoint(programme, self._columns, np.zeros(n), 0.0, np.zeros(self._rows.n_data))
+
+    def _new_leaves(self, k: int, values: Any) -> Any:
+        """The values of one member's leaves, as its adapter takes them."""
+        return NewLeaves(self._kinds[k], values)
+
+    def _optimum(self, point: Any, tolerance: float) -> tuple[Any, MasterSolution]:
+        return optimum(point, tolerance)
+
+    def _certified(self, point: Any) -> MasterSolution:
+        return certified(point)
+
+    def _improved(self, point: Any) -> Any:
+        return sweep(point)
+
+    def _elimination(self, point: Any) -> Any:
+        return Elimination(point)

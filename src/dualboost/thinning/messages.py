@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..errors import ThinningWarning
-from .rows import MemberRows
+from .rows import AnyRows
 from .tried import Tried, take
 
 BY_HEART = 0.999
@@ -19,7 +19,7 @@ USER = 5
 """The ``stacklevel`` that makes a warning point to the user's call of ``thin``."""
 
 
-def warn_by_heart(rows: MemberRows) -> None:
+def warn_by_heart(rows: AnyRows) -> None:
     if rows.full_accuracy >= BY_HEART:
         _warn(
             f"The model is right on {rows.full_accuracy:.1%} of the rows of X, as on rows that it knows by heart. They "
@@ -32,13 +32,13 @@ def warn_best_of_few(max_trees: int, score_name: str, enough: float) -> None:
 
 
 def warn_unchanged(
-    path: Sequence[Tried], enough: float, tolerance: float, rows: MemberRows, score_name: str, by_heart_hint: bool
+    path: Sequence[Tried], enough: float, tolerance: float, rows: AnyRows, score_name: str, by_heart_hint: bool
 ) -> None:
     """No smaller ensemble is good enough: say which one comes closest, and what may be the matter with the rows."""
     closest, hint = take(path, np.inf), ""
     if closest is not None and closest.size < rows.n_members:
         needed = np.ceil(1e4 * (tolerance + enough - closest.score)) / 1e4
-        trees = "1 tree" if closest.size == 1 else f"{closest.size} trees"
+        trees = "1 tree" if closest.trees == 1 else f"{closest.trees} trees"
         hint = f" The closest has {trees} and {score_name} {closest.score:.4f}; tolerance={needed:g} takes it."
     if by_heart_hint and rows.full_accuracy >= BY_HEART:
         hint += " The model knows the rows of X by heart: rows that it has not seen, as X and y, may do better."

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from .._typing import Integers, Vector
 from ..masters import MasterSolution
-from .kinds import NewLeaves
 
 
 @dataclass(frozen=True, eq=False)
@@ -19,11 +19,11 @@ class Point:
     """Not a number where nothing was optimised: the first members, recalibrated."""
     members: Integers
     weights: Vector
-    intercept: float
+    intercept: Any
     train_score: float
     validation_score: float
     solution: MasterSolution | None = None
-    leaves: tuple[NewLeaves, ...] | None = None
+    leaves: tuple[Any, ...] | None = None
     """The new leaves of the members, in place of weights; the scores are then log-odds."""
     way: str = "weights"
 

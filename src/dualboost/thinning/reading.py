@@ -8,28 +8,24 @@ import numpy as np
 
 from ..errors import DualBoostError, InvalidDataError, InvalidParameterError
 from ..estimators.parameters import as_sample_weight
-from ..tasks.binary import TwoClasses
 from .base import Adapter
-from .rows import MemberRows
+from .rows import AnyRows
 
 
-def read_rows(adapter: Adapter, X: Any, y: Any, sample_weight: Any) -> MemberRows:
-    """The rows whose ``sample_weight`` is positive."""
-    _require_same_columns(adapter, X)
+def read_rows(adapter: Adapter, X: Any, y: Any, sample_weight: Any) -> Any:
+    """The rows whose ``sample_weight`` is positive: ``MemberRows``, or ``ClassRows`` for several classes."""
+    labels = adapter.task.encode(y, _require_same_columns(adapter, X))
+    counts = as_sample_weight(sample_weight, len(labels))
     try:
-        outputs, told_apart = adapter.outputs(X), adapter.leaf_outputs(X)
+        rows: AnyRows = adapter.rows(X, labels, counts)
     except DualBoostError:
         raise
     except Exception as error:
         raise InvalidDataError(f"The model cannot predict on X: {error}") from error
-    labels = TwoClasses(adapter.classes).encode(y, outputs.shape[1])
-    counts = as_sample_weight(sample_weight, len(labels))
-    scores = adapter.intercept + adapter.weights @ outputs
-    rows = MemberRows(outputs, labels, counts, scores, told_apart)
     return rows if counts.all() else rows.part(counts > 0)
 
 
-def read_validation(adapter: Adapter, validation_data: Any) -> MemberRows | None:
+def read_validation(adapter: Adapter, validation_data: Any) -> Any:
     """The rows of ``validation_data``, if given."""
     if validation_data is None:
         return None
@@ -44,7 +40,8 @@ def read_validation(adapter: Adapter, validation_data: Any) -> MemberRows | None
         raise InvalidDataError(f"In validation_data: {error}") from error
 
 
-def _require_same_columns(adapter: Adapter, X: Any) -> None:
+def _require_same_columns(adapter: Adapter, X: Any) -> int:
+    """The number of rows of X, whose columns must be those of the model."""
     expected, names = adapter.n_features, adapter.feature_names
     shape = getattr(X, "shape", None) or np.shape(X)
     if len(shape) != 2:
@@ -66,3 +63,4 @@ def _require_same_columns(adapter: Adapter, X: Any) -> None:
                 f"X has a column {different[0][0]!r} where the model was trained on {different[0][1]!r}; pass the same "
                 "columns in the same order."
             )
+    return int(shape[0])

@@ -15,7 +15,7 @@ from .base import Adapter
 from .candidates import Candidates, prices_for, sizes_below
 from .messages import warn_best_of_few, warn_by_heart, warn_unchanged
 from .point import Point
-from .rows import MemberRows
+from .rows import AnyRows
 from .trials import Trial, Trials
 from .tried import ROUNDING, Chosen, Tried, take
 
@@ -42,7 +42,7 @@ class Refitting:
     """The model, the rows to fit the result to, the trials, and how much of which score may be lost."""
 
     adapter: Adapter
-    rows: MemberRows
+    rows: AnyRows
     trials: Trials
     tolerance: float
     max_trees: int | None
@@ -67,7 +67,7 @@ class Refitting:
             warn_unchanged(path, enough, self.tolerance, self.rows, self.scoring.name, by_heart_hint=False)
             return Chosen(path, None, None, full_score, self.trials.judged_on)
         if self._is_judged_as_returned:  # the path is to show the ensemble that is returned
-            path[place] = Tried.of(final, path[place].nodes)
+            path[place] = replace(Tried.of(final, self.adapter), nodes=path[place].nodes)
         return Chosen(path, place, final, full_score, self.trials.judged_on)
 
     def _first_that_holds(self, compared: Sequence[tuple[Key, Tried]], enough: float) -> tuple[int, Point | None]:
@@ -88,9 +88,9 @@ class Refitting:
     def _compared(self, all_candidates: Sequence[Candidates]) -> list[tuple[Key, Tried]]:
         """For each size the first members, and the refitted ones of least log loss; the smallest first."""
         n_members = min(trial.adapter.n_members for trial in self.trials.trials)
-        sizes = sizes_below(self.adapter.n_members, self.max_trees)
+        sizes = sizes_below(self.adapter.n_members, self._most)
         seen: dict[Key, list[Seen]] = defaultdict(list)
-        prices = prices_for(int(self.adapter.n_leaves.sum()), self.trials.is_honest)
+        prices = prices_for(int(self.adapter.n_leaves.sum()), self.trials.is_honest, len(self.adapter.classes))
         with ProgressBar(len(prices) * len(all_candidates), enabled=self.shows_progress, unit="path") as progress:
             for candidates in all_candidates:
                 for size in (s for s in sizes if s <= n_members):
@@ -104,7 +104,7 @@ class Refitting:
     def _best_at_each_size(self, seen: dict[Key, list[Seen]]) -> list[tuple[Key, Tried]]:
         best: dict[tuple[bool, int], tuple[float, Key, Tried]] = {}
         for key, found in seen.items():
-            is_allowed = self.max_trees is None or key.size <= self.max_trees
+            is_allowed = self._most is None or key.size <= self._most
             if len(found) < len(self.trials.trials) or not is_allowed:
                 continue
             log_loss = float(np.average([one.log_loss for one in found], weights=[one.n_rows for one in found]))
@@ -119,7 +119,7 @@ class Refitting:
         candidates = Candidates(Trial(self.adapter, self.rows, last), self.scoring)
         if key.C is None:
             return self._with_honest_score(candidates.truncated(key.size))
-        sizes = sizes_below(self.adapter.n_members, self.max_trees)
+        sizes = sizes_below(self.adapter.n_members, self._most)
         rough, exact = (
             candidates.point(key.way, key.C, stage)
             for stage in candidates.path(key.way).down_to(key.C, key.size, sizes)
@@ -131,6 +131,11 @@ class Refitting:
         return point if self._is_judged_as_returned else replace(point, validation_score=np.nan)
 
     @property
+    def _most(self) -> int | None:
+        """The largest number of members."""
+        return None if self.max_trees is None else self.max_trees // self.adapter.trees_per_member
+
+    @property
     def _is_judged_as_returned(self) -> bool:
         """Whether the only trial is that of the given model on all rows, so that its ensemble is the result."""
         return self.trials.trials[0].training is self.rows
@@ -138,7 +143,7 @@ class Refitting:
 
 def _note(seen: dict[Key, list[Seen]], C: float | None, candidates: Candidates, point: Point, log_loss: float) -> None:
     trial = candidates.trial
-    tried = Tried.of(point, int(trial.adapter.n_nodes[point.members].sum()))
+    tried = Tried.of(point, trial.adapter)
     seen[Key(point.way, C, point.size)].append(Seen(tried, log_loss, float(trial.judged.counts.sum())))
 
 

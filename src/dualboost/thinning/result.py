@@ -13,9 +13,8 @@ from sklearn.metrics import balanced_accuracy_score, log_loss
 from .._typing import Integers, Vector
 from ..errors import MissingDependencyError
 from .base import Adapter
-from .kinds import NewLeaves
 from .point import Point
-from .rows import MemberRows
+from .rows import AnyRows
 from .tried import Chosen, Tried
 
 TIMED_RUNS = 5
@@ -41,19 +40,25 @@ class ThinResult:
     ``intercept + weights @ outputs``, where the outputs are those of the trees ``kept`` in the original model: leaf
     values (XGBoost, LightGBM, CatBoost, gradient boosting: times the learning rate), P - Q for class probabilities P
     and Q (forests, bagging, lists), votes of -1 and +1 (AdaBoost), or the votes of a ``DualBoostClassifier``.
+
+    With more than two classes there is a score for each class, of which the softmax are the probabilities. Boosted
+    models that grow a tree for each class keep or drop whole rounds of these.
     """
 
     model: Any
     """The thinned model, of the same type as the original if its library allows trees to be removed."""
     kept: Integers
-    """The positions of the trees kept, increasing."""
+    """The positions of the trees kept, increasing; where each class has a tree of its own, of the rounds kept."""
     weights: Vector
     """One weight for each tree kept, on the scale of the original weights (1 for a boosted tree); 1 if its leaves are
     refitted."""
-    intercept: float
-    leaves: tuple[NewLeaves, ...] | None
+    intercept: Any
+    """A number; with more than two classes one for each class."""
+    leaves: tuple[Any, ...] | None
     """The new leaves of each tree kept: called with outputs of the original tree, they give the values in their place.
-    None if leaves are not refitted."""
+    With more than two classes, ``leaves[j].values`` holds a matrix for each tree of a member kept: a row for each leaf
+    or node as its library counts them, a column for each class that the tree speaks for. None if leaves are not
+    refitted."""
     way: str
     """How it was made: "refit" (leaves, fitted to y), "imitate" (leaves, fitted to the model's own probabilities),
     "truncate" (the first trees, recalibrated), "weights" or "unchanged"."""
@@ -62,8 +67,9 @@ class ThinResult:
     C: float | None
     """The C of the leaves or weights; None if nothing was optimised."""
     path: dict[str, Any]
-    """Arrays of equal length, the smaller ensembles first: way, C, trees, nodes, train_score, validation_score (nan if
-    there were no validation rows). With several folds, nodes and scores are means over these."""
+    """Arrays of equal length, the smaller ensembles first: way, C, trees, members (trees, or rounds of one tree a
+    class), nodes, train_score, validation_score (nan if there were no validation rows). With several folds, nodes and
+    scores are means over these."""
     chosen: int | None
     """The row of ``path`` that was taken; None if the model is unchanged."""
     full_score: float
@@ -77,7 +83,14 @@ class ThinResult:
     _score_name: str = field(default="accuracy", repr=False)
 
     def __repr__(self) -> str:
-        return f"ThinResult({type(self.model).__name__}: {len(self.kept)} of {self._adapter.n_members} trees)"
+        before, after = self._trees
+        return f"ThinResult({type(self.model).__name__}: {after} of {before} trees)"
+
+    @property
+    def _trees(self) -> tuple[int, int]:
+        """The trees before and after."""
+        each = self._adapter.trees_per_member
+        return each * self._adapter.n_members, each * len(self.kept)
 
     @property
     def n_leaves(self) -> int:
@@ -88,7 +101,7 @@ class ThinResult:
         """Trees, leaves, bytes of the saved model; and on all rows given: accuracies, log loss, seconds to predict."""
         adapter, (X, y) = self._adapter, self._data
         figures = Summary()
-        figures["trees"] = adapter.n_members, len(self.kept)
+        figures["trees"] = self._trees
         figures["leaves"] = int(adapter.n_leaves.sum()), self.n_leaves
         figures["bytes, saved"] = adapter.saved_bytes(self._original), adapter.saved_bytes(self.model)
         if not np.isnan(self.path["validation_score"]).all():
@@ -106,14 +119,17 @@ class ThinResult:
             scores = self._adapter.raw_scores(model, X)
             times.append(time.perf_counter() - started)
         classes = self._adapter.classes
-        predicted, is_second = classes[(scores > 0).astype(np.intp)], y.ravel() == classes[1]
-        probabilities = self._adapter.link.probability(scores)
+        predicted = self._adapter.task.decode(scores)
         if hasattr(model, "predict_proba"):
-            probabilities = np.asarray(model.predict_proba(X))[:, 1]
+            probabilities = np.asarray(model.predict_proba(X))
+        else:
+            probabilities = np.asarray(self._adapter.link.probability(scores))
+        if probabilities.ndim == 1:
+            probabilities = np.column_stack([1.0 - probabilities, probabilities])
         return {
             "accuracy, rows given": float(np.mean(predicted == y.ravel())),
             "balanced accuracy": float(balanced_accuracy_score(y.ravel(), predicted)),
-            "log loss": float(log_loss(is_second, np.clip(probabilities, 0.0, 1.0), labels=[False, True])),
+            "log loss": float(log_loss(y.ravel(), np.clip(probabilities, 0.0, 1.0), labels=classes)),
             "seconds to predict": min(times),
         }
 
@@ -124,17 +140,17 @@ class ThinResult:
         except ImportError as error:
             raise MissingDependencyError("plot needs matplotlib: pip install 'dualboost[plot]'.") from error
         ax = ax if ax is not None else plt.subplots(figsize=(6.4, 4.2), layout="constrained")[1]
-        trees, n_members = self.path["trees"], self._adapter.n_members
+        trees, n_trees = self.path["trees"], self._trees[0]
         has_validation = not np.isnan(self.path["validation_score"]).all()
         scores = self.path["validation_score" if has_validation else "train_score"]
         ax.plot(trees, scores, "o", ms=6, alpha=0.8, mec="white", label="ensembles of the path")
         ax.axhline(self.full_score, color="0.5", lw=1, ls="--", zorder=0)
-        ax.plot(n_members, self.full_score, "s", color="0.3", label=f"the model as it was: {n_members} trees")
+        ax.plot(n_trees, self.full_score, "s", color="0.3", label=f"the model as it was: {n_trees} trees")
         if self.chosen is not None:
             at = trees[self.chosen], scores[self.chosen]
             ax.plot(*at, "o", ms=15, mfc="none", mec="crimson", mew=2, label=f"taken: {at[0]} trees")
         which = "validation" if has_validation else "training"
-        ax.set(xlabel="trees", ylabel=f"{which} {self._score_name}", xlim=(0, 1.04 * n_members))
+        ax.set(xlabel="trees", ylabel=f"{which} {self._score_name}", xlim=(0, 1.04 * n_trees))
         ax.grid(alpha=0.3)
         ax.legend(loc="lower right", frameon=False)
         return ax
@@ -145,7 +161,7 @@ def make_result(
     model: Any,
     data: tuple[Any, Any],
     chosen: Chosen,
-    rows: MemberRows,
+    rows: AnyRows,
     score_name: str = "accuracy",
 ) -> ThinResult:
     """The result for the ensemble chosen; if none was, the original model."""
@@ -172,13 +188,13 @@ def make_result(
     )
 
 
-def _unchanged(adapter: Adapter, model: Any, rows: MemberRows) -> Any:
+def _unchanged(adapter: Adapter, model: Any, rows: AnyRows) -> Any:
     """A copy of the model, or what it becomes where its library cannot be written to."""
     everything = Point(np.nan, np.arange(adapter.n_members), adapter.weights, adapter.intercept, np.nan, np.nan)
     return copy.deepcopy(model) if adapter.keeps_type else _rebuilt(adapter, everything, rows)
 
 
-def _rebuilt(adapter: Adapter, point: Point, rows: MemberRows) -> Any:
+def _rebuilt(adapter: Adapter, point: Point, rows: AnyRows) -> Any:
     if point.leaves is not None:
         return adapter.rewrite(point.members, point.leaves, point.intercept)
     rebuilt = adapter.rebuild(point.members, point.weights, point.intercept)
@@ -190,7 +206,8 @@ def _table(path: list[Tried]) -> dict[str, Any]:
     return {
         "way": np.array([tried.way for tried in path], dtype=object),
         "C": np.array([tried.C for tried in path]),
-        "trees": np.array([tried.size for tried in path], dtype=np.intp),
+        "trees": np.array([tried.trees for tried in path], dtype=np.intp),
+        "members": np.array([tried.size for tried in path], dtype=np.intp),
         "nodes": np.array([tried.nodes for tried in path], dtype=np.intp),
         "train_score": np.array([tried.train_score for tried in path]),
         "validation_score": np.array([tried.validation_score for tried in path]),

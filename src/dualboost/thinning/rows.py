@@ -2,22 +2,58 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .._typing import Integers, Matrix, Vector
+from .._typing import Integers, Matrix, Scores, Vector
 from ..algebra.columns import Columns
 from ..algebra.rows import Rows
 from ..tasks.base import Operator, Task
 from ..tasks.binary import accuracy
 from ..tasks.scoring import ScoredRows
-from .base import Probability
-from .outputs import Outputs
+from .kinds import NewLeaves, refittable, refitted_scores
+from .outputs import Outputs, Probability
 
 NEGLIGIBLE = 1e-9
 """A class with a smaller probability than this is left out of a row."""
+
+
+class AnyRows(Protocol):
+    """What thinning by refitted leaves asks of rows, for two classes and for several."""
+
+    @property
+    def labels(self) -> Vector: ...
+
+    @property
+    def counts(self) -> Vector: ...
+
+    @property
+    def full_scores(self) -> Scores: ...
+
+    @property
+    def n_members(self) -> int: ...
+
+    @property
+    def n_refittable(self) -> int: ...
+
+    @property
+    def full_accuracy(self) -> float: ...
+
+    def part(self, rows: Any) -> Any: ...
+
+    def imitating(self, p: Scores) -> Any: ...
+
+    def scores(self, members: Integers, weights: Vector, intercept: Any) -> Scores: ...
+
+    def refitted_scores(self, members: Integers, leaves: Sequence[Any], intercept: Any) -> Scores: ...
+
+    def log_loss(self, scores: Scores) -> float: ...
+
+    def scored(self, scores: Scores, task: Task, probability: Probability) -> ScoredRows: ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,6 +94,19 @@ class MemberRows:
         for member, weight in zip(members, weights, strict=True):
             total += weight * self.outputs[member]
         return total
+
+    def refitted_scores(self, members: Integers, leaves: Sequence[NewLeaves], intercept: float) -> Vector:
+        """The log-odds of some members with new leaves."""
+        return refitted_scores(self.leaf_outputs[members], leaves, intercept)
+
+    def log_loss(self, scores: Vector) -> float:
+        """The mean log loss of these log-odds."""
+        return float(self.counts @ np.logaddexp(0.0, -self.labels * scores) / self.counts.sum())
+
+    @property
+    def n_refittable(self) -> int:
+        """How many members can have new leaves."""
+        return len(refittable(self.leaf_outputs)[0])
 
     @property
     def full_accuracy(self) -> float:

@@ -9,20 +9,20 @@ import numpy as np
 
 from ..algebra.threads import one_blas_thread
 from ..arguments import require_choice, require_fraction, require_integer, require_seed
-from ..errors import InvalidParameterError
+from ..errors import InvalidParameterError, UnsupportedModelError
 from ..formulations import Formulation, make_formulation
 from ..tasks.scoring import make_scoring
 from . import trials
 from .adapters import adapter_for
 from .base import Adapter
 from .choosing import Thinning
-from .kinds import MOST_KINDS, refittable
+from .kinds import MOST_KINDS
 from .messages import warn_not_refitted
 from .methods import METHODS
 from .reading import read_rows, read_validation
 from .refitting import Refitting
 from .result import ThinResult, make_result
-from .rows import MemberRows
+from .rows import AnyRows
 from .tried import Chosen
 
 REFIT = "refit"
@@ -58,8 +58,10 @@ def thin(
 
     Parameters
     ----------
-    model : fitted classifier of two classes, or list of them
+    model : fitted classifier, or list of classifiers of two classes
         A model of scikit-learn (boosting, forests, bagging), XGBoost, LightGBM, CatBoost or dualboost; not changed.
+        With more than two classes: XGBoost, LightGBM, CatBoost, dualboost, scikit-learn's forests, bagging
+        and gradient boosting. Where every class has trees of its own, whole rounds of these are kept or dropped.
     X, y, sample_weight : the rows to thin on, their classes and multiplicities (default: 1)
     tolerance : float, default=0.0
         The loss of validation accuracy, or of the score that ``scoring`` names, that is allowed; the smallest ensemble
@@ -71,12 +73,13 @@ def thin(
         compares on the rows left out; where that is not possible, it holds out a fifth of X. A number holds out that
         share of X. None compares on the rows used for fitting.
     max_trees : int, default=None
-        The largest number of trees; if no such ensemble is within ``tolerance``, the best is taken, with a warning.
+        The largest number of trees, those of all classes together; if no such ensemble is within ``tolerance``, the
+        best is taken, with a warning.
     method : {"refit", "thin", "reweight"}, default=None
         "refit" gives all leaves new values, for the labels y or the model's probabilities. "thin" gives trees new
         weights, which imitate the model's decisions. "reweight" is the paper's experiment: votes as columns for the
-        labels y. None is "refit" where leaves can be refitted and no formulation, C or epsilon is given, and otherwise
-        "thin".
+        labels y. The last two take two classes. None is "refit" where leaves can be refitted and no formulation, C or
+        epsilon is given, and otherwise "thin".
     formulation, C, epsilon : what weights are optimised by, as for ``DualBoostClassifier``; the default is "lp"
         C=None compares ensembles along a path of C, and refits the one taken on all rows. A number solves once.
     scoring : str, scorer or None, default=None
@@ -89,8 +92,17 @@ def thin(
     name = _method_for(method, is_about_weights=not (formulation is None and C is None and epsilon is None))
     programme = _admitted(make_formulation(formulation or "lp", C, epsilon))
     adapter = adapter_for(model)
+    if adapter.task.n_outputs > 1 and name != REFIT:
+        raise _needs_two_classes(adapter, {"method": method, "formulation": formulation, "C": C, "epsilon": epsilon})
+    if max_trees is not None and max_trees < adapter.trees_per_member:
+        raise InvalidParameterError(
+            f"max_trees={max_trees!r} is less than one round of this model, which has {adapter.trees_per_member} "
+            "trees, one for each class; rounds are kept or dropped whole."
+        )
     rows, validation = read_rows(adapter, X, y, sample_weight), read_validation(adapter, validation_data)
     if name == REFIT and (obstacle := _obstacle(adapter, rows)):
+        if adapter.task.n_outputs > 1:
+            raise UnsupportedModelError(f"model {type(model).__name__} cannot be thinned: {obstacle}.")
         if method is not None:
             warn_not_refitted(obstacle)
         name = INSTEAD
@@ -122,31 +134,40 @@ def _method_for(method: str | None, is_about_weights: bool) -> str:
     return name
 
 
-def _obstacle(adapter: Adapter, rows: MemberRows) -> str:
+def _needs_two_classes(adapter: Adapter, given: dict[str, Any]) -> InvalidParameterError:
+    """New weights for a model of several classes."""
+    name, value = next((name, value) for name, value in given.items() if value is not None)
+    return InvalidParameterError(
+        f"{name}={value!r} asks for new weights, which models of two classes can have; this one has "
+        f"{len(adapter.classes)}. Leave it out, or pass method='refit' alone."
+    )
+
+
+def _obstacle(adapter: Adapter, rows: AnyRows) -> str:
     """Why the leaves of the model cannot be refitted, if they cannot."""
     if not adapter.refits:
         return "the members of the model are not all trees"
     if rows.labels.min() == rows.labels.max():
         return "y holds one class only"
-    if not len(refittable(rows.leaf_outputs)[0]):
+    if not rows.n_refittable:
         return f"a tree has more than {MOST_KINDS} different leaves, or none says anything of the rows of X"
     return ""
 
 
 def _trials(
     adapter: Adapter,
-    rows: MemberRows,
-    others: MemberRows | float | str | None,
+    rows: AnyRows,
+    others: Any,
     random_state: Any,
     data: tuple[Any, Any, Any] | None = None,
 ) -> trials.Trials:
     """The rows to compare ensembles on; ``data`` are X, y and the sample weights if models may be trained on these."""
-    if isinstance(others, MemberRows):
-        return trials.given(adapter, rows, others)
     if others is None:
         return trials.same_rows(adapter, rows)
+    if isinstance(others, Real):
+        return trials.held_out(adapter, rows, float(others), random_state)
     if not isinstance(others, str):
-        return trials.held_out(adapter, rows, others, random_state)
+        return trials.given(adapter, rows, others)
     if data is None:
         return trials.held_out(adapter, rows, trials.HELD_OUT, random_state)
     found = trials.folds(adapter, *data, random_state)

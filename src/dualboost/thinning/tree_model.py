@@ -9,12 +9,13 @@ from typing import Any
 import lightgbm
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit
+from scipy.special import expit, softmax
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import validate_data
 
-from .._typing import Features, Matrix, Vector
+from .._typing import Features, Matrix, Scores
 from ..model_file.writing import save_model
+from ..models.vector_ensemble import VectorEnsemble
 from ..trees.lightgbm_text import format_model
 from ..trees.tree import Tree
 
@@ -22,15 +23,18 @@ from ..trees.tree import Tree
 class ThinnedTreesClassifier(ClassifierMixin, BaseEstimator):
     """The weighted sum of trees and an intercept, as log-odds of the second class.
 
+    With more than two classes, leaves and intercept hold a number for each class, and scores are log-probabilities up
+    to a number for each row.
+
     It can predict, be pickled and be saved, but not be trained: ``fit`` raises an error. ``booster_`` is the same sum,
-    without the intercept, as a LightGBM model of the encoded features.
+    for two classes without the intercept, as a LightGBM model of the encoded features.
     """
 
     def __init__(
         self,
         trees: Sequence[Tree] = (),
         weights: Any = (),
-        intercept: float = 0.0,
+        intercept: Any = 0.0,
         classes: Any = (0, 1),
         n_features: int = 0,
         encoder: Any = None,
@@ -71,20 +75,50 @@ class ThinnedTreesClassifier(ClassifierMixin, BaseEstimator):
     @property
     def booster_(self) -> lightgbm.Booster:
         if not hasattr(self, "_booster"):
-            text = format_model(self.trees, np.asarray(self.weights), self.n_features)
+            if self._vectors is None:
+                text = format_model(self.trees, np.asarray(self.weights), self.n_features)
+            else:
+                scaled = self._vectors.scaled_trees()
+                assert scaled is not None, "all members are trees"
+                text = format_model(*scaled, self.n_features, n_classes=self._vectors.n_outputs)
             self._booster = lightgbm.Booster(model_str=text)
         return self._booster
 
-    def decision_function(self, X: Any) -> Vector:
-        """The log-odds of the second class."""
+    @property
+    def _vectors(self) -> VectorEnsemble | None:
+        """The same sum where leaves have a value for each class."""
+        if np.ndim(self.intercept) == 0:
+            return None
+        if not hasattr(self, "_ensemble"):
+            weights, intercept = np.asarray(self.weights), np.asarray(self.intercept)
+            self._ensemble = VectorEnsemble(
+                self.trees,
+                weights,
+                np.zeros_like(intercept),
+                self.n_features,
+                intercept=intercept,
+                is_normalised=False,
+            )
+        return self._ensemble
+
+    def decision_function(self, X: Any) -> Scores:
+        """The log-odds of the second class; with more than two, a score for each class."""
+        if self._vectors is not None:
+            return self._vectors.decide(self._features(X))
         return self.intercept + np.asarray(self.booster_.predict(self._features(X), raw_score=True, num_threads=1))
 
     def predict_proba(self, X: Any) -> Matrix:
-        positive = expit(self.decision_function(X))
+        scores = self.decision_function(X)
+        if scores.ndim > 1:
+            found: Matrix = softmax(scores, axis=1)
+            return found
+        positive = expit(scores)
         return np.column_stack([1.0 - positive, positive])
 
     def predict(self, X: Any) -> NDArray[Any]:
-        classes: NDArray[Any] = self.classes_[(self.decision_function(X) > 0).astype(np.intp)]
+        scores = self.decision_function(X)
+        codes = scores.argmax(axis=1) if scores.ndim > 1 else (scores > 0).astype(np.intp)
+        classes: NDArray[Any] = self.classes_[codes]
         return classes
 
     def _features(self, X: Any) -> Features:

@@ -22,7 +22,7 @@ from ..estimators.parameters import as_sample_weight
 from .adapters import adapter_for
 from .base import Adapter
 from .reading import read_rows
-from .rows import MemberRows
+from .rows import AnyRows
 
 FOLDS = 3
 """How many parts the rows are divided into."""
@@ -35,11 +35,11 @@ FOLDS_SEED = 0
 
 
 class Trial(NamedTuple):
-    """A model, the rows to fit its smaller ensembles to, and the rows to judge them on."""
+    """A model, the rows to fit its smaller ensembles to, and the rows to judge them on (``AnyRows``)."""
 
     adapter: Adapter
-    training: MemberRows
-    judged: MemberRows
+    training: Any
+    judged: Any
 
 
 class Trials(NamedTuple):
@@ -51,18 +51,18 @@ class Trials(NamedTuple):
     """Whether the models have not seen the rows that they are judged on."""
 
 
-def given(adapter: Adapter, rows: MemberRows, validation: MemberRows) -> Trials:
+def given(adapter: Adapter, rows: AnyRows, validation: AnyRows) -> Trials:
     """Rows given by the user."""
     return Trials(
         [Trial(adapter, rows, validation)], f"validation_data ({len(validation.labels)} rows)", is_honest=True
     )
 
 
-def same_rows(adapter: Adapter, rows: MemberRows) -> Trials:
+def same_rows(adapter: Adapter, rows: AnyRows) -> Trials:
     return Trials([Trial(adapter, rows, rows)], "the rows of X that ensembles are fitted to", is_honest=False)
 
 
-def held_out(adapter: Adapter, rows: MemberRows, fraction: float, random_state: Any, why: str = "") -> Trials:
+def held_out(adapter: Adapter, rows: AnyRows, fraction: float, random_state: Any, why: str = "") -> Trials:
     """A part of the rows, which the model itself may have been trained on."""
     held = hold_out(rows.labels, rows.counts, fraction, check_random_state(random_state))
     is_held = np.zeros(len(rows.labels), dtype=bool)
@@ -79,7 +79,10 @@ def folds(adapter: Adapter, X: Any, y: Any, sample_weight: Any, random_state: An
     counts = as_sample_weight(sample_weight, len(labels))
     seed = FOLDS_SEED if random_state is None else random_state
     present = _sampled(np.flatnonzero(counts > 0), labels, seed)
-    if np.unique(labels[present], return_counts=True)[1].min() < FOLDS:
+    classes, sizes = np.unique(labels[present], return_counts=True)
+    if len(classes) < len(adapter.classes):
+        return "a class of the model has no rows"
+    if sizes.min() < FOLDS:
         return f"a class has fewer than {FOLDS} rows"
     parts = StratifiedKFold(FOLDS, shuffle=True, random_state=seed).split(present, labels[present])
     trials = []

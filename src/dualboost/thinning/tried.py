@@ -8,6 +8,7 @@ from typing import NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
+from .base import Adapter
 from .point import Point
 
 ROUNDING = 1e-9
@@ -35,13 +36,16 @@ class Tried:
     """How it was made: "refit", "imitate", "truncate" or "weights"."""
     C: float
     size: int
+    """How many members it has."""
+    trees: int
     nodes: int
     train_score: float
     validation_score: float
 
     @classmethod
-    def of(cls, point: Point, n_nodes: int) -> Tried:
-        return cls(point.way, point.C, point.size, n_nodes, point.train_score, point.validation_score)
+    def of(cls, point: Point, adapter: Adapter) -> Tried:
+        trees, nodes = point.size * adapter.trees_per_member, int(adapter.n_nodes[point.members].sum())
+        return cls(point.way, point.C, point.size, trees, nodes, point.train_score, point.validation_score)
 
     @property
     def score(self) -> float:

@@ -17,6 +17,7 @@ from .gradient_boosting import GradientBoostingAdapter
 from .hist_gradient_boosting import HistGradientBoostingAdapter
 from .lightgbm import LightGBMAdapter
 from .own import OwnAdapter
+from .several import CLASS_ADAPTERS
 from .xgboost import XGBoostAdapter
 
 ADAPTERS: list[type[Adapter]] = [
@@ -35,13 +36,12 @@ ADAPTERS: list[type[Adapter]] = [
 
 def adapter_for(model: Any) -> Adapter:
     """The adapter that reads this model."""
-    for adapter in ADAPTERS:
+    for adapter in (*CLASS_ADAPTERS, *ADAPTERS):
         if adapter.handles(model):
             return adapter(model)
     known = "; ".join(adapter.describes for adapter in ADAPTERS)
     raise UnsupportedModelError(
-        f"model of type {type(model).__name__} cannot be thinned{_hint(model)}. These can, if they have two classes: "
-        f"{known}."
+        f"model of type {type(model).__name__} cannot be thinned{_hint(model)}. These can: {known}."
     )
 
 
@@ -58,4 +58,4 @@ def _hint(model: Any) -> str:
     return ""
 
 
-__all__ = ["ADAPTERS", "adapter_for"]
+__all__ = ["ADAPTERS", "CLASS_ADAPTERS", "adapter_for"]

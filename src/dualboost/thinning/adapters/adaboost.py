@@ -53,7 +53,8 @@ class AdaBoostAdapter(ScikitLearnAdapter):
         return looked_up([difference(member.tree_) for member in self._model.estimators_], leaves)
 
     def rewrite(self, kept: Integers, leaves: Sequence[NewLeaves], intercept: float) -> Any:
-        return of_own_trees(self._model, kept, leaves, intercept)
+        values = [new(difference(self._model.estimators_[j].tree_)) for j, new in zip(kept, leaves, strict=True)]
+        return of_own_trees(self._model, kept, values, intercept)
 
     def rebuild(self, kept: Integers, weights: Vector, intercept: float) -> Any:
         thinned = copy.copy(self._model)

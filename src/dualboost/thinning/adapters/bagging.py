@@ -15,17 +15,36 @@ from ..base import looked_up
 from ..outputs import Outputs
 from .converted_trees import difference
 from .members import ScaledMember, probabilities
-from .scikit_learn import AverageAdapter, averaged_trees, constants
+from .scikit_learn import AverageAdapter, ScikitLearnModel, averaged_trees, constants
 
 
-class BaggingAdapter(AverageAdapter):
-    """The weights are written into the leaves of trees; other members are wrapped in ``ScaledMember``."""
+class BaggingModel(ScikitLearnModel):
+    """Members that each see some of the features."""
 
     describes: ClassVar[str] = "BaggingClassifier"
 
     @classmethod
     def handles(cls, model: Any) -> bool:
         return isinstance(model, BaggingClassifier)
+
+    def _members_with(self, X: Any) -> Iterator[tuple[Any, Any]]:
+        """Each member with its own features."""
+        X = np.asarray(X) if hasattr(X, "columns") else X  # members are fitted without the names of columns
+        X = X.tocsr() if hasattr(X, "tocsr") else np.asarray(X)
+        members = zip(self._model.estimators_, self._model.estimators_features_, strict=True)
+        return ((member, X[:, features]) for member, features in members)
+
+    def _of_members(self, kept: Integers, members: list[Any]) -> Any:
+        """A model of copies of the members kept, which may be changed."""
+        thinned = copy.copy(self._model)
+        thinned.estimators_ = members
+        thinned.estimators_features_ = [self._model.estimators_features_[j] for j in kept]
+        thinned._seeds = np.asarray(self._model._seeds)[kept]  # estimators_samples_ is computed from the seeds
+        return thinned.set_params(n_estimators=len(kept))
+
+
+class BaggingAdapter(BaggingModel, AverageAdapter):
+    """The weights are written into the leaves of trees; other members are wrapped in ``ScaledMember``."""
 
     def __init__(self, model: Any) -> None:
         super().__init__(model)
@@ -46,20 +65,9 @@ class BaggingAdapter(AverageAdapter):
         leaves = np.column_stack([member.apply(part) for member, part in self._members_with(X)])
         return looked_up([difference(member.tree_) for member in self._model.estimators_], leaves)
 
-    def _members_with(self, X: Any) -> Iterator[tuple[Any, Any]]:
-        """Each member with its own features."""
-        X = np.asarray(X) if hasattr(X, "columns") else X  # members are fitted without the names of columns
-        X = X.tocsr() if hasattr(X, "tocsr") else np.asarray(X)
-        members = zip(self._model.estimators_, self._model.estimators_features_, strict=True)
-        return ((member, X[:, features]) for member, features in members)
-
     def rebuild(self, kept: Integers, weights: Vector, intercept: float) -> Any:
-        thinned = copy.copy(self._model)
         members = [self._model.estimators_[j] for j in kept]
-        thinned.estimators_ = self._weighted(members, weights, intercept)
-        thinned.estimators_features_ = [self._model.estimators_features_[j] for j in kept]
-        thinned._seeds = np.asarray(self._model._seeds)[kept]  # estimators_samples_ is computed from the seeds
-        return thinned.set_params(n_estimators=len(kept))
+        return self._of_members(kept, self._weighted(members, weights, intercept))
 
     def _weighted(self, members: list[Any], weights: Vector, intercept: float) -> list[Any]:
         if all(hasattr(member, "tree_") for member in members):

@@ -5,31 +5,26 @@ from __future__ import annotations
 import json
 import os
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
-from functools import partial
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
-from ..._typing import Integers, Vector
+from ..._typing import Integers, Scores, Vector
 from ...errors import UnsupportedModelError
-from ..base import Adapter, is_instance_of, looked_up
+from ..base import Adapter, TwoClassAdapter, is_instance_of, looked_up
 from ..checks import two_classes, unfitted
 from ..kinds import NewLeaves
 from ..links import Logit
 from ..outputs import Outputs
 
-Change = Callable[[Vector], Vector]
-"""From the values of leaves to others."""
 
-
-class CatBoostAdapter(Adapter):
+class CatBoostModel(Adapter):
     """``CatBoostClassifier`` with symmetric or other trees; the intercept is the model's bias."""
 
     describes: ClassVar[str] = "catboost.CatBoostClassifier"
-    link = Logit()
-    refits = True
 
     @classmethod
     def handles(cls, model: Any) -> bool:
@@ -39,13 +34,13 @@ class CatBoostAdapter(Adapter):
         if not model.is_fitted():
             raise unfitted(model)
         self._model = model
-        self.classes = two_classes(model)
         self._json = _as_json(model)
         self._key = "oblivious_trees" if "oblivious_trees" in self._json else "trees"
-        self._values = [np.array(list(_leaves(tree)), dtype=float) for tree in self._json[self._key]]
-        scale, (bias,) = self._json["scale_and_bias"]
+        scale, bias = self._json["scale_and_bias"]
+        self._bias = np.array(bias, dtype=float)
+        self._values = [np.array(_leaves(tree), dtype=float).reshape(-1, len(bias)) for tree in self._json[self._key]]
+        """For each tree a row for each leaf; a column for each class if there are more than two."""
         self.weights = np.full(len(self._values), float(scale))
-        self.intercept = float(bias)
         self.n_leaves = np.array([len(values) for values in self._values], dtype=np.intp)
         self.n_nodes = 2 * self.n_leaves - 1
 
@@ -58,26 +53,21 @@ class CatBoostAdapter(Adapter):
         names = [str(name) for name in self._model.feature_names_]
         return None if names == [str(i) for i in range(len(names))] else names
 
-    def outputs(self, X: Any) -> Outputs:
-        return looked_up(self._values, np.asarray(self._model.calc_leaf_indexes(X)))
+    def _leaf_indices(self, X: Any) -> NDArray[Any]:
+        """The leaf of each row, in one column for each tree."""
+        return np.asarray(self._model.calc_leaf_indexes(X))
 
     def fresh(self) -> Any | None:
         return type(self._model)(**self._model.get_params())  # clone refuses some of its arguments
 
-    def rebuild(self, kept: Integers, weights: Vector, intercept: float) -> Any:
-        return self._of(kept, [partial(np.multiply, weight) for weight in weights.tolist()], intercept)
-
-    def rewrite(self, kept: Integers, leaves: Sequence[NewLeaves], intercept: float) -> Any:
-        return self._of(kept, leaves, intercept)
-
-    def _of(self, kept: Integers, changes: Sequence[Change], intercept: float) -> Any:
+    def _of(self, kept: Integers, values: Sequence[Scores], bias: list[float]) -> Any:
         """A model of some trees with other leaves."""
         changed = _as_json(self._model)
         trees = [changed[self._key][j] for j in kept]
-        for tree, change in zip(trees, changes, strict=True):
-            _change(tree, change)
+        for tree, own in zip(trees, values, strict=True):
+            _write(tree, own)
         changed[self._key] = trees
-        changed["scale_and_bias"] = [1.0, [intercept]]
+        changed["scale_and_bias"] = [1.0, bias]
         thinned = type(self._model)(**self._model.get_params())
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "model.json"
@@ -85,7 +75,7 @@ class CatBoostAdapter(Adapter):
             thinned.load_model(os.fspath(path), format="json")
         return thinned
 
-    def raw_scores(self, model: Any, X: Any) -> Vector:
+    def raw_scores(self, model: Any, X: Any) -> Scores:
         return np.asarray(model.predict(X, prediction_type="RawFormulaVal"))
 
     def saved_bytes(self, model: Any) -> int:
@@ -93,6 +83,29 @@ class CatBoostAdapter(Adapter):
             path = Path(folder) / "model.cbm"
             model.save_model(os.fspath(path))
             return path.stat().st_size
+
+
+class CatBoostAdapter(CatBoostModel, TwoClassAdapter):
+    """Two classes."""
+
+    link = Logit()
+    refits = True
+
+    def __init__(self, model: Any) -> None:
+        super().__init__(model)
+        self.classes = two_classes(model)
+        self.intercept = float(self._bias[0])
+        self._outputs = [values[:, 0] for values in self._values]
+
+    def outputs(self, X: Any) -> Outputs:
+        return looked_up(self._outputs, self._leaf_indices(X))
+
+    def rebuild(self, kept: Integers, weights: Vector, intercept: float) -> Any:
+        values = [weight * self._outputs[j] for j, weight in zip(kept, weights, strict=True)]
+        return self._of(kept, values, [intercept])
+
+    def rewrite(self, kept: Integers, leaves: Sequence[NewLeaves], intercept: float) -> Any:
+        return self._of(kept, [new(self._outputs[j]) for j, new in zip(kept, leaves, strict=True)], [intercept])
 
 
 def _as_json(model: Any) -> dict[str, Any]:
@@ -107,22 +120,29 @@ def _as_json(model: Any) -> dict[str, Any]:
         return read
 
 
-def _leaves(tree: dict[str, Any]) -> Iterator[float]:
-    """The leaf values in the order of CatBoost's leaf indices: from left to right."""
-    if "leaf_values" in tree:
-        yield from tree["leaf_values"]
-    elif "value" in tree:
-        yield tree["value"]
-    else:
-        yield from _leaves(tree["left"])
-        yield from _leaves(tree["right"])
+def _leaves(tree: dict[str, Any]) -> list[Any]:
+    """The leaf values in the order of CatBoost's leaf indices, all classes of a leaf next to each other."""
+    return tree["leaf_values"] if "leaf_values" in tree else [node["value"] for node in _leaf_nodes(tree)]
 
 
-def _change(tree: dict[str, Any], change: Change) -> None:
+def _write(tree: dict[str, Any], values: Scores) -> None:
+    """Write the values of leaves, in the order of ``_leaves``, into a tree."""
     if "leaf_values" in tree:
-        tree["leaf_values"] = change(np.array(tree["leaf_values"], dtype=float)).tolist()
-    elif "value" in tree:
-        tree["value"] = float(change(np.array([tree["value"]], dtype=float))[0])
-    else:
-        _change(tree["left"], change)
-        _change(tree["right"], change)
+        tree["leaf_values"] = values.ravel().tolist()
+        return
+    for node, own in zip(_leaf_nodes(tree), values.tolist(), strict=True):
+        node["value"] = own
+
+
+def _leaf_nodes(node: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """The leaves of a tree that is not symmetric, in the order of CatBoost's leaf indices.
+
+    From left to right, but where one child only is a leaf, it comes before the leaves of the other.
+    """
+    if "value" in node:
+        yield node
+        return
+    left, right = node["left"], node["right"]
+    is_right_first = "value" in right and "value" not in left
+    for child in (right, left) if is_right_first else (left, right):
+        yield from _leaf_nodes(child)

@@ -12,7 +12,7 @@ from sklearn.frozen import FrozenEstimator
 
 from ..._typing import Integers, Vector
 from ...errors import UnsupportedModelError
-from ..base import Adapter
+from ..base import TwoClassAdapter
 from ..checks import names_of, pickled_bytes, require_fitted, two_classes
 from ..links import Average
 from ..outputs import Outputs
@@ -23,7 +23,7 @@ NEGLIGIBLE = 1e-12
 """A constant member with a smaller share than this is left out."""
 
 
-class ClassifiersAdapter(Adapter):
+class ClassifiersAdapter(TwoClassAdapter):
     """The result is scikit-learn's ``VotingClassifier`` (soft, weighted), with constant members for an intercept."""
 
     describes: ClassVar[str] = "a list of fitted classifiers"

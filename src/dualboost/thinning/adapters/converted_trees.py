@@ -10,10 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from ..._typing import Integers, Vector
+from ..._typing import Integers, Scores, Vector
 from ...trees.pruning import pruned
 from ...trees.tree import Tree, constant_tree
-from ..kinds import NewLeaves
 
 
 def difference(tree: Any) -> Vector:
@@ -21,12 +20,14 @@ def difference(tree: Any) -> Vector:
     return np.asarray(tree.value[:, 0, 1] - tree.value[:, 0, 0])
 
 
-def converted(tree: Any, leaves: NewLeaves, features: Integers | None = None) -> Tree:
-    """A fitted ``tree_`` with new leaves; ``features`` are the places of its features in the data, if it has a part."""
-    values = leaves(difference(tree))
+def converted(tree: Any, values: Scores, features: Integers | None = None) -> Tree:
+    """A fitted ``tree_`` with other values, of which there is one, or one for each class, for every node.
+
+    ``features`` are the places of its features in the data, if it has a part of them.
+    """
     is_leaf = tree.children_left < 0
     if is_leaf[0]:
-        return constant_tree(float(values[0]))
+        return constant_tree(0.0).with_votes(values[:1])
     number = np.where(is_leaf, ~(np.cumsum(is_leaf) - 1), np.cumsum(~is_leaf) - 1)
     inner = ~is_leaf
     feature = tree.feature[inner].astype(np.intp)

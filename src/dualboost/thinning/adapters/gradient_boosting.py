@@ -16,15 +16,13 @@ from ..base import looked_up
 from ..kinds import NewLeaves
 from ..links import Logit
 from ..outputs import Outputs
-from .scikit_learn import ScikitLearnAdapter, node_counts, scaled_tree
+from .scikit_learn import ScikitLearnAdapter, ScikitLearnModel, node_counts, scaled_tree
 
 
-class GradientBoostingAdapter(ScikitLearnAdapter):
-    """Leaves are scaled; the first tree kept also gets the difference of the intercept from the model's constant."""
+class GradientBoostingModel(ScikitLearnModel):
+    """Leaves are scaled; the first trees kept also get the difference of the intercept from the model's constant."""
 
     describes: ClassVar[str] = "GradientBoostingClassifier"
-    refits = True
-    link: Logit
 
     @classmethod
     def handles(cls, model: Any) -> bool:
@@ -37,18 +35,45 @@ class GradientBoostingAdapter(ScikitLearnAdapter):
                 f"model GradientBoostingClassifier begins with init={model.init!r}, which need not be a constant; only "
                 "init=None, 'zero' or a DummyClassifier can be thinned."
             )
-        self._trees = list(model.estimators_[:, 0])
+        self._trees = list(model.estimators_.ravel())
+        self._values = [model.learning_rate * tree.tree_.value[:, 0, 0] for tree in self._trees]
+        self.weights = np.ones(len(model.estimators_))
+
+    def _constants(self) -> Vector:
+        """What the model adds to its trees: one number, or one for each class."""
+        origin = np.zeros((1, self._model.n_features_in_), dtype=np.float32)
+        said = np.array([self._model.learning_rate * tree.predict(origin)[0] for tree in self._trees])
+        raw = np.ravel(_without_names(self._model).decision_function(origin))
+        return np.asarray(raw - said.reshape(-1, len(raw)).sum(axis=0))
+
+    def _leaves(self, X: Any) -> Integers:
+        """The leaf of each row, in one column for each tree."""
+        X = np.asarray(X) if hasattr(X, "columns") else X  # the trees are fitted without the names of columns
+        return self._model.apply(X).reshape(-1, len(self._trees)).astype(np.intp)
+
+    def _of_trees(self, kept: Integers, changed: list[Any]) -> Any:
+        """A model of copies of the trees of these rounds."""
+        thinned = copy.copy(self._model)
+        thinned.estimators_ = np.array(changed, dtype=object).reshape(len(kept), -1)
+        thinned.n_estimators_ = len(kept)
+        thinned.train_score_ = self._model.train_score_[kept]
+        return thinned.set_params(n_estimators=len(kept))
+
+
+class GradientBoostingAdapter(GradientBoostingModel, ScikitLearnAdapter):
+    """Two classes."""
+
+    refits = True
+    link: Logit
+
+    def __init__(self, model: Any) -> None:
+        super().__init__(model)
         self.link = Logit(2.0 if model.loss == "exponential" else 1.0)
-        self.weights = np.ones(len(self._trees))
-        origin = np.zeros((1, model.n_features_in_), dtype=np.float32)
-        on_origin = sum(model.learning_rate * tree.predict(origin)[0] for tree in self._trees)
-        self.intercept = float(_without_names(model).decision_function(origin)[0] - on_origin)
+        self.intercept = float(self._constants()[0])
         self.n_nodes, self.n_leaves = node_counts(self._trees)
 
     def outputs(self, X: Any) -> Outputs:
-        values = [self._model.learning_rate * tree.tree_.value[:, 0, 0] for tree in self._trees]
-        X = np.asarray(X) if hasattr(X, "columns") else X  # the trees are fitted without the names of columns
-        return looked_up(values, self._model.apply(X)[:, :, 0].astype(np.intp))
+        return looked_up(self._values, self._leaves(X))
 
     def rebuild(self, kept: Integers, weights: Vector, intercept: float) -> Any:
         changed = [scaled_tree(self._trees[j], weight, 0.0) for j, weight in zip(kept, weights, strict=True)]
@@ -65,11 +90,7 @@ class GradientBoostingAdapter(ScikitLearnAdapter):
         """A model of copies of some trees, the first of which gets what the intercept differs by."""
         shift = (intercept - self.intercept) / self._model.learning_rate
         changed[0].tree_.value[:, 0, 0] += shift
-        thinned = copy.copy(self._model)
-        thinned.estimators_ = np.array(changed, dtype=object).reshape(-1, 1)
-        thinned.n_estimators_ = len(kept)
-        thinned.train_score_ = self._model.train_score_[kept]
-        return thinned.set_params(n_estimators=len(kept))
+        return self._of_trees(kept, changed)
 
 
 def _without_names(model: Any) -> Any:

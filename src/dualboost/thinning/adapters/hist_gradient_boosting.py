@@ -17,7 +17,7 @@ from ..kinds import NewLeaves
 from ..links import Logit
 from ..outputs import Outputs
 from ..tree_model import ThinnedTreesClassifier
-from .scikit_learn import ScikitLearnAdapter
+from .scikit_learn import ScikitLearnAdapter, ScikitLearnModel
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,7 +34,7 @@ class CategoryEncoder:
         return encoded
 
 
-class HistGradientBoostingAdapter(ScikitLearnAdapter):
+class HistGradientBoostingModel(ScikitLearnModel):
     """The result is a ``ThinnedTreesClassifier``, since scikit-learn has no public way to remove trees.
 
     The trees are read from ``_predictors``, the encoder of categories from ``_preprocessor``.
@@ -42,8 +42,6 @@ class HistGradientBoostingAdapter(ScikitLearnAdapter):
 
     describes: ClassVar[str] = "HistGradientBoostingClassifier (the result is a ThinnedTreesClassifier)"
     keeps_type: ClassVar[bool] = False
-    link = Logit()
-    refits = True
 
     @classmethod
     def handles(cls, model: Any) -> bool:
@@ -55,19 +53,41 @@ class HistGradientBoostingAdapter(ScikitLearnAdapter):
             encoder = model._preprocessor
             missing = {} if encoder is None else _missing_codes(model)
             self._encoder = None if encoder is None else CategoryEncoder(encoder, missing)
-            self._trees = [_tree(predictors[0], missing) for predictors in model._predictors]
-            self.intercept = float(model._baseline_prediction[0, 0])
+            self._trees = [_tree(predictor, missing) for predictors in model._predictors for predictor in predictors]
+            self._constants = np.array(model._baseline_prediction, dtype=float).ravel()
         except (AttributeError, KeyError, IndexError, ValueError) as error:
             raise UnsupportedModelError(
                 f"The trees of HistGradientBoostingClassifier cannot be read from this version of scikit-learn: {error}"
             ) from error
-        self.weights = np.ones(len(self._trees))
+        self.weights = np.ones(len(model._predictors))
+
+    def _encoded(self, X: Any) -> Matrix:
+        return np.asarray(X, dtype=float) if self._encoder is None else self._encoder.transform(X)
+
+    def _of(self, trees: list[Tree], weights: Vector, intercept: Any) -> Any:
+        trees = [pruned(tree) for tree in trees]
+        thinned = ThinnedTreesClassifier(trees, weights, intercept, self.classes, self.n_features or 0, self._encoder)
+        names = getattr(self._model, "feature_names_in_", None)
+        if names is not None:
+            thinned.feature_names_in_ = names
+        return thinned
+
+
+class HistGradientBoostingAdapter(HistGradientBoostingModel, ScikitLearnAdapter):
+    """Two classes."""
+
+    link = Logit()
+    refits = True
+
+    def __init__(self, model: Any) -> None:
+        super().__init__(model)
+        self.intercept = float(self._constants[0])
         self.n_leaves = np.array([tree.n_leaves for tree in self._trees], dtype=np.intp)
         self.n_nodes = 2 * self.n_leaves - 1
 
     def outputs(self, X: Any) -> Outputs:
-        X = np.asarray(X, dtype=float) if self._encoder is None else self._encoder.transform(X)
-        return np.array([tree.vote(X) for tree in self._trees], dtype=np.float32)
+        encoded = self._encoded(X)
+        return np.array([tree.vote(encoded) for tree in self._trees], dtype=np.float32)
 
     def rebuild(self, kept: Integers, weights: Vector, intercept: float) -> Any:
         return self._of([self._trees[j] for j in kept], weights, intercept)
@@ -75,14 +95,6 @@ class HistGradientBoostingAdapter(ScikitLearnAdapter):
     def rewrite(self, kept: Integers, leaves: Sequence[NewLeaves], intercept: float) -> Any:
         trees = [self._trees[j].with_votes(new(self._trees[j].votes)) for j, new in zip(kept, leaves, strict=True)]
         return self._of(trees, np.ones(len(trees)), intercept)
-
-    def _of(self, trees: list[Tree], weights: Vector, intercept: float) -> Any:
-        trees = [pruned(tree) for tree in trees]
-        thinned = ThinnedTreesClassifier(trees, weights, intercept, self.classes, self.n_features or 0, self._encoder)
-        names = getattr(self._model, "feature_names_in_", None)
-        if names is not None:
-            thinned.feature_names_in_ = names
-        return thinned
 
 
 def _missing_codes(model: Any) -> dict[int, int]:

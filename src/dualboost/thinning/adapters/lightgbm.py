@@ -11,10 +11,10 @@ import lightgbm
 import numpy as np
 from sklearn.base import clone
 
-from ..._typing import Integers, Vector
+from ..._typing import Integers, Scores, Vector
 from ...errors import UnsupportedModelError
 from ...trees.lightgbm_text import parse_trees
-from ..base import Adapter, looked_up
+from ..base import Adapter, TwoClassAdapter, looked_up
 from ..checks import require_fitted, two_classes
 from ..kinds import NewLeaves
 from ..links import Logit
@@ -23,12 +23,12 @@ from ..outputs import Outputs
 OBJECTIVE = re.compile(r"^objective=(\S+)(?:.*\bsigmoid:(\S+))?", re.MULTILINE)
 
 
-class LightGBMAdapter(Adapter):
+class LightGBMModel(Adapter):
     """``LGBMClassifier`` and ``Booster``; with early stopping, the trees up to the best iteration."""
 
     describes: ClassVar[str] = "lightgbm.LGBMClassifier, lightgbm.Booster"
-    refits = True
-    link: Logit
+    objectives: ClassVar[tuple[str, ...]]
+    """The objectives of models that the adapter takes."""
 
     @classmethod
     def handles(cls, model: Any) -> bool:
@@ -42,24 +42,22 @@ class LightGBMAdapter(Adapter):
         self._booster = model.booster_ if self._is_classifier else model
         best = self._booster.best_iteration
         self._text = self._booster.model_to_string(num_iteration=best if best > 0 else -1)
-        self.link = Logit(self._slope())
-        self.classes = two_classes(model) if self._is_classifier else np.arange(2)
+        self._slope = self._sigmoid()
         self._trees = parse_trees(self._text)
         if not self._trees:
             raise UnsupportedModelError("model has no trees; train it first.")
+        self._n_rounds = len(self._trees) // self._booster.num_model_per_iteration()
         is_forest = "\naverage_output\n" in self._text
-        self._share = 1.0 / len(self._trees) if is_forest else 1.0
-        self.weights = np.full(len(self._trees), self._share)
-        self.intercept = 0.0
-        self.n_leaves = np.array([tree.n_leaves for tree in self._trees], dtype=np.intp)
-        self.n_nodes = 2 * self.n_leaves - 1
+        self._share = 1.0 / self._n_rounds if is_forest else 1.0
+        self.weights = np.full(self._n_rounds, self._share)
 
-    def _slope(self) -> float:
+    def _sigmoid(self) -> float:
         found = OBJECTIVE.search(self._text)
         name = found[1] if found else "a function of your own"
-        if found is None or name not in ("binary", "cross_entropy"):
+        if found is None or name not in self.objectives:
             raise UnsupportedModelError(
-                f"model with objective {name!r} cannot be thinned; classifiers of two classes (objective 'binary') can."
+                f"model with objective {name!r} cannot be thinned; classifiers can, with one of the objectives "
+                f"{self.objectives}."
             )
         if "\nis_linear=1\n" in self._text:
             raise UnsupportedModelError("model with linear_tree=True cannot be thinned: its leaves are not constants.")
@@ -75,28 +73,19 @@ class LightGBMAdapter(Adapter):
     def n_features(self) -> int | None:
         return int(self._booster.num_feature())
 
-    def outputs(self, X: Any) -> Outputs:
-        leaves = np.asarray(self._model.predict(X, pred_leaf=True)).reshape(-1, len(self._trees))
-        return looked_up([tree.votes for tree in self._trees], leaves)
+    def _leaves(self, X: Any) -> Integers:
+        """The leaf of each row, in one column for each tree."""
+        return np.asarray(self._model.predict(X, pred_leaf=True)).reshape(-1, len(self._trees)).astype(np.intp)
 
     def fresh(self) -> Any | None:
-        """Without early stopping, which needs rows that are not given here, but with as many trees as it left."""
-        return clone(self._model).set_params(n_estimators=len(self._trees)) if self._is_classifier else None
+        """Without early stopping, which needs rows that are not given here, but with as many rounds as it left."""
+        return clone(self._model).set_params(n_estimators=self._n_rounds) if self._is_classifier else None
 
-    def rebuild(self, kept: Integers, weights: Vector, intercept: float) -> Any:
-        return self._of(kept, [a * self._trees[j].votes for j, a in zip(kept, weights, strict=True)], intercept)
-
-    def rewrite(self, kept: Integers, leaves: Sequence[NewLeaves], intercept: float) -> Any:
-        slope = self.link.slope
-        values = [new(self._trees[j].votes) / slope for j, new in zip(kept, leaves, strict=True)]
-        return self._of(kept, values, intercept / slope)
-
-    def _of(self, kept: Integers, values: list[Vector], intercept: float) -> Any:
-        """A model of some trees with other leaves, the first of which get the intercept."""
+    def _of_trees(self, kept: Sequence[int], values: Sequence[Vector]) -> Any:
+        """A model of some trees with other leaves."""
         header, *sections = self._text.split("\nTree=")
         *_, tail = sections[-1].partition("\nend of trees")
         header = re.sub(r"^(tree_sizes=.*|average_output)\n", "", header + "\n", flags=re.MULTILINE)
-        values = [values[0] + intercept, *values[1:]]
         changed = [_with_leaves(sections[j], number, values[number]) for number, j in enumerate(kept)]
         text = header + "\n".join(changed) + "\nend of trees" + tail
         booster = lightgbm.Booster(model_str=lightgbm.Booster(model_str=text).model_to_string())
@@ -104,9 +93,9 @@ class LightGBMAdapter(Adapter):
             return booster
         thinned = copy.copy(self._model)
         thinned._Booster, thinned._best_iteration = booster, -1  # what booster_ returns
-        return thinned.set_params(n_estimators=len(kept))
+        return thinned.set_params(n_estimators=booster.current_iteration())
 
-    def raw_scores(self, model: Any, X: Any) -> Vector:
+    def raw_scores(self, model: Any, X: Any) -> Scores:
         raw = np.asarray(model.predict(X, raw_score=True))
         return (
             self._share * raw if model is self._model else raw
@@ -115,6 +104,36 @@ class LightGBMAdapter(Adapter):
     def saved_bytes(self, model: Any) -> int:
         booster = model.booster_ if self._is_classifier else model
         return len(booster.model_to_string())
+
+
+class LightGBMAdapter(LightGBMModel, TwoClassAdapter):
+    """Two classes."""
+
+    objectives: ClassVar[tuple[str, ...]] = ("binary", "cross_entropy")
+    refits = True
+    link: Logit
+
+    def __init__(self, model: Any) -> None:
+        super().__init__(model)
+        self.link = Logit(self._slope)
+        self.classes = two_classes(model) if self._is_classifier else np.arange(2)
+        self.intercept = 0.0
+        self.n_leaves = np.array([tree.n_leaves for tree in self._trees], dtype=np.intp)
+        self.n_nodes = 2 * self.n_leaves - 1
+
+    def outputs(self, X: Any) -> Outputs:
+        return looked_up([tree.votes for tree in self._trees], self._leaves(X))
+
+    def rebuild(self, kept: Integers, weights: Vector, intercept: float) -> Any:
+        return self._of(kept, [a * self._trees[j].votes for j, a in zip(kept, weights, strict=True)], intercept)
+
+    def rewrite(self, kept: Integers, leaves: Sequence[NewLeaves], intercept: float) -> Any:
+        values = [new(self._trees[j].votes) / self._slope for j, new in zip(kept, leaves, strict=True)]
+        return self._of(kept, values, intercept / self._slope)
+
+    def _of(self, kept: Integers, values: list[Vector], intercept: float) -> Any:
+        """A model of some trees with other leaves, the first of which get the intercept."""
+        return self._of_trees(kept.tolist(), [values[0] + intercept, *values[1:]])
 
 
 def _with_leaves(section: str, number: int, values: Vector) -> str:

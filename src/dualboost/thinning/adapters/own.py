@@ -14,10 +14,9 @@ from ...models.ensemble import WeightStages
 from ...tasks import TwoClasses, require_task
 from ...trees.pruning import pruned
 from ...trees.tree import Tree, constant_tree, n_leaves
-from ..base import Probability
 from ..kinds import NewLeaves
 from ..links import Logit, Normalised
-from ..outputs import Outputs
+from ..outputs import Outputs, Probability
 from .scikit_learn import ScikitLearnAdapter
 
 

@@ -9,23 +9,21 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from ..._typing import Integers, Vector
-from ..base import Adapter
+from ..._typing import Integers, Scores, Vector
+from ..base import Adapter, TwoClassAdapter
 from ..checks import names_of, pickled_bytes, require_fitted, two_classes
 from ..kinds import NewLeaves
 from ..links import Average
 from ..tree_model import ThinnedTreesClassifier
-from .converted_trees import converted
+from .converted_trees import converted, difference
 
 
-class ScikitLearnAdapter(Adapter):
+class ScikitLearnModel(Adapter):
     """A fitted estimator with a decision function, which is saved by pickle."""
 
     def __init__(self, model: Any) -> None:
         require_fitted(model)
         self._model = model
-        self.classes = two_classes(model)
-        self.intercept = 0.0
 
     @property
     def feature_names(self) -> list[str] | None:
@@ -38,11 +36,20 @@ class ScikitLearnAdapter(Adapter):
     def fresh(self) -> Any | None:
         return clone(self._model)
 
-    def raw_scores(self, model: Any, X: Any) -> Vector:
+    def raw_scores(self, model: Any, X: Any) -> Scores:
         return np.asarray(model.decision_function(X))
 
     def saved_bytes(self, model: Any) -> int:
         return pickled_bytes(model)
+
+
+class ScikitLearnAdapter(ScikitLearnModel, TwoClassAdapter):
+    """Two classes."""
+
+    def __init__(self, model: Any) -> None:
+        super().__init__(model)
+        self.classes = two_classes(model)
+        self.intercept = 0.0
 
 
 class AverageAdapter(ScikitLearnAdapter):
@@ -58,7 +65,8 @@ class AverageAdapter(ScikitLearnAdapter):
         self.n_nodes, self.n_leaves = node_counts(model.estimators_)
 
     def rewrite(self, kept: Integers, leaves: Sequence[NewLeaves], intercept: float) -> Any:
-        return of_own_trees(self._model, kept, leaves, intercept)
+        values = [new(difference(self._model.estimators_[j].tree_)) for j, new in zip(kept, leaves, strict=True)]
+        return of_own_trees(self._model, kept, values, intercept)
 
     def raw_scores(self, model: Any, X: Any) -> Vector:
         return 2.0 * np.asarray(model.predict_proba(X))[:, 1] - 1.0
@@ -69,14 +77,17 @@ def are_trees(members: Sequence[Any]) -> bool:
     return all(hasattr(member, "tree_") and member.tree_.value.shape[1:] == (1, 2) for member in members)
 
 
-def of_own_trees(model: Any, kept: Integers, leaves: Sequence[NewLeaves], intercept: float) -> ThinnedTreesClassifier:
-    """Some members of an ensemble of trees as trees of ours, since log-odds are no average of probabilities."""
+def of_own_trees(model: Any, kept: Integers, values: Sequence[Scores], intercept: Any) -> ThinnedTreesClassifier:
+    """Some members of an ensemble of trees as trees of ours, since log-odds are no average of probabilities.
+
+    ``values`` are those of all nodes of these trees, of which those of the leaves are used.
+    """
     subsets = getattr(model, "estimators_features_", None)
     trees = [
-        converted(model.estimators_[j].tree_, new, None if subsets is None else np.asarray(subsets[j]))
-        for j, new in zip(kept.tolist(), leaves, strict=True)
+        converted(model.estimators_[j].tree_, own, None if subsets is None else np.asarray(subsets[j]))
+        for j, own in zip(kept.tolist(), values, strict=True)
     ]
-    thinned = ThinnedTreesClassifier(trees, np.ones(len(trees)), intercept, two_classes(model), model.n_features_in_)
+    thinned = ThinnedTreesClassifier(trees, np.ones(len(trees)), intercept, model.classes_, model.n_features_in_)
     if hasattr(model, "feature_names_in_"):
         thinned.feature_names_in_ = model.feature_names_in_
     return thinned

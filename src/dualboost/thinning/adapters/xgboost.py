@@ -9,23 +9,21 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.base import clone
 
-from ..._typing import Integers, Vector
+from ..._typing import Integers, Scores, Vector
 from ...errors import UnsupportedModelError
-from ..base import Adapter, is_instance_of, looked_up
+from ..base import Adapter, TwoClassAdapter, is_instance_of, looked_up
 from ..checks import unfitted
 from ..kinds import NewLeaves
 from ..links import Logit
 from ..outputs import Outputs
 
-OBJECTIVES = ("binary:logistic", "binary:logitraw", "reg:logistic")
 
-
-class XGBoostAdapter(Adapter):
+class XGBoostModel(Adapter):
     """``XGBClassifier`` and ``Booster``; with early stopping, the trees up to the best iteration."""
 
     describes: ClassVar[str] = "xgboost.XGBClassifier, xgboost.Booster"
-    link = Logit()
-    refits = True
+    objectives: ClassVar[tuple[str, ...]]
+    """The objectives of models that the adapter takes."""
 
     @classmethod
     def handles(cls, model: Any) -> bool:
@@ -41,10 +39,10 @@ class XGBoostAdapter(Adapter):
         self._model = model
         self._booster = model.get_booster() if self._is_classifier else model
         self._json = json.loads(self._booster.save_raw("json"))
-        self._require_two_classes()
+        self._require_objective()
         self._n_used = self._rounds_used()
-        trees = _tree_model(self._json)["trees"]
-        indptr = _tree_model(self._json).get("iteration_indptr") or range(len(trees) + 1)
+        trees = tree_model(self._json)["trees"]
+        indptr = tree_model(self._json).get("iteration_indptr") or range(len(trees) + 1)
         self._trees = trees[: indptr[self._n_used]]
         if not self._trees:
             raise unfitted(model)
@@ -53,20 +51,15 @@ class XGBoostAdapter(Adapter):
             drop * np.array(tree["split_conditions"], dtype=float)
             for tree, drop in zip(self._trees, drops, strict=False)
         ]
-        self.classes = np.arange(2)
-        self.weights = np.ones(len(self._trees))
-        self.intercept = self._base_score()
-        self.n_nodes = np.array([len(tree["left_children"]) for tree in self._trees], dtype=np.intp)
-        self.n_leaves = (self.n_nodes + 1) // 2
 
-    def _require_two_classes(self) -> None:
+    def _require_objective(self) -> None:
         learner = self._json["learner"]
         kind, objective = learner["gradient_booster"]["name"], learner["objective"]["name"]
         if kind == "gblinear":
             raise UnsupportedModelError("model with booster='gblinear' has no trees to thin.")
-        if objective not in OBJECTIVES:
+        if objective not in self.objectives:
             raise UnsupportedModelError(
-                f"model with objective={objective!r} cannot be thinned; classifiers of two classes can: {OBJECTIVES}."
+                f"model with objective={objective!r} cannot be thinned; classifiers can: {self.objectives}."
             )
 
     def _rounds_used(self) -> int:
@@ -75,15 +68,15 @@ class XGBoostAdapter(Adapter):
         except AttributeError:  # no early stopping
             return int(self._booster.num_boosted_rounds())
 
-    def _base_score(self) -> float:
-        """The constant that the model adds to its trees, computed on a row of missing values."""
+    def _on_missing(self) -> tuple[Vector, Integers]:
+        """The raw scores of a row of missing values, and its leaves: their difference is what the trees do not say."""
         names, types = self._booster.feature_names, self._booster.feature_types
         empty = np.full((1, self._booster.num_features()), np.nan)
         row = self._xgboost.DMatrix(empty, feature_names=names, feature_types=types, enable_categorical=True)
         rounds = (0, self._n_used)
-        raw = float(self._booster.predict(row, output_margin=True, iteration_range=rounds)[0])
-        leaves = self._booster.predict(row, pred_leaf=True, iteration_range=rounds).astype(np.intp).reshape(1, -1)
-        return raw - float(looked_up(self._values, leaves).sum(dtype=float))
+        raw = np.asarray(self._booster.predict(row, output_margin=True, iteration_range=rounds), dtype=float)
+        leaves = self._booster.predict(row, pred_leaf=True, iteration_range=rounds).astype(np.intp).ravel()
+        return raw.ravel(), leaves
 
     @property
     def feature_names(self) -> list[str] | None:
@@ -93,12 +86,13 @@ class XGBoostAdapter(Adapter):
     def n_features(self) -> int | None:
         return int(self._booster.num_features())
 
-    def outputs(self, X: Any) -> Outputs:
+    def _leaves(self, X: Any) -> Integers:
+        """The leaf of each row, in one column for each tree."""
         if self._is_classifier:
             leaves = self._model.apply(X, iteration_range=(0, self._n_used))
         else:
             leaves = self._booster.predict(self._matrix(X), pred_leaf=True, iteration_range=(0, self._n_used))
-        return looked_up(self._values, np.asarray(leaves).astype(np.intp).reshape(-1, len(self._trees)))
+        return np.asarray(leaves).astype(np.intp).reshape(-1, len(self._trees))
 
     def _matrix(self, X: Any) -> Any:
         names = None if hasattr(X, "columns") else self._booster.feature_names
@@ -110,37 +104,31 @@ class XGBoostAdapter(Adapter):
             return None
         return clone(self._model).set_params(n_estimators=self._n_used, early_stopping_rounds=None)
 
-    def rebuild(self, kept: Integers, weights: Vector, intercept: float) -> Any:
-        return self._of(kept, [a * self._values[j] for j, a in zip(kept, weights, strict=True)], intercept)
-
-    def rewrite(self, kept: Integers, leaves: Sequence[NewLeaves], intercept: float) -> Any:
-        return self._of(kept, [new(self._values[j]) for j, new in zip(kept, leaves, strict=True)], intercept)
-
-    def _of(self, kept: Integers, values: list[Vector], intercept: float) -> Any:
-        """A model of some trees with other leaves, the first of which get what the intercept differs by."""
-        values = [values[0] + (intercept - self.intercept), *values[1:]]
+    def _of_trees(self, kept: Sequence[int], values: Sequence[Vector], n_classes: int) -> Any:
+        """A model of some trees with other leaves, in rounds of one tree for each class."""
         changed = json.loads(self._booster.save_raw("json"))
-        model = _tree_model(changed)
+        model = tree_model(changed)
         model["trees"] = [
-            _with_leaves(model["trees"][j], number, values[number]) for number, j in enumerate(kept.tolist())
+            _with_leaves(model["trees"][j], number, own)
+            for number, (j, own) in enumerate(zip(kept, values, strict=True))
         ]
-        model["tree_info"] = [0] * len(kept)
-        model["iteration_indptr"] = list(range(len(kept) + 1))
+        model["tree_info"] = list(range(n_classes)) * (len(kept) // n_classes)
+        model["iteration_indptr"] = list(range(0, len(kept) + 1, n_classes))
         model["gbtree_model_param"] |= {"num_trees": str(len(kept)), "num_parallel_tree": "1"}
         if "weight_drop" in changed["learner"]["gradient_booster"]:
             changed["learner"]["gradient_booster"]["weight_drop"] = [1.0] * len(kept)
         for name in ("best_iteration", "best_score", "scikit_learn"):
             changed["learner"]["attributes"].pop(name, None)
-        return self._loaded(bytearray(json.dumps(changed), "utf-8"), len(kept))
+        return self._loaded(bytearray(json.dumps(changed), "utf-8"), len(kept) // n_classes)
 
-    def _loaded(self, raw: bytearray, n_trees: int) -> Any:
+    def _loaded(self, raw: bytearray, n_rounds: int) -> Any:
         if not self._is_classifier:
             return self._xgboost.Booster(model_file=raw)
         thinned = type(self._model)(**self._model.get_params())
         thinned.load_model(raw)
-        return thinned.set_params(n_estimators=n_trees, base_score=self._model.base_score)
+        return thinned.set_params(n_estimators=n_rounds, base_score=self._model.base_score)
 
-    def raw_scores(self, model: Any, X: Any) -> Vector:
+    def raw_scores(self, model: Any, X: Any) -> Scores:
         scores = model.predict(X, output_margin=True) if self._is_classifier else self._predicted(model, X)
         return np.asarray(scores, dtype=float)
 
@@ -153,7 +141,37 @@ class XGBoostAdapter(Adapter):
         return len(booster.save_raw("ubj"))
 
 
-def _tree_model(model: dict[str, Any]) -> dict[str, Any]:
+class XGBoostAdapter(XGBoostModel, TwoClassAdapter):
+    """Two classes."""
+
+    objectives: ClassVar[tuple[str, ...]] = ("binary:logistic", "binary:logitraw", "reg:logistic")
+    link = Logit()
+    refits = True
+
+    def __init__(self, model: Any) -> None:
+        super().__init__(model)
+        self.classes = np.arange(2)
+        self.weights = np.ones(len(self._trees))
+        raw, leaves = self._on_missing()
+        self.intercept = float(raw[0]) - float(looked_up(self._values, leaves[None, :]).sum(dtype=float))
+        self.n_nodes = np.array([len(tree["left_children"]) for tree in self._trees], dtype=np.intp)
+        self.n_leaves = (self.n_nodes + 1) // 2
+
+    def outputs(self, X: Any) -> Outputs:
+        return looked_up(self._values, self._leaves(X))
+
+    def rebuild(self, kept: Integers, weights: Vector, intercept: float) -> Any:
+        return self._of(kept, [a * self._values[j] for j, a in zip(kept, weights, strict=True)], intercept)
+
+    def rewrite(self, kept: Integers, leaves: Sequence[NewLeaves], intercept: float) -> Any:
+        return self._of(kept, [new(self._values[j]) for j, new in zip(kept, leaves, strict=True)], intercept)
+
+    def _of(self, kept: Integers, values: list[Vector], intercept: float) -> Any:
+        """A model of some trees with other leaves, the first of which get what the intercept differs by."""
+        return self._of_trees(kept.tolist(), [values[0] + (intercept - self.intercept), *values[1:]], n_classes=1)
+
+
+def tree_model(model: dict[str, Any]) -> dict[str, Any]:
     """The part of the JSON model that holds the trees; in a DART model it is one level deeper."""
     booster: dict[str, Any] = model["learner"]["gradient_booster"]
     trees: dict[str, Any] = booster.get("gbtree", booster)["model"]

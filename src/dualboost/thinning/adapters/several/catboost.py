@@ -1,0 +1,44 @@
+"""CatBoost with several classes: trees with a value for each class in every leaf."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...._typing import Integers, Matrix, Vector
+from ....errors import UnsupportedModelError
+from ...class_base import ClassAdapter
+from ...class_members import ClassMembers
+from ..catboost import CatBoostModel
+
+LOSS = "MultiClass"
+"""The loss whose probabilities are the softmax of the scores."""
+
+
+class CatBoostClassesAdapter(CatBoostModel, ClassAdapter):
+    """The intercepts are the model's bias."""
+
+    @classmethod
+    def handles(cls, model: Any) -> bool:
+        return super().handles(model) and model.is_fitted() and len(model.classes_) > 2
+
+    def __init__(self, model: Any) -> None:
+        super().__init__(model)
+        loss = self._json["model_info"]["params"]["loss_function"]["type"]
+        if loss != LOSS:
+            raise UnsupportedModelError(
+                f"model with loss_function={loss!r} and {len(model.classes_)} classes cannot be thinned; one with "
+                f"{LOSS!r} can."
+            )
+        self.classes = np.asarray(model.classes_)
+        self.members = ClassMembers.of_vectors(self._values)
+        self.intercept = self._bias
+
+    def leaf_numbers(self, X: Any) -> Sequence[NDArray[Any]]:
+        return list(self._leaf_indices(X).T)
+
+    def written(self, kept: Integers, values: list[Matrix], intercept: Vector) -> Any:
+        return self._of(kept, values, intercept.tolist())
