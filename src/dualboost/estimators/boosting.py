@@ -32,7 +32,7 @@ from ..masters import Precision, SolverOptions
 from ..models.fitted import Tuning
 from ..pricing import PricingContext, TrainingData, affordable_depth, make_grower, make_pool, makes_trees
 from ..tasks import Task
-from ..tasks.scoring import make_scoring
+from ..tasks.scoring import Scoring, make_scoring
 from .attributes import FittedAttributes
 from .conclusion import conclude
 from .degenerate import warn_if_degenerate
@@ -74,6 +74,10 @@ class Boosting(FittedAttributes):
     def _made_formulation(self, C: float | None = None) -> Formulation:
         """The formulation that the arguments name; with this C, if it is to be chosen."""
         raise NotImplementedError
+
+    def _scoring(self) -> Scoring:
+        """What held-out rows are judged by."""
+        return make_scoring(self.scoring)
 
     def _require_formulation_for(self, task: Task, formulation: Formulation) -> None:
         """Refuse a formulation that cannot learn the task."""
@@ -158,7 +162,7 @@ class Boosting(FittedAttributes):
         held = hold_out(strata, data.weights, share, rng)
         training_weights = data.weights.copy()
         training_weights[held] = 0.0
-        scoring = make_scoring(self.scoring)
+        scoring = self._scoring()
         return HeldOut(data.features[held], data.targets[held], data.weights[held], scoring), training_weights
 
     def _generate(self, problem: Problem, max_trees: int) -> Trace:

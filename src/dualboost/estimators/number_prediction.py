@@ -14,7 +14,8 @@ class NumberPredictionMixin(FeatureReading):
 
     def predict(self, X: Any) -> Vector:
         """A number for each row."""
-        return self.fitted_.predict(self._features(X))
+        features = self._features(X)
+        return self.fitted_.predict(features)
 
     def staged_predict(self, X: Any) -> Iterator[Vector]:
         """What ``predict`` would be for the ensemble as it was optimised after each iteration."""

@@ -12,6 +12,7 @@ from ..formulations.numbers import NumberLoss, make_number_loss
 from ..inspection import InspectionMixin
 from ..masters import SolverOptions
 from ..tasks import Counts, Numbers, Task
+from ..tasks.scoring import Scoring, make_scoring
 from .boosting import Boosting
 from .number_prediction import NumberPredictionMixin
 
@@ -43,7 +44,8 @@ class DualBoostRegressor(Boosting, InspectionMixin, NumberPredictionMixin, Regre
     learner, max_depth, max_trees, tol, solver : as for ``DualBoostClassifier``
         By default trees of depth 5, 50 of them.
     validation_fraction, n_iter_no_change, scoring : as for ``DualBoostClassifier``
-        Without a ``scoring``, held-out rows are scored by R^2.
+        Without a ``scoring``, held-out rows are judged by the loss itself: the mean squared error for "squared", the
+        mean absolute error for "huber" and "absolute", the pinball loss, the Poisson deviance.
     time_limit, n_jobs, random_state, verbose, callbacks : as for ``DualBoostClassifier``
 
     Attributes
@@ -108,6 +110,9 @@ class DualBoostRegressor(Boosting, InspectionMixin, NumberPredictionMixin, Regre
 
     def _made_formulation(self, C: float | None = None) -> Formulation:
         return make_number_loss(self.loss, self.C if C is None else C)
+
+    def _scoring(self) -> Scoring:
+        return make_scoring(make_number_loss(self.loss, None).scorer if self.scoring is None else self.scoring)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -28,7 +28,8 @@ class DualBoostRegressorCV(TunedBoosting, DualBoostRegressor):
     select : {"best", "sparsest"}, default="best"
         The best mean score, or the fewest trees within one standard error of it.
     scoring : str, scorer or None, default=None
-        What the values are compared by: a name of ``sklearn.metrics.get_scorer_names()``; None is R^2.
+        What the values are compared by: a name of ``sklearn.metrics.get_scorer_names()``; None is the loss
+        itself, as for ``DualBoostRegressor``.
 
     Attributes
     ----------

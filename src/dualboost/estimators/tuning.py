@@ -21,7 +21,6 @@ from ..loop.leaf_wiring import LeafWiring
 from ..loop.logs import log_choice
 from ..loop.path import ON_PATH, PathPoint, follow_path
 from ..models.fitted import Tuning
-from ..tasks.scoring import make_scoring
 from .attributes import TunedAttributes
 from .boosting import Boosting
 from .parameters import check_common
@@ -71,8 +70,7 @@ class TunedBoosting(TunedAttributes, Boosting):
         training[held] = 0.0
         rows = self._rows(data, training)
         wiring = self._wire(data, rows, self._untuned(), ON_PATH)
-        scoring = make_scoring(self.scoring)
-        tested = HeldOut(data.features[held], data.targets[held], data.weights[held], scoring)
+        tested = HeldOut(data.features[held], data.targets[held], data.weights[held], self._scoring())
         with one_blas_thread():
             if isinstance(wiring, LeafWiring):
                 return follow_leaf_path(wiring, values, tested, self._sizes(), with_errors)

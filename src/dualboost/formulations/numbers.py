@@ -21,9 +21,10 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass, replace
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
+from sklearn.metrics import make_scorer, mean_pinball_loss
 
 from .._typing import Vector
 from ..algebra.rows import Rows
@@ -35,10 +36,16 @@ from .weight_sets import Cone
 
 DEFAULT_RIDGE = 20.0
 """The ridge of the default C, where the loss is a sum over distinct rows and targets have a deviation of one."""
+LEAST_ROWS = 100
+"""With fewer distinct rows the default is that of so many."""
 GROWING_RIDGES = (3.0, 20.0, 100.0)
 """The ridges, likewise, that trees are grown with: the one that is nearest to the ridge asked for."""
 LARGEST_RIDGE, SMALLEST_RIDGE = 300.0, 0.3
 """The ends of the grid, as ridges where the loss is a sum over the rows."""
+
+
+LARGEST_MEAN = 1e8
+"""The largest mean under the Poisson loss, where that of y is one."""
 
 
 class RowLoss(NamedTuple):
@@ -61,6 +68,9 @@ class NumberLoss(Formulation):
     link: ClassVar[str] = "identity"
     """What the scores are: the target itself, or its logarithm ("log")."""
 
+    scorer: ClassVar[Any] = "neg_mean_absolute_error"
+    """What held-out rows are judged by unless the user says otherwise: a scorer of scikit-learn's, or its name."""
+
     @abstractmethod
     def row_loss(self, y: Vector, prices: Vector) -> RowLoss:
         """The loss of rows with these targets and prices."""
@@ -74,7 +84,7 @@ class NumberLoss(Formulation):
         return float(rows.n_data)
 
     def default_C(self, n_samples: float) -> float:
-        return n_samples / DEFAULT_RIDGE
+        return max(n_samples, LEAST_ROWS) / DEFAULT_RIDGE
 
     def for_growing(self, rows: Rows) -> Formulation:
         n_rows = self.size_of(rows)
@@ -94,6 +104,7 @@ class SquaredLoss(NumberLoss):
     optimises: ClassVar[str] = "half the squared error plus half the squared norm of all leaf values"
     meaning_of_C: ClassVar[str] = "the price of the mean loss, above 0 (default: distinct rows / 20)"
     use: ClassVar[str] = "The default: means."
+    scorer: ClassVar[Any] = "neg_mean_squared_error"
 
     def row_loss(self, y: Vector, prices: Vector) -> RowLoss:
         free = np.full_like(y, np.inf)
@@ -144,6 +155,10 @@ class QuantileLoss(NumberLoss):
         if not (isinstance(self.quantile, (int, float)) and 0 < self.quantile < 1):
             raise InvalidParameterError(f"quantile={self.quantile!r} must be a number above 0 and below 1.")
 
+    @property
+    def scorer(self) -> Any:
+        return make_scorer(mean_pinball_loss, greater_is_better=False, alpha=self.quantile)
+
     def row_loss(self, y: Vector, prices: Vector) -> RowLoss:
         return RowLoss((self.quantile - 1.0) * prices, self.quantile * prices, LinearTerm(y, np.zeros_like(y)))
 
@@ -152,7 +167,8 @@ class QuantileLoss(NumberLoss):
 class PoissonLoss(NumberLoss):
     """loss = exp(F) - y F, the deviance of counts: u <= P y, g(u) = P (q log q - q) with q = y - u/P.
 
-    The scores are logarithms of means. McCullagh & Nelder, "Generalized linear models", Chapman & Hall (1989).
+    The scores are logarithms of means. Means beyond 1e8 times the mean of y count as such, which bounds u below.
+    McCullagh & Nelder, "Generalized linear models", Chapman & Hall (1989).
     """
 
     name: ClassVar[str] = "poisson"
@@ -161,9 +177,10 @@ class PoissonLoss(NumberLoss):
     meaning_of_C: ClassVar[str] = "the price of the mean loss, above 0 (default: distinct rows / 20)"
     use: ClassVar[str] = "Counts and rates, which are never negative."
     link: ClassVar[str] = "log"
+    scorer: ClassVar[Any] = "neg_mean_poisson_deviance"
 
     def row_loss(self, y: Vector, prices: Vector) -> RowLoss:
-        return RowLoss(np.full_like(y, -np.inf), prices * y, PoissonTerm(y, prices))
+        return RowLoss(prices * (y - LARGEST_MEAN), prices * y, PoissonTerm(y, prices))
 
 
 @dataclass

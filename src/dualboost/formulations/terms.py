@@ -18,6 +18,8 @@ from .._typing import Vector
 
 FLAT = 1e-280
 """A curvature that adds nothing to any sum in double precision, and that may be divided by."""
+SLIGHT = 1e-2
+"""The share of the curvature of a parabola that touches the loss where the loss is linear."""
 LARGEST_EXPONENT = 700.0
 """Exponents are limited to this, beyond which the exponential overflows."""
 
@@ -137,6 +139,13 @@ class QuadraticTerm(RowTerm):
 
     def response(self, margins: Vector, lower: Vector, upper: Vector) -> Vector:
         return np.clip((-margins - self.linear) / self.curvatures, lower, upper)
+
+    def expansion(self, margins: Vector, lower: Vector, upper: Vector) -> tuple[Vector, Vector, Vector]:
+        """Where the loss is linear, a slight curvature stands in for none: else no step might be defined."""
+        losses, u, curvature = super().expansion(margins, lower, upper)
+        off = np.abs(margins + self.linear)
+        slight = SLIGHT * np.abs(u) / np.maximum(off, np.finfo(float).tiny)
+        return losses, u, np.where(curvature > 0, curvature, slight)
 
 
 @dataclass(frozen=True, eq=False)

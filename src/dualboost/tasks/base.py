@@ -87,6 +87,8 @@ class Task(ABC):
         """The same for a part of the rows, such as the other folds of a cross-validation."""
         self.require_trainable(targets)
 
+    has_classes: ClassVar[bool] = True
+
     @classmethod
     def plain(cls, y: Any) -> Any:
         """y as an array of numpy's own types, or an error where entries are missing."""

@@ -60,6 +60,7 @@ class Numbers(Task):
     scale: float
 
     name: ClassVar[str] = "numbers"
+    has_classes: ClassVar[bool] = False
 
     @classmethod
     def plain(cls, y: Any) -> Any:
