@@ -10,6 +10,7 @@ LOSSES = {
     "huber": lambda y, f: cp.huber(y - f, 1) / 2,
     "absolute": lambda y, f: cp.abs(y - f),
     "quantile": lambda y, f: cp.maximum(0.8 * (y - f), -0.2 * (y - f)),
+    "epsilon_insensitive": lambda y, f: cp.pos(cp.abs(y - f) - 0.1),
     "poisson": lambda y, f: cp.exp(f) - cp.multiply(y, f),
 }
 

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
         SoftBoost,
         SpatialLPBoost,
         TotalBoost,
+        TubeLoss,
     )
     from .loading import load_model
     from .masters.options import SolverOptions
@@ -82,6 +83,7 @@ __all__ = [
     "SolverOptions",
     "SpatialLPBoost",
     "TotalBoost",
+    "TubeLoss",
     "__version__",
     "load_model",
     "thin",

@@ -11,12 +11,12 @@ from ..formulations.base import Formulation
 from ..formulations.numbers import NumberLoss, make_number_loss
 from ..inspection import InspectionMixin
 from ..masters import SolverOptions
-from ..tasks import Counts, Numbers, Task
+from ..tasks import Counts, Numbers, Task, TubeNumbers
 from ..tasks.scoring import Scoring, make_scoring
 from .boosting import Boosting
 from .number_prediction import NumberPredictionMixin
 
-TASKS: dict[str, type[Task]] = {"identity": Numbers, "log": Counts}
+TASKS: dict[str, type[Task]] = {"identity": Numbers, "log": Counts, "tube": TubeNumbers}
 """What y means, by the link of the loss."""
 
 
@@ -31,10 +31,10 @@ class DualBoostRegressor(Boosting, InspectionMixin, NumberPredictionMixin, Regre
 
     Parameters
     ----------
-    loss : {"squared", "huber", "absolute", "quantile", "poisson"} or a loss object, default="squared"
-        What is optimised. "huber" and "quantile" have an option, given by an object: ``HuberLoss(delta=1.0)``, in
-        deviations of y, and ``QuantileLoss(quantile=0.9)``. "poisson" is for counts and rates, and predicts means by
-        their logarithm.
+    loss : str or loss object, default="squared"
+        What is optimised: "squared", "huber", "absolute", "quantile", "epsilon_insensitive" or "poisson". Options are
+        given by an object: ``HuberLoss(delta=1.0)`` and ``TubeLoss(epsilon=0.1)``, in deviations of y, and
+        ``QuantileLoss(quantile=0.9)``. "poisson" is for counts and rates, and predicts means by their logarithm.
     C : float, default=None
         The price of the mean loss, above 0: a larger one follows y more closely. None is the number of distinct rows
         divided by 20.

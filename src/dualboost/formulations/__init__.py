@@ -25,6 +25,7 @@ from .numbers import NumberLoss as NumberLoss
 from .numbers import PoissonLoss as PoissonLoss
 from .numbers import QuantileLoss as QuantileLoss
 from .numbers import SquaredLoss as SquaredLoss
+from .numbers import TubeLoss as TubeLoss
 from .programme import Programme as Programme
 from .qrlp import QRLPBoost as QRLPBoost
 from .soft import SoftBoost as SoftBoost

@@ -66,7 +66,7 @@ class NumberLoss(Formulation):
     is_scale_free: ClassVar[bool] = True
     has_final_scores: ClassVar[bool] = True
     link: ClassVar[str] = "identity"
-    """What the scores are: the target itself, or its logarithm ("log")."""
+    """What the scores are: the target itself, or its logarithm ("log"); "tube" if the loss bends on both sides of y."""
 
     scorer: ClassVar[Any] = "neg_mean_absolute_error"
     """What held-out rows are judged by unless the user says otherwise: a scorer of scikit-learn's, or its name."""
@@ -78,6 +78,11 @@ class NumberLoss(Formulation):
     def programme(self, rows: Rows, n_columns: int) -> Programme:
         prices = rows.counts * (self.strength / rows.n_samples)
         return Programme(rows, *self.row_loss(rows.values, prices), Cone(cost=1.0), size=float(prices.sum()))
+
+    def first_duals(self, rows: Rows) -> Vector:
+        """The residuals of the mean."""
+        centred = rows.values - rows.dot(rows.values, rows.counts) / rows.n_samples
+        return np.asarray(centred * rows.counts)
 
     def size_of(self, rows: Rows) -> float:
         """The number of distinct rows."""
@@ -196,8 +201,34 @@ class AbsoluteLoss(QuantileLoss):
         return super().row_loss(y, 2.0 * prices)
 
 
+@dataclass
+class TubeLoss(NumberLoss):
+    """loss = max(0, |y - F| - epsilon): |u| <= P, g(u) = epsilon |u| - y u, as two duals a row, one for each side of y.
+
+    ``epsilon`` is in deviations of y. Vapnik, "The nature of statistical learning theory", Springer (1995).
+    """
+
+    epsilon: float = 0.1
+
+    name: ClassVar[str] = "epsilon_insensitive"
+    title: ClassVar[str] = "Epsilon-insensitive loss"
+    optimises: ClassVar[str] = "the absolute error beyond epsilon plus half the squared norm of all leaf values"
+    meaning_of_C: ClassVar[str] = "the price of the mean loss, above 0 (default: distinct rows / 20)"
+    use: ClassVar[str] = "Errors up to a known size do not matter."
+    link: ClassVar[str] = "tube"
+
+    def __post_init__(self) -> None:
+        if not (isinstance(self.epsilon, (int, float)) and 0 <= self.epsilon < np.inf):
+            raise InvalidParameterError(f"epsilon={self.epsilon!r} must be a number of at least 0, in deviations of y.")
+
+    def row_loss(self, y: Vector, prices: Vector) -> RowLoss:
+        """``y`` has both signs of each target, so that the multiplicities of the rows add up to twice their total."""
+        lower = np.zeros_like(y)
+        return RowLoss(lower, 2.0 * prices, LinearTerm(y - self.epsilon, lower))
+
+
 NUMBER_LOSSES: dict[str, type[NumberLoss]] = {
-    loss.name: loss for loss in (SquaredLoss, HuberLoss, AbsoluteLoss, QuantileLoss, PoissonLoss)
+    loss.name: loss for loss in (SquaredLoss, HuberLoss, AbsoluteLoss, QuantileLoss, PoissonLoss, TubeLoss)
 }
 """The losses by name; a new loss joins by one line."""
 

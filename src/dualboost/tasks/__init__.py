@@ -15,6 +15,7 @@ from .binary import TwoClasses as TwoClasses
 from .multiclass import ManyClasses as ManyClasses
 from .numbers import Counts as Counts
 from .numbers import Numbers as Numbers
+from .numbers import TubeNumbers as TubeNumbers
 
 CLASSIFICATION: list[type[Task]] = [ManyClasses, TwoClasses]
 """The tasks of a classifier: the first task that takes y reads it; if no task does, the last one raises the error."""

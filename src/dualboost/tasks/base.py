@@ -28,6 +28,9 @@ class Operator(Protocol):
     def adjoint(self, u: Vector) -> Vector:
         """T'u: the residual that a pricer sees, such that the edge of a column is the residual times its outputs."""
 
+    def curvature(self, of_margins: Vector) -> Vector:
+        """The second derivative of the loss with respect to the score of each row, given those of the margins."""
+
     def intercepts(self) -> Matrix:
         """T applied to a constant output of one: a row for each constant that an intercept may add to the scores."""
 

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from .._typing import Integers, Matrix, Vector
 from ..algebra.columns import Columns
+from ..algebra.outputs import OutputsThemselves
 from ..algebra.rows import Rows
 from ..errors import InvalidDataError
 from ..formulations.base import Formulation
@@ -22,34 +23,45 @@ from .base import Task
 
 
 @dataclass(frozen=True, eq=False)
-class Identity:
+class Identity(OutputsThemselves):
     """T for numbers."""
 
     n_rows: int
 
-    def apply(self, outputs: Vector) -> Vector:
-        return outputs
-
-    def adjoint(self, u: Vector) -> Vector:
-        return u
-
     def intercepts(self) -> Matrix:
         return np.ones((1, self.n_rows))
 
-    def scores(self, margins: Vector) -> Vector:
-        return margins
-
-    def rows_of_A(self, rows: Rows) -> Rows:
-        return rows
-
-    def divided(self, u: Vector) -> Vector:
-        return u
-
-    def duals_of_rows(self, u: Vector) -> Vector:
-        return u
-
     def programme(self, formulation: Formulation, columns: Columns, rows: Rows, n_columns: int) -> Programme:
         return formulation.programme_over(columns, n_columns)
+
+
+@dataclass(frozen=True, eq=False)
+class TwoSides(Identity):
+    """T for losses that bend twice: a row of A for falling below y, and one of the opposite sign for rising above."""
+
+    def apply(self, outputs: Vector) -> Vector:
+        return np.concatenate([outputs, -outputs])
+
+    def adjoint(self, u: Vector) -> Vector:
+        return np.asarray(u[: self.n_rows] - u[self.n_rows :])
+
+    def curvature(self, of_margins: Vector) -> Vector:
+        return np.asarray(of_margins[: self.n_rows] + of_margins[self.n_rows :])
+
+    def intercepts(self) -> Matrix:
+        return self.apply(np.ones(self.n_rows))[None, :]
+
+    def scores(self, margins: Vector) -> Vector:
+        return margins[: self.n_rows]
+
+    def rows_of_A(self, rows: Rows) -> Rows:
+        return Rows(np.tile(rows.counts, 2), None, rows.n_jobs, values=np.concatenate([rows.values, -rows.values]))
+
+    def divided(self, u: Vector) -> Vector:
+        return np.concatenate([np.maximum(u, 0.0), np.maximum(-u, 0.0)])
+
+    def duals_of_rows(self, u: Vector) -> Vector:
+        return self.adjoint(u)
 
 
 @dataclass(frozen=True, eq=False)
@@ -155,6 +167,16 @@ class Counts(Numbers):
 
     def decode(self, scores: Vector) -> Vector:
         return np.asarray(self.scale * np.exp(scores))
+
+
+@dataclass(frozen=True, eq=False)
+class TubeNumbers(Numbers):
+    """Numbers under a loss that bends on both sides of y."""
+
+    name: ClassVar[str] = "numbers in a tube"
+
+    def operator(self, targets: Vector) -> TwoSides:
+        return TwoSides(len(targets))
 
 
 def _as_numbers(y: NDArray[Any]) -> Vector:
