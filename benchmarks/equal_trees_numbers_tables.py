@@ -36,7 +36,8 @@ def averages(by_data: pd.DataFrame) -> pd.DataFrame:
 
     One divisor for all sizes leaves the curves falling as models grow.
     """
-    least = by_data[by_data.method.isin(_rivals(by_data))].groupby("data").rmse.min()
+    rivals = by_data.method.isin(RIVALS)
+    least = (by_data[rivals] if rivals.any() else by_data).groupby("data").rmse.min()
     ratios = by_data.assign(ratio=by_data.rmse / by_data.data.map(least))
     relative = ratios.groupby(["depth", "size", "method"], observed=True).ratio.agg(geometric_mean).unstack("method")
     return pd.concat({RELATIVE_ERROR.figure: relative}, axis=1).join(means(by_data))
@@ -44,7 +45,10 @@ def averages(by_data: pd.DataFrame) -> pd.DataFrame:
 
 def against_better(by_data: pd.DataFrame, figure: str) -> Iterator[str]:
     """Every method divided by the better rival on each data set, of the same depth and number of trees."""
-    wide, rivals = by_data.pivot(index=CELL, columns="method", values=figure), _rivals(by_data)
+    wide = by_data.pivot(index=CELL, columns="method", values=figure)
+    rivals = [name for name in RIVALS if name in wide]
+    if not rivals:
+        return
     ratios = wide.div(wide[rivals].min(axis=1), axis=0)
     names = " and ".join(TITLES[name] for name in rivals)
     yield f"\n## {ERRORS[figure]} divided by the better of {names} on each data set\n"
@@ -105,9 +109,3 @@ def with_error(ratios: pd.Series) -> str:
     """The geometric mean, and the standard error of it over the data sets."""
     mean = geometric_mean(ratios)
     return f"{mean:.3f} ± {mean * np.log(ratios).sem():.3f}"
-
-
-def _rivals(by_data: pd.DataFrame) -> list[str]:
-    """What others are divided by: the two rivals as far as they are there, or else all methods."""
-    there = set(by_data.method)
-    return [name for name in RIVALS if name in there] or sorted(there)
