@@ -38,9 +38,9 @@ DEFAULT_RIDGE = 20.0
 """The ridge of the default C, where the loss is a sum over distinct rows and targets have a deviation of one."""
 LEAST_ROWS = 100
 """With fewer distinct rows the default is that of so many."""
-GROWING_RIDGES = (3.0, 20.0, 100.0)
+GROWING_RIDGES = (0.5, 5.0, 50.0)
 """The ridges, likewise, that trees are grown with: the one that is nearest to the ridge asked for."""
-LARGEST_RIDGE, SMALLEST_RIDGE = 300.0, 0.3
+LARGEST_RIDGE, SMALLEST_RIDGE = 300.0, 0.03
 """The ends of the grid, as ridges where the loss is a sum over the rows."""
 
 
