@@ -61,6 +61,8 @@ class Numbers(Task):
 
     name: ClassVar[str] = "numbers"
     has_classes: ClassVar[bool] = False
+    has_centre: ClassVar[bool] = True
+    """Whether the centre may be other than zero."""
 
     @classmethod
     def plain(cls, y: Any) -> Any:
@@ -138,6 +140,7 @@ class Counts(Numbers):
     """Numbers of at least zero, whose logarithm the scores are: a prediction is ``scale * exp(score)``."""
 
     name: ClassVar[str] = "counts"
+    has_centre: ClassVar[bool] = False
 
     @classmethod
     def read(cls, y: NDArray[Any]) -> tuple[Numbers, Vector]:
