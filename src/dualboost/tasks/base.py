@@ -55,6 +55,13 @@ class Scored(NamedTuple):
     counts: Vector
 
 
+class Units(NamedTuple):
+    """What people are shown of a score is ``origin + unit * score``."""
+
+    origin: float = 0.0
+    unit: float = 1.0
+
+
 class Task(ABC):
     """What y means; it is made from the y of a fit, and is a part of the fitted model."""
 
@@ -64,6 +71,11 @@ class Task(ABC):
     def n_outputs(self) -> int:
         """How many scores a row has."""
         return 1
+
+    @property
+    def units(self) -> Units:
+        """What people are shown of scores: those of classes as they are."""
+        return Units()
 
     @classmethod
     @abstractmethod

@@ -18,7 +18,7 @@ from ..algebra.rows import Rows
 from ..errors import InvalidDataError
 from ..formulations.base import Formulation
 from ..formulations.programme import Programme
-from .base import Task
+from .base import Task, Units
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,6 +63,11 @@ class Numbers(Task):
     has_classes: ClassVar[bool] = False
     has_centre: ClassVar[bool] = True
     """Whether the centre may be other than zero."""
+
+    @property
+    def units(self) -> Units:
+        """Those of y."""
+        return Units(self.centre, self.scale)
 
     @classmethod
     def plain(cls, y: Any) -> Any:
@@ -155,6 +160,11 @@ class Counts(Numbers):
             raise InvalidDataError("y is zero in all rows; loss='poisson' needs some that are not.")
         task = cls(0.0, float(numbers.mean()))
         return task, task._standardised(numbers)
+
+    @property
+    def units(self) -> Units:
+        """The logarithm of the mean."""
+        return Units(float(np.log(self.scale)), 1.0)
 
     def decode(self, scores: Vector) -> Vector:
         return np.asarray(self.scale * np.exp(scores))
