@@ -100,6 +100,8 @@ class Task(ABC):
         self.require_trainable(targets)
 
     has_classes: ClassVar[bool] = True
+    quality_name: ClassVar[str] = "accuracy"
+    """What ``quality`` is."""
 
     @classmethod
     def plain(cls, y: Any) -> Any:

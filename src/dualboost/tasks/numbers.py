@@ -61,6 +61,7 @@ class Numbers(Task):
 
     name: ClassVar[str] = "numbers"
     has_classes: ClassVar[bool] = False
+    quality_name: ClassVar[str] = "R²"
     has_centre: ClassVar[bool] = True
     """Whether the centre may be other than zero."""
 
