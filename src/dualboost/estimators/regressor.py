@@ -11,13 +11,10 @@ from ..formulations.base import Formulation
 from ..formulations.numbers import NumberLoss, make_number_loss
 from ..inspection import InspectionMixin
 from ..masters import SolverOptions
-from ..tasks import Counts, Numbers, Task, TubeNumbers
+from ..tasks import REGRESSION, Task
 from ..tasks.scoring import Scoring, make_scoring
 from .boosting import Boosting
 from .number_prediction import NumberPredictionMixin
-
-TASKS: dict[str, type[Task]] = {"identity": Numbers, "log": Counts, "tube": TubeNumbers}
-"""What y means, by the link of the loss."""
 
 
 class DualBoostRegressor(Boosting, InspectionMixin, NumberPredictionMixin, RegressorMixin, BaseEstimator):
@@ -106,7 +103,7 @@ class DualBoostRegressor(Boosting, InspectionMixin, NumberPredictionMixin, Regre
         self.callbacks = callbacks
 
     def _tasks(self) -> Sequence[type[Task]]:
-        return [TASKS[make_number_loss(self.loss, self.C).link]]
+        return [REGRESSION[make_number_loss(self.loss, self.C).link]]
 
     def _made_formulation(self, C: float | None = None) -> Formulation:
         return make_number_loss(self.loss, self.C if C is None else C)

@@ -119,8 +119,8 @@ class TunedBoosting(TunedAttributes, Boosting):
         formulation = self._made_formulation()
         if formulation.C is not None:
             raise InvalidParameterError(
-                f"formulation={formulation!r} has a C, which is to be chosen from Cs: leave it at None, or use "
-                "DualBoostClassifier."
+                f"{formulation!r} has a C, which is to be chosen from Cs: leave it at None, or use "
+                f"{type(self).__name__.removesuffix('CV')}."
             )
         return formulation
 

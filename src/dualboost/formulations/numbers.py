@@ -189,16 +189,17 @@ class PoissonLoss(NumberLoss):
 
 
 @dataclass
-class AbsoluteLoss(QuantileLoss):
-    """The quantile loss at one half, twice: |u| <= P, g(u) = -y u. The scores are medians."""
+class AbsoluteLoss(NumberLoss):
+    """loss = |y - F|, twice the quantile loss at one half: |u| <= P, g(u) = -y u. The scores are medians."""
 
     name: ClassVar[str] = "absolute"
     title: ClassVar[str] = "Absolute loss"
     optimises: ClassVar[str] = "the absolute error plus half the squared norm of all leaf values"
+    meaning_of_C: ClassVar[str] = "the price of the mean loss, above 0 (default: distinct rows / 20)"
     use: ClassVar[str] = "Medians: the mean absolute error."
 
     def row_loss(self, y: Vector, prices: Vector) -> RowLoss:
-        return super().row_loss(y, 2.0 * prices)
+        return RowLoss(-prices, prices, LinearTerm(y, np.zeros_like(y)))
 
 
 @dataclass

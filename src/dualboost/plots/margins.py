@@ -22,6 +22,7 @@ def plot_margins(models: Any, X: Any, y: Any, *, ax: Any = None) -> Any:
     named = _named(models)
     for _, model in named:
         require_fitted(model, "weights_", "plot_margins")
+        require_fitted(model, "margins", "plot_margins")
     ax = axes_for(ax, "plot_margins")
     ax.axvline(0.0, color="0.5", lw=1)
     found = [np.sort(model.margins(X, y)) for _, model in named]

@@ -58,6 +58,13 @@ class Scored(NamedTuple):
     counts: Vector
 
 
+class Units(NamedTuple):
+    """What people are shown of a score is ``origin + unit * score``."""
+
+    origin: float = 0.0
+    unit: float = 1.0
+
+
 class Task(ABC):
     """What y means; it is made from the y of a fit, and is a part of the fitted model."""
 
@@ -67,6 +74,11 @@ class Task(ABC):
     def n_outputs(self) -> int:
         """How many scores a row has."""
         return 1
+
+    @property
+    def units(self) -> Units:
+        """What people are shown of scores: those of classes as they are."""
+        return Units()
 
     @classmethod
     @abstractmethod
@@ -91,6 +103,8 @@ class Task(ABC):
         self.require_trainable(targets)
 
     has_classes: ClassVar[bool] = True
+    quality_name: ClassVar[str] = "accuracy"
+    """What ``quality`` is."""
 
     @classmethod
     def plain(cls, y: Any) -> Any:

@@ -19,7 +19,7 @@ from ..algebra.rows import Rows
 from ..errors import InvalidDataError
 from ..formulations.base import Formulation
 from ..formulations.programme import Programme
-from .base import Task
+from .base import Task, Units
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,6 +73,14 @@ class Numbers(Task):
 
     name: ClassVar[str] = "numbers"
     has_classes: ClassVar[bool] = False
+    quality_name: ClassVar[str] = "R²"
+    has_centre: ClassVar[bool] = True
+    """Whether the centre may be other than zero."""
+
+    @property
+    def units(self) -> Units:
+        """Those of y."""
+        return Units(self.centre, self.scale)
 
     @classmethod
     def plain(cls, y: Any) -> Any:
@@ -150,6 +158,7 @@ class Counts(Numbers):
     """Numbers of at least zero, whose logarithm the scores are: a prediction is ``scale * exp(score)``."""
 
     name: ClassVar[str] = "counts"
+    has_centre: ClassVar[bool] = False
 
     @classmethod
     def read(cls, y: NDArray[Any]) -> tuple[Numbers, Vector]:
@@ -165,6 +174,11 @@ class Counts(Numbers):
         task = cls(0.0, float(numbers.mean()))
         return task, task._standardised(numbers)
 
+    @property
+    def units(self) -> Units:
+        """The logarithm of the mean."""
+        return Units(float(np.log(self.scale)), 1.0)
+
     def decode(self, scores: Vector) -> Vector:
         return np.asarray(self.scale * np.exp(scores))
 
@@ -173,7 +187,7 @@ class Counts(Numbers):
 class TubeNumbers(Numbers):
     """Numbers under a loss that bends on both sides of y."""
 
-    name: ClassVar[str] = "numbers in a tube"
+    name: ClassVar[str] = "tube"
 
     def operator(self, targets: Vector) -> TwoSides:
         return TwoSides(len(targets))

@@ -163,12 +163,16 @@ def make_scoring(value: Any) -> Scoring:
         ) from error
 
 
+SPELLED: dict[str | None, str] = {"r2": "R²"}
+"""The names of scores that people spell in another way."""
+
+
 def scoring_name(value: Any) -> str:
     """What to call the score in messages and pictures."""
     if value is None or isinstance(value, str):
-        return value or "accuracy"
-    function = getattr(value, "_score_func", value)
-    return str(getattr(function, "__name__", "score"))
+        return SPELLED.get(value, value) or "accuracy"
+    function, sign = getattr(value, "_score_func", value), getattr(value, "_sign", 1)
+    return ("" if sign > 0 else "neg_") + str(getattr(function, "__name__", "score"))
 
 
 def _for_classes(scorer: Callable[..., Any], classes: Any) -> Callable[..., Any]:
