@@ -3,11 +3,12 @@
     python benchmarks/equal_trees.py --data FOLDER [--names a,b] [--depths 1,2] [--sizes 5,10] [--splits 5]
         [--methods ours,xgboost] [--rows 4000] [--jobs 2] [--out out/equal_trees] [--report-only]
 
-FOLDER (or the environment variable DUALBOOST_DATA) holds ``<name>.csv.gz`` files with the class in a column ``target``,
-or the last. Of more than two classes the rivals grow one tree for each class a round, so that their sizes are rounds,
-and results are compared by the trees and leaves that come of them. Every method chooses among six candidates by log
-loss on the same three folds of the training rows. Results are appended to OUT/results.jsonl as they come, and a run
-that was stopped goes on where it was; one thread a process.
+FOLDER (or the environment variable DUALBOOST_DATA) holds ``<name>.csv.gz`` files with a class in a column ``target``,
+or the last, or a number: see ``equal_trees_data.is_amount``. Of more than two classes the rivals grow one tree for each
+class a round, so that their sizes are rounds, and results are compared by the trees and leaves that come of them. Every
+method chooses among six candidates by log loss, for numbers the mean squared error, on the same three folds of the
+training rows. Results are appended to OUT/results.jsonl as they come, and a run that was stopped goes on where it was;
+one thread a process.
 """
 
 from __future__ import annotations
@@ -21,36 +22,18 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import numpy as np
-from equal_trees_data import SUFFIX, Split, make_split, n_classes, names_by_size
-from equal_trees_extras import EXTRAS
-from equal_trees_methods import METHODS, OURS, Outcome, log_loss
+from equal_trees_data import SUFFIX, make_split, names_by_size
+from equal_trees_methods import METHODS
 from equal_trees_report import write_report
+from equal_trees_tasks import ALL_METHODS, Task, task_of
 from joblib import Parallel, delayed
-from sklearn.metrics import roc_auc_score
 from threadpoolctl import threadpool_limits
 from tqdm import tqdm
 
 N_SPLITS, MOST_ROWS = 5, 4_000
 RESULTS = "results.jsonl"
-ALL_METHODS = METHODS | EXTRAS
 
 Record = dict[str, Any]
-
-
-class Plan(NamedTuple):
-    """What is run unless something else is asked for: depths, our numbers of trees, and the rivals' rounds."""
-
-    depths: tuple[int, ...]
-    our_sizes: tuple[int, ...]
-    rival_sizes: tuple[int, ...]
-
-    def sizes(self, method: str) -> tuple[int, ...]:
-        return self.our_sizes if method == OURS else self.rival_sizes
-
-
-TWO_CLASSES = Plan((1, 2, 3, 5), (5, 10, 20, 40, 100), (5, 10, 20, 40, 100))
-SEVERAL_CLASSES = Plan((3, 4, 5), (10, 20, 40), (5, 10, 20, 40, 100))
 
 
 class Unit(NamedTuple):
@@ -67,29 +50,15 @@ def compute(folder: Path, unit: Unit, sizes: list[int]) -> list[Record]:
     """One record a number of trees or rounds."""
     warnings.filterwarnings("ignore")
     with threadpool_limits(1):
-        split = make_split(folder, unit.data, unit.split, unit.rows)
-        outcomes = ALL_METHODS[unit.method](split, unit.depth, sizes)
+        split, task = make_split(folder, unit.data, unit.split, unit.rows), task_of(folder, unit.data)
+        outcomes = task.methods[unit.method](split, unit.depth, sizes)
     return [
-        unit._asdict() | {"size": size} | figures(split, outcome) for size, outcome in zip(sizes, outcomes, strict=True)
+        unit._asdict()
+        | {"size": size, "n_classes": split.n_classes}
+        | task.figures(split, outcome.answers)
+        | {field: getattr(outcome, field) for field in ("n_trees", "n_leaves", "candidate", "seconds")}
+        for size, outcome in zip(sizes, outcomes, strict=True)
     ]
-
-
-def figures(split: Split, outcome: Outcome) -> Record:
-    return {
-        "n_classes": split.n_classes,
-        "accuracy": float(np.mean(outcome.labels == split.y_test)),
-        **areas(split, outcome.probabilities),
-        "log_loss": log_loss(split.y_test, outcome.probabilities),
-        "n_trees": outcome.n_trees,
-        "n_leaves": outcome.n_leaves,
-        "candidate": outcome.candidate,
-        "seconds": outcome.seconds,
-    }
-
-
-def areas(split: Split, probabilities: np.ndarray) -> Record:
-    """The area under the curve of two classes; of more there is none where a class has no row to score on."""
-    return {"auc": float(roc_auc_score(split.y_test, probabilities[:, 1]))} if split.n_classes == 2 else {}
 
 
 def read_records(path: Path, rows: int) -> list[Record]:
@@ -103,24 +72,23 @@ def to_do(arguments: argparse.Namespace, records: list[Record]) -> Iterator[tupl
     """The units in order, each with the sizes that are not there yet; small data sets first."""
     done = {(*(record[field] for field in Unit._fields), record["size"]) for record in records}
     for name in names_by_size(arguments.data, arguments.names, arguments.rows):
-        plan = plan_of(arguments, name)
+        task = checked_task(arguments, name)
         for split in range(arguments.splits):
-            for depth in arguments.depths or plan.depths:
+            for depth in arguments.depths or task.depths:
                 for method in arguments.methods or METHODS:
                     unit = Unit(name, split, depth, method, arguments.rows)
-                    sizes = [size for size in arguments.sizes or plan.sizes(method) if (*unit, size) not in done]
+                    sizes = [size for size in arguments.sizes or task.sizes(method) if (*unit, size) not in done]
                     if sizes:
                         yield unit, sizes
 
 
-def plan_of(arguments: argparse.Namespace, name: str) -> Plan:
-    """By the number of classes; a method that is for two classes only is refused where there are more."""
-    if n_classes(arguments.data, name) == 2:
-        return TWO_CLASSES
-    refused = sorted(set(arguments.methods or []) & set(EXTRAS))
+def checked_task(arguments: argparse.Namespace, name: str) -> Task:
+    """A method that does not take the data set is refused before anything is run."""
+    task = task_of(arguments.data, name)
+    refused = sorted(set(arguments.methods or []) - set(task.methods))
     if refused:
-        sys.exit(f"--methods {','.join(refused)}: for two classes only, and {name} has more; leave one of them out")
-    return SEVERAL_CLASSES
+        sys.exit(f"--methods {','.join(refused)}: not for {task.title}, which {name} has; leave one of them out")
+    return task
 
 
 def run(arguments: argparse.Namespace, path: Path) -> None:
@@ -152,8 +120,8 @@ def parse_arguments() -> argparse.Namespace:
     add = parser.add_argument
     add("--data", type=Path, default=os.environ.get("DUALBOOST_DATA"), metavar="FOLDER", help="<name>.csv.gz files")
     add("--names", type=_words, help="data sets (those of the paper that are there, or all)")
-    add("--depths", type=_numbers, help="two classes 1,2,3,5; more 3,4,5")
-    add("--sizes", type=_numbers, help="trees, rounds of rivals: 5,10,20,40,100; more than two classes ours 10,20,40")
+    add("--depths", type=_numbers, help="several classes 3,4,5; else 1,2,3,5")
+    add("--sizes", type=_numbers, help="5,10,20,40,100 trees or rounds; numbers also 30; several classes ours 10,20,40")
     add("--splits", type=int, default=N_SPLITS, help="splits, seeded 0, 1, ... (5)")
     add("--methods", type=_words, help=f"of {', '.join(ALL_METHODS)}")
     add("--rows", type=int, default=MOST_ROWS, help="training rows at most (4000)")

@@ -18,6 +18,9 @@ PAPER = (
 SMALL = ("breast_cancer", "heart", "solar_flare", "thyroid")
 """Those of them with fewer than 500 rows: 144 to 270."""
 IDENTIFIERS = {"titanic": ["Name"]}
+GRADES = ("wine_quality",)
+"""Data sets whose target is as few numbers as classes might be, but numbers that say more or less of one thing."""
+MOST_CLASSES = 20
 SUFFIX = ".csv.gz"
 TEST_SHARE = 0.3
 MOST_TEST_ROWS = 20_000
@@ -28,7 +31,7 @@ Folds = list[tuple[np.ndarray, np.ndarray]]
 
 @dataclass(frozen=True, eq=False)
 class Split:
-    """Training rows with the folds to tune on, and the rows to score on; labels are the numbers of the classes."""
+    """Training rows with the folds to tune on, and the rows to score on; y is the numbers of the classes, or floats."""
 
     seed: int
     X: np.ndarray
@@ -39,8 +42,8 @@ class Split:
 
     @property
     def n_classes(self) -> int:
-        """Every class has training rows, in every fold too."""
-        return int(self.y.max()) + 1
+        """Every class has training rows, in every fold too; 0 for numbers."""
+        return _count_classes(self.y)
 
 
 def names_by_size(folder: Path, names: list[str] | None, most_rows: int) -> list[str]:
@@ -52,27 +55,38 @@ def names_by_size(folder: Path, names: list[str] | None, most_rows: int) -> list
 
 def _n_values(folder: Path, name: str, most_rows: int) -> int:
     X, y = load(folder, name)
-    return X.shape[1] * min(most_rows, round((1 - TEST_SHARE) * len(y))) * n_classes(folder, name)
+    return X.shape[1] * min(most_rows, round((1 - TEST_SHARE) * len(y))) * max(1, _count_classes(y))
 
 
 def n_classes(folder: Path, name: str) -> int:
-    return int(load(folder, name)[1].max()) + 1
+    return _count_classes(load(folder, name)[1])
+
+
+def _count_classes(y: np.ndarray) -> int:
+    return 0 if y.dtype.kind == "f" else int(y.max()) + 1
 
 
 @lru_cache(maxsize=1)
 def load(folder: Path, name: str) -> tuple[np.ndarray, np.ndarray]:
     """Numbers as they are, missing ones too, and text columns as indicators; ``target`` or the last column is y."""
     frame = pd.read_csv(folder / f"{name}{SUFFIX}").drop(columns=IDENTIFIERS.get(name, []))
-    y, _ = pd.factorize(frame.pop("target" if "target" in frame else frame.columns[-1]), sort=True)
+    target = frame.pop("target" if "target" in frame else frame.columns[-1])
+    y = target.to_numpy(np.float64) if is_amount(name, target) else pd.factorize(target, sort=True)[0]
     return np.ascontiguousarray(pd.get_dummies(frame), dtype=np.float64), y
 
 
+def is_amount(name: str, target: pd.Series) -> bool:
+    """Whether a target is to be predicted as a number: numbers with more different values than classes, or grades."""
+    return pd.api.types.is_numeric_dtype(target) and (target.nunique() > MOST_CLASSES or name in GRADES)
+
+
 def make_split(folder: Path, name: str, seed: int, most_rows: int) -> Split:
-    """70 % of the rows train and the rest test, both by class and up to a number of rows."""
+    """70 % of the rows train and the rest test, both by class and up to a number of rows; numbers are all one class."""
     X, y = load(folder, name)
-    rows, test = _parted(np.arange(len(y)), y, len(y) - ceil(TEST_SHARE * len(y)), seed)
-    rows, test = _at_most(most_rows, rows, y, seed), _at_most(MOST_TEST_ROWS, test, y, seed)
-    return Split(seed, X[rows], y[rows], X[test], y[test], _folds(y[rows], seed))
+    groups = y if _count_classes(y) else np.zeros(len(y), dtype=np.int64)
+    rows, test = _parted(np.arange(len(y)), groups, len(y) - ceil(TEST_SHARE * len(y)), seed)
+    rows, test = _at_most(most_rows, rows, groups, seed), _at_most(MOST_TEST_ROWS, test, groups, seed)
+    return Split(seed, X[rows], y[rows], X[test], y[test], _folds(groups[rows], seed))
 
 
 def _at_most(n_rows: int, rows: np.ndarray, y: np.ndarray, seed: int) -> np.ndarray:

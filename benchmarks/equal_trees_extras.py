@@ -96,8 +96,7 @@ def _outcome(extra: Extra, split: Split, depth: int, size: int) -> Outcome:
     losses = [_mean_loss(extra, split, depth, size, candidate) for candidate in extra.candidates]
     best = extra.candidates[int(np.argmin(losses))]
     model, seconds = _fitted(extra, split.X, split.y, (depth, size, best, split.seed))
-    p = model.predict_proba(_known(split.X_test))
-    return Outcome(p, p.argmax(axis=1), *extra.size(model), best, seconds)
+    return Outcome(model.predict_proba(_known(split.X_test)), *extra.size(model), best, seconds)
 
 
 def _mean_loss(extra: Extra, split: Split, depth: int, size: int, candidate: float) -> float:

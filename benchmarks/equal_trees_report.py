@@ -1,4 +1,4 @@
-"""The report of the comparison at equal size: a markdown file and two pictures, for two classes and for several."""
+"""The report of the comparison at equal size: a markdown file and two pictures for each task that has results."""
 
 from __future__ import annotations
 
@@ -7,11 +7,23 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import equal_trees_numbers_tables as numbers
 import equal_trees_several as several
 import pandas as pd
 from equal_trees_data import SMALL
 from equal_trees_methods import OURS
-from equal_trees_plot import ALLOWED, COUNTED, TITLES, Across, draw_by_data, draw_means
+from equal_trees_plot import (
+    ACCURACY,
+    ALLOWED,
+    COUNTED,
+    ERROR,
+    RELATIVE_ERROR,
+    TITLES,
+    Across,
+    Up,
+    draw_by_data,
+    draw_means,
+)
 from equal_trees_tables import (
     DECIMALS,
     FIGURES,
@@ -31,13 +43,16 @@ SIZE_OF_WINS, FEW, MANY = 20, 40, 100
 
 @dataclass(frozen=True)
 class Report:
-    """What is written of the results on one kind of data."""
+    """What is written of the results on data of one task."""
 
     name: str
     comparable: Callable[[pd.DataFrame], pd.DataFrame]
     lines: Callable[[pd.DataFrame, pd.DataFrame], Iterator[str]]
     trees: Across
     depth_by_data: int
+    averages: Callable[[pd.DataFrame], pd.DataFrame] = means
+    up: Up = ACCURACY
+    up_by_data: Up = ACCURACY
 
     def write(self, table: pd.DataFrame, folder: Path) -> list[Path]:
         shared = self.comparable(table)
@@ -47,17 +62,20 @@ class Report:
         tables, picture, picture_by_data = (folder / name for name in names)
         tables.write_text("\n".join(self.lines(table, shared)) + "\n")
         by_data = means_by_data(shared)
-        draw_means(means(by_data), self.trees, picture)
-        draw_by_data(by_data, self.depth_by_data, self.trees, picture_by_data)
+        draw_means(self.averages(by_data), self.trees, self.up, picture)
+        draw_by_data(by_data, self.depth_by_data, self.trees, self.up_by_data, picture_by_data)
         return [path for path in (tables, picture, picture_by_data) if path.exists()]
 
 
 def write_report(records: list[dict[str, Any]], folder: Path) -> list[Path]:
     """What was written; nothing without results that every method has."""
-    table = pd.DataFrame(records).assign(accuracy=lambda frame: 100 * frame.accuracy)
+    table = pd.DataFrame(records)
     table["method"] = pd.Categorical(table.method, [name for name in TITLES if name in set(table.method)])
-    of_several = table.get("n_classes", pd.Series(2, table.index)) > 2
-    return [*TWO_CLASSES.write(table[~of_several], folder), *SEVERAL_CLASSES.write(table[of_several], folder)]
+    if "accuracy" in table:
+        table["accuracy"] *= 100
+    n_classes = table.get("n_classes", pd.Series(2, table.index)).fillna(2)
+    parts = ((TWO_CLASSES, n_classes == 2), (SEVERAL_CLASSES, n_classes > 2), (NUMBERS, n_classes == 0))
+    return [path for task, rows in parts for path in task.write(table[rows], folder)]
 
 
 def in_all_methods(table: pd.DataFrame) -> pd.DataFrame:
@@ -100,3 +118,6 @@ def few_against_many(by_data: pd.DataFrame) -> Iterator[str]:
 
 TWO_CLASSES = Report("equal_trees", in_all_methods, lines, ALLOWED, 3)
 SEVERAL_CLASSES = Report("equal_trees_several", several.in_all_sizes, several.lines, COUNTED, 4)
+NUMBERS = Report(
+    "equal_trees_numbers", in_all_methods, numbers.lines, ALLOWED, 3, numbers.averages, RELATIVE_ERROR, ERROR
+)

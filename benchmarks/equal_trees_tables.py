@@ -1,4 +1,4 @@
-"""What the tables of the comparison at equal size share, whatever the number of classes."""
+"""What the tables of the comparison at equal size share, whatever the task."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from equal_trees_plot import TITLES
 
 RIVALS = ("xgboost", "lightgbm")
 FIGURES = {"accuracy": "Accuracy, %", "log_loss": "Log loss", "auc": "AUC", "n_leaves": "Leaves", "n_trees": "Trees"}
+ERRORS = {"rmse": "RMSE", "mae": "MAE"}
 DECIMALS = {"accuracy": 2, "log_loss": 4, "auc": 4, "n_leaves": 0, "n_trees": 1}
 SIGNS = {"accuracy": 1, "log_loss": -1}
 """Which way a figure that methods are compared by is better."""
@@ -19,7 +20,7 @@ GAINS = {"accuracy": "ours minus the best rival, in points", "log_loss": "the be
 
 def means_by_data(table: pd.DataFrame) -> pd.DataFrame:
     """Means over the splits of the figures that are there."""
-    figures = [figure for figure in FIGURES if figure in table and table[figure].notna().any()]
+    figures = [figure for figure in FIGURES | ERRORS if figure in table and table[figure].notna().any()]
     return table.groupby(["data", "depth", "size", "method"], observed=True)[figures].mean().reset_index()
 
 

@@ -12,9 +12,10 @@ from onnxmltools.convert.common.data_types import FloatTensorType
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 
-from dualboost import DualBoostClassifier, LPBoost, to_lightgbm
+from dualboost import DualBoostClassifier, DualBoostRegressor, LPBoost, to_lightgbm
 from dualboost.errors import DegenerateEnsembleWarning, UnfittedModelError, UnsupportedModelError
 
+from .numbers_to_learn import amounts, counts
 from .several_classes import three_classes
 from .thinning.models import numbers, table
 
@@ -133,6 +134,50 @@ def test_treelite_gives_the_decision_values(fitted, tmp_path):
     model = treelite.frontend.load_lightgbm_model(path)
     decisions = treelite.gtil.predict(model, NEW.astype(np.float64))
     np.testing.assert_allclose(np.ravel(decisions), fitted.decision_function(NEW), atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    "reg",
+    [
+        DualBoostRegressor(max_depth=3, max_trees=6),
+        DualBoostRegressor("absolute", corrects="trees", max_trees=20),
+        DualBoostRegressor("poisson", max_depth=2, max_trees=5),
+    ],
+    ids=["squared", "absolute", "poisson"],
+)
+def test_numbers_with_categories_and_gaps(reg, tmp_path):
+    X, y = counts()
+    reg = clone(reg).fit(X, y)
+    new, _ = counts(n=200, seed=6)
+    to_lightgbm(reg).save_model(tmp_path / "model.txt")
+    for model in (to_lightgbm(reg), lightgbm.Booster(model_file=tmp_path / "model.txt")):
+        assert model.num_trees() == reg.n_trees_ + 1  # the centre is a tree too
+        np.testing.assert_allclose(model.predict(new), reg.predict(new), rtol=1e-9)
+
+
+@pytest.mark.parametrize("loss", ["squared", "poisson"])
+def test_other_libraries_read_numbers(loss, tmp_path):
+    _, y = amounts()
+    X, _ = numbers(missing=True)
+    y = y + 50.0 * np.nan_to_num(X[:, 0])
+    reg = DualBoostRegressor(loss, max_depth=2, max_trees=10).fit(X.astype(np.float32), y)
+    booster, predicted = to_lightgbm(reg), reg.predict(NEW)
+    explained = shap.TreeExplainer(booster)(NEW[:50])
+    total = explained.base_values + explained.values.sum(axis=1)
+    np.testing.assert_allclose(np.exp(total) if loss == "poisson" else total, predicted[:50], rtol=1e-6)
+    booster.save_model(tmp_path / "model.txt")
+    found = treelite.gtil.predict(treelite.frontend.load_lightgbm_model(tmp_path / "model.txt"), NEW.astype(np.float64))
+    np.testing.assert_allclose(np.ravel(found), predicted, rtol=1e-6)
+    inputs = [("X", FloatTensorType([None, NEW.shape[1]]))]
+    model = convert_lightgbm(booster, initial_types=inputs, target_opset=15)
+    session = onnxruntime.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
+    np.testing.assert_allclose(np.ravel(session.run(None, {"X": NEW})[0]), predicted, rtol=1e-5)
+
+
+def test_numbers_without_a_tree():
+    with pytest.warns(DegenerateEnsembleWarning):
+        reg = DualBoostRegressor(max_trees=3).fit(np.zeros((20, 2)), np.arange(20.0))
+    np.testing.assert_allclose(to_lightgbm(reg).predict(np.zeros((3, 2))), reg.predict(np.zeros((3, 2))), rtol=1e-9)
 
 
 def test_an_empty_ensemble_is_a_constant():

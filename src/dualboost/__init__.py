@@ -10,6 +10,8 @@ from ._version import __version__
 if TYPE_CHECKING:
     from .estimators.classifier import DualBoostClassifier
     from .estimators.classifier_cv import DualBoostClassifierCV
+    from .estimators.regressor import DualBoostRegressor
+    from .estimators.regressor_cv import DualBoostRegressorCV
     from .export import to_lightgbm
     from .formulations import (
         CGBoost,
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
         ERLPBoost,
         Formulation,
         HardMarginBoost,
+        HuberLoss,
         LexiBoost,
         LPBoost,
         MDBoost,
@@ -26,9 +29,11 @@ if TYPE_CHECKING:
         NMBoost,
         NuLPBoost,
         QRLPBoost,
+        QuantileLoss,
         SoftBoost,
         SpatialLPBoost,
         TotalBoost,
+        TubeLoss,
     )
     from .loading import load_model
     from .masters.options import SolverOptions
@@ -40,6 +45,8 @@ _HOMES = {
     "ClassifierLearner": "pricing",
     "DualBoostClassifier": "estimators.classifier",
     "DualBoostClassifierCV": "estimators.classifier_cv",
+    "DualBoostRegressor": "estimators.regressor",
+    "DualBoostRegressorCV": "estimators.regressor_cv",
     "OptimalLearner": "pricing",
     "SolverOptions": "masters.options",
     "load_model": "loading",
@@ -56,9 +63,12 @@ __all__ = [
     "CqBoost",
     "DualBoostClassifier",
     "DualBoostClassifierCV",
+    "DualBoostRegressor",
+    "DualBoostRegressorCV",
     "ERLPBoost",
     "Formulation",
     "HardMarginBoost",
+    "HuberLoss",
     "LPBoost",
     "LexiBoost",
     "MDBoost",
@@ -68,10 +78,12 @@ __all__ = [
     "NuLPBoost",
     "OptimalLearner",
     "QRLPBoost",
+    "QuantileLoss",
     "SoftBoost",
     "SolverOptions",
     "SpatialLPBoost",
     "TotalBoost",
+    "TubeLoss",
     "__version__",
     "load_model",
     "thin",

@@ -8,13 +8,18 @@ from typing import Any
 from .errors import InvalidParameterError, ModelFormatError
 from .estimators.classifier import DualBoostClassifier
 from .estimators.classifier_cv import DualBoostClassifierCV
+from .estimators.regressor import DualBoostRegressor
+from .estimators.regressor_cv import DualBoostRegressorCV
 from .model_file.checks import fail
 from .model_file.files import read_file
 from .model_file.reading import read_document
-from .model_file.restoring import StoredClassifier, StoredTrees
+from .model_file.restoring import StoredEstimator, StoredTrees
 from .thinning.tree_model import ThinnedTreesClassifier
 
-CLASSIFIERS = {kind.__name__: kind for kind in (DualBoostClassifier, DualBoostClassifierCV)}
+ESTIMATORS: dict[str, type[DualBoostClassifier | DualBoostRegressor]] = {
+    kind.__name__: kind
+    for kind in (DualBoostClassifier, DualBoostClassifierCV, DualBoostRegressor, DualBoostRegressorCV)
+}
 
 
 def load_model(path: str | os.PathLike[str]) -> Any:
@@ -43,12 +48,12 @@ def load_model(path: str | os.PathLike[str]) -> Any:
 def read_model(content: str) -> Any:
     """The estimator that a text describes."""
     stored = read_document(content)
-    return _thinned(stored) if isinstance(stored, StoredTrees) else _classifier(stored)
+    return _thinned(stored) if isinstance(stored, StoredTrees) else _estimator(stored)
 
 
-def _classifier(stored: StoredClassifier) -> DualBoostClassifier:
+def _estimator(stored: StoredEstimator) -> DualBoostClassifier | DualBoostRegressor:
     try:
-        return CLASSIFIERS[stored.kind](**stored.parameters).with_fitted(stored.fitted)
+        return ESTIMATORS[stored.kind](**stored.parameters).with_fitted(stored.fitted)
     except InvalidParameterError as error:
         fail("parameters", f"are refused: {error}")
 

@@ -4,8 +4,9 @@ import random
 
 import pytest
 
-from dualboost import DualBoostClassifier
-from dualboost.commands.reading import features_for, read_training
+from dualboost import DualBoostClassifier, DualBoostRegressor
+from dualboost.commands.reading import features_for
+from dualboost.commands.targets import read_training
 from dualboost.data.table_files import read_table
 from dualboost.errors import DualBoostError
 
@@ -13,6 +14,7 @@ from ..thoroughness import how_many
 
 N_READ, N_FITTED = how_many(1_000, 20_000), how_many(50, 1_000)
 PARTS = how_many(2, 10)
+LEARNERS = {"classification": DualBoostClassifier, "regression": DualBoostRegressor}
 WORDS = [b"nan", b"inf", b"-inf", b"1e999", b"9" * 400, b"", b'"', b"\x00", b"\xff", b"\n", b",", b";", b"\r", b"True"]
 WORDS += [b"2020-01-01", b"0x1F", b"1_000", "日本".encode(), b"-", b"'", b"1,2", b"\t", b" ", b"NA", b"y", b"x"]
 
@@ -52,7 +54,7 @@ def mutated(rng, content):
 def test_damaged_tables_are_read_or_refused(part, tmp_path):
     rng, path = random.Random(part), tmp_path / "data.csv"
     path.write_bytes(table(rng))
-    model = DualBoostClassifier(max_trees=2).fit(*read_training(path, "y"))
+    model = DualBoostClassifier(max_trees=2).fit(*read_training(path, "y")[:2])
     names = [str(name) for name in model.feature_names_in_]
     outcomes = {"read": 0, "fitted": 0, "predicted": 0}
     messages = []
@@ -63,10 +65,10 @@ def test_damaged_tables_are_read_or_refused(part, tmp_path):
                 model.predict(features_for(names, {"job": ["cook"]}, read_table(path, ["job"]), path))
                 outcomes["predicted"] += 1
                 continue
-            features, labels = read_training(path, "y")
+            features, target, task = read_training(path, "y")
             outcomes["read"] += 1
             if k % (N_READ // N_FITTED) == 0:
-                DualBoostClassifier(max_trees=2).fit(features, labels)
+                LEARNERS[task](max_trees=2).fit(features, target)
                 outcomes["fitted"] += 1
         except DualBoostError as error:
             messages.append(str(error))

@@ -2,7 +2,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from dualboost.commands.reading import features_for, read_training, split_target, training_features
+from dualboost.commands.reading import features_for, training_features
+from dualboost.commands.targets import guessed_task, read_training, split_target
 from dualboost.data.table_files import read_table
 from dualboost.errors import DataWarning, InvalidDataError
 
@@ -38,7 +39,8 @@ def test_labels_must_be_there(path):
 
 
 def test_two_labels_are_needed(path):
-    features, labels = read_training(path, "y", ["ok"])
+    features, labels, task = read_training(path, "y", ["ok"])
+    assert task == "classification"
     assert list(features) == ["age", "job"]
     assert labels.tolist() == ["yes", "no", "yes"]
     path.write_text("x,y\n1,1\n2,2\n3,1\n")
@@ -60,7 +62,7 @@ def test_two_labels_are_needed(path):
 def test_labels_must_be_classes(labels, message, path):
     path.write_text("x,y\n" + "".join(f"0,{label}\n" for label in labels.split()))
     with pytest.raises(InvalidDataError, match=message):
-        read_training(path, "y")
+        read_training(path, "y", task="classification")
 
 
 @pytest.mark.parametrize("labels", ["1 2 3 1 2 3", "1.0 2 3 1.0 2 3", "a b c a b c", "0.5 1.5 0.5 1.5"])
@@ -72,6 +74,39 @@ def test_classes_may_be_several(labels, path):
 def test_a_quantity_as_target_is_doubted(path):
     path.write_text("x,y\n" + "".join(f"0,{k % 60}\n" for k in range(180)))
     with pytest.warns(DataWarning, match="'y' has 60 different labels, and each is a class; is it the right column?"):
+        read_training(path, "y", task="classification")
+
+
+@pytest.mark.parametrize(
+    ("target", "task"),
+    [
+        (["a", "b", "c"], "classification"),
+        ([True, False, True], "classification"),
+        ([0.5, 1.5, 0.5], "classification"),
+        (range(20), "classification"),
+        (range(21), "regression"),
+        ([1.0, 2.0, 3.0], "classification"),
+        ([1.5, 2.0, 3.0], "regression"),
+        (np.arange(21.0), "regression"),
+        (pd.array([1, 2, 3], dtype="Int64"), "classification"),
+    ],
+    ids=str,
+)
+def test_the_task_is_guessed(target, task):
+    assert guessed_task(pd.Series(target)) == task
+
+
+def test_numbers_are_a_target(path):
+    path.write_text("x,y\n1,1\n2,2.5\n3,-1e300\n")
+    _, y, task = read_training(path, "y")
+    assert (y.tolist(), task) == ([1.0, 2.5, -1e300], "regression")
+    path.write_text("x,y\n1,1\n2,2\n3,1\n")
+    assert read_training(path, "y", task="regression").target.tolist() == [1.0, 2.0, 1.0]
+    path.write_text("x,y\n1,1\n2,two\n3,1\n")
+    with pytest.raises(InvalidDataError, match="column 'y' must hold numbers, for regression; row 2 has 'two'"):
+        read_training(path, "y", task="regression")
+    path.write_text("x,y\n1,1\n2,inf\n3,2\n")
+    with pytest.raises(InvalidDataError, match="column 'y' is infinite in row 2"):
         read_training(path, "y")
 
 

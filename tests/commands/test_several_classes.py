@@ -125,7 +125,7 @@ def test_show_trees_and_rules(run, model):
 def test_targets_that_are_no_classes(target, run, tables):
     frame = pd.read_csv(tables / "train.csv").assign(id=range(300))
     frame.dropna().to_csv(tables / "train.csv", index=False)
-    done = run("fit", "train.csv", "--target", target)
+    done = run("fit", "train.csv", "--target", target, "--task", "classification")
     assert done.returncode == 1
     assert done.stderr.startswith(f"dualboost: train.csv: '{target}' ")
     assert done.stderr.count("\n") == 1

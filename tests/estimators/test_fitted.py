@@ -122,7 +122,7 @@ def test_an_interrupt_while_tuning_leaves_the_model(monkeypatch):
     def interrupted(*arguments):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("dualboost.estimators.classifier_cv.follow_path", interrupted)
+    monkeypatch.setattr("dualboost.estimators.tuning.follow_path", interrupted)
     with pytest.raises(KeyboardInterrupt):
         clf.fit(X[:, :5], 1 - y)
     assert_unchanged(clf, X, before)

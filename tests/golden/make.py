@@ -15,19 +15,26 @@ from dualboost import (
     CartLearner,
     DualBoostClassifier,
     DualBoostClassifierCV,
+    DualBoostRegressor,
+    DualBoostRegressorCV,
+    HuberLoss,
     LPBoost,
     MDBoost,
     OptimalLearner,
+    QuantileLoss,
     SolverOptions,
     thin,
 )
 from dualboost.errors import DegenerateEnsembleWarning
 
+from ..numbers_to_learn import amounts, counts
 from ..several_classes import three_classes
 from ..thinning.models import numbers, table
 from . import NEWEST
 
 N_ROWS = 12
+METHODS = ("predict", "decision_function", "predict_proba")
+"""What is asked of a model that can answer it."""
 
 
 def with_numbered_category(n=400, seed=0):
@@ -92,6 +99,12 @@ def models():
     margins = DualBoostClassifier("qrlp", max_depth=2, max_trees=6, learner=CartLearner(voting="confidence"))
     yield "class_margins", three_classes, fit(margins, three_classes, ("a", "b", "c"))
     yield "tuned_classes", three_classes, fit(tuned_classes, three_classes, (-1.0, 0.0, 4.0))
+    yield "numbers", amounts, DualBoostRegressor(max_depth=2, max_trees=5).fit(*amounts())
+    huber = DualBoostRegressor(HuberLoss(delta=0.5), corrects="trees", max_depth=2, max_trees=6, n_jobs=2)
+    yield "huber", amounts, huber.fit(*amounts())
+    yield "counts", counts, DualBoostRegressor("poisson", max_depth=2, max_trees=5, random_state=0).fit(*counts())
+    tuned_numbers = DualBoostRegressorCV(QuantileLoss(quantile=0.9), Cs=2, cv=2, max_depth=2, max_trees=3)
+    yield "tuned_numbers", amounts, tuned_numbers.fit(*amounts())
 
 
 def answers(clf, X):
@@ -101,10 +114,7 @@ def answers(clf, X):
         "columns": list(X.columns) if is_frame else None,
         "categorical": list(X.select_dtypes("category").columns) if is_frame else [],
         "rows": rows.where(rows.notna(), None).to_numpy().tolist(),
-        "predict": clf.predict(X).tolist(),
-        "decision_function": clf.decision_function(X).tolist(),
-        "predict_proba": clf.predict_proba(X).tolist(),
-    }
+    } | {method: getattr(clf, method)(X).tolist() for method in METHODS if hasattr(clf, method)}
 
 
 def main(*names):

@@ -64,3 +64,6 @@ class Schema:
 
     def _exclusiveMinimum(self, value, bound, schema):
         return value > bound
+
+    def _exclusiveMaximum(self, value, bound, schema):
+        return value < bound

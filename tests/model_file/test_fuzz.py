@@ -8,6 +8,7 @@ import warnings
 
 import numpy as np
 import pytest
+from sklearn.base import is_regressor
 
 from dualboost import load_model
 from dualboost.errors import ModelFormatError
@@ -16,7 +17,7 @@ from dualboost.model_file.files import decode, read_file
 from dualboost.model_file.writing import model_text
 from dualboost.thinning import ThinnedTreesClassifier
 
-from ..golden import model_paths
+from ..golden import NEWEST, model_paths
 from ..thoroughness import how_many
 from .mutations import Mutator
 
@@ -39,14 +40,18 @@ def require_sensible(model, rng):
     X[:, :8] = np.where(rng.random(X[:, :8].shape) < 0.2, np.nan, np.round(2.0 * X[:, :8]))
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "X does not have valid feature names")
-        margins, probabilities, classes = model.decision_function(X), model.predict_proba(X), model.predict(X)
+        predicted = model.predict(X)
+        if is_regressor(model):
+            assert np.isfinite(predicted).all()
+            return
+        margins, probabilities = model.decision_function(X), model.predict_proba(X)
     assert np.isfinite(margins).all()
     is_normalised = not isinstance(model, ThinnedTreesClassifier) and model.fitted_.ensemble.is_normalised
     assert not is_normalised or (np.abs(margins) <= 1.0).all()
     assert ((probabilities >= 0.0) & (probabilities <= 1.0)).all()
     assert probabilities.shape == (len(X), len(model.classes_))
     np.testing.assert_allclose(probabilities.sum(axis=1), 1.0)
-    assert set(classes.tolist()) <= set(model.classes_.tolist())
+    assert set(predicted.tolist()) <= set(model.classes_.tolist())
 
 
 def load(read, damaged):
@@ -84,8 +89,12 @@ def test_damaged_files(share, mutators):
     assert (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) * UNIT < MOST_BYTES
 
 
-def test_damaged_files_of_several_classes():
-    mutators = [Mutator(read_file(path)) for path in model_paths() if "classes" in path.name]
+OF_NUMBERS = ("numbers.json", "huber.json", "counts.json", "tuned_numbers.json")
+
+
+@pytest.mark.parametrize("names", [("classes.json", "tuned_classes.json"), OF_NUMBERS], ids=["classes", "numbers"])
+def test_damaged_files_of_several_classes_and_of_numbers(names):
+    mutators = [Mutator(read_file(NEWEST / name)) for name in names]
     loaded, slowest = read_damaged(mutators, N_SHARES + 1, N_FILES // 2)
     assert slowest < MOST_SECONDS
     assert 0.05 < loaded < 0.6

@@ -2,8 +2,9 @@
 
 import numpy as np
 import pytest
+from sklearn.base import is_regressor
 
-from dualboost import DualBoostClassifier, load_model
+from dualboost import DualBoostClassifier, DualBoostRegressor, load_model
 from dualboost.thinning import ThinnedTreesClassifier
 
 from ..golden import FOLDER, NEWEST, expected, label, model_paths
@@ -13,17 +14,19 @@ from ..golden import FOLDER, NEWEST, expected, label, model_paths
 def test_predictions_are_those_of_the_day_of_writing(path):
     X, answers = expected(path)
     model = load_model(path)
-    np.testing.assert_allclose(model.decision_function(X), answers["decision_function"], rtol=1e-12, atol=1e-12)
-    np.testing.assert_allclose(model.predict_proba(X), answers["predict_proba"], rtol=1e-12, atol=1e-12)
-    assert model.predict(X).tolist() == answers["predict"]
-    assert {type(label) for label in model.predict(X).tolist()} == {type(label) for label in answers["predict"]}
+    predicted, found = answers.pop("predict"), model.predict(X).tolist()
+    for method, answer in answers.items():
+        np.testing.assert_allclose(getattr(model, method)(X), answer, rtol=1e-12, atol=1e-12)
+    assert found == (pytest.approx(predicted, rel=1e-12) if is_regressor(model) else predicted)
+    assert {type(one) for one in found} == {type(one) for one in predicted}
 
 
 @pytest.mark.parametrize("folder", [FOLDER, NEWEST], ids=["version 1", "version 2"])
 def test_every_kind_is_there(folder):
     models = {path.name.split(".")[0]: load_model(path) for path in model_paths(folder)}
     kinds = {type(model).__name__ for model in models.values()}
-    assert kinds == {"DualBoostClassifier", "DualBoostClassifierCV", "ThinnedTreesClassifier"}
+    of_numbers = {"DualBoostRegressor", "DualBoostRegressorCV"} if folder == NEWEST else set()
+    assert kinds == {"DualBoostClassifier", "DualBoostClassifierCV", "ThinnedTreesClassifier"} | of_numbers
     classifiers = [model for model in models.values() if isinstance(model, DualBoostClassifier)]
     names = {model.formulation_.name for model in classifiers}
     assert names == {"nm", "qrlp", "lp", "cg", "erlp", "md"} | ({"logistic"} if folder == NEWEST else set())
@@ -43,3 +46,6 @@ def test_every_kind_is_there(folder):
             3
         ] * 3
         assert models["class_margins"].fitted_.ensemble.is_normalised
+        losses = {model.formulation_.name for model in models.values() if isinstance(model, DualBoostRegressor)}
+        assert losses == {"squared", "huber", "quantile", "poisson"}
+        assert {models[name].fitted_.task.name for name in ("numbers", "counts")} == {"numbers", "counts"}

@@ -6,8 +6,17 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from dualboost import ConvexBoost, DualBoostClassifier, DualBoostClassifierCV, SpatialLPBoost, load_model
+from dualboost import (
+    ConvexBoost,
+    DualBoostClassifier,
+    DualBoostClassifierCV,
+    DualBoostRegressor,
+    DualBoostRegressorCV,
+    SpatialLPBoost,
+    load_model,
+)
 from dualboost.formulations import FORMULATIONS
+from dualboost.formulations.numbers import NUMBER_LOSSES
 from dualboost.loading import read_model
 from dualboost.masters import MASTERS, SolverOptions
 from dualboost.model_file.files import read_file
@@ -45,12 +54,21 @@ def test_every_key_that_is_missing_or_added_makes_them_invalid(model):
             assert not schema.accepts(model | {"trees": [without]}), key
 
 
+PARAMETERS_OF = {
+    "parameters": DualBoostClassifier(),
+    "parameters_cv": DualBoostClassifierCV(),
+    "parameters_of_numbers": DualBoostRegressor(),
+    "parameters_of_numbers_cv": DualBoostRegressorCV(),
+}
+
+
 def test_schema_and_code_know_the_same_names():
-    for part, estimator in (("parameters", DualBoostClassifier()), ("parameters_cv", DualBoostClassifierCV())):
+    for part, estimator in PARAMETERS_OF.items():
         assert set(PARTS[part]["properties"]) == set(estimator.get_params())
         assert set(estimator.get_params()) <= set(PARAMETERS)
-    properties = PARTS["parameters"]["properties"]
+    properties = PARTS["parameters"]["properties"] | PARTS["parameters_of_numbers"]["properties"]
     assert set(properties["formulation"]["oneOf"][0]["enum"]) == set(FORMULATIONS)
+    assert properties["loss"]["oneOf"][0]["enum"] == list(NUMBER_LOSSES)
     assert set(PARTS["solver"]["properties"]) == set(SolverOptions().get_params())
     assert set(PARTS["solver"]["properties"]["master"]["enum"]) == {"auto", *MASTERS}
     named, *objects = PARTS["learner"]["oneOf"]
@@ -80,6 +98,19 @@ def test_every_formulation_is_valid_as_it_is_written(formulation, tmp_path):
     assert Schema(SCHEMA).accepts(written)
     assert not Schema(SCHEMA).accepts(written | {"formulation": written["formulation"] | {"more": 1}})
     assert load_model(tmp_path / "model.json").formulation_ == clf.formulation_
+
+
+@pytest.mark.parametrize("name", NUMBER_LOSSES)
+def test_every_loss_is_valid_as_it_is_written(name, tmp_path):
+    X, y = np.arange(12.0)[:, None], np.arange(12.0) % 5
+    for loss in (name, NUMBER_LOSSES[name]()):
+        reg = DualBoostRegressor(loss, max_depth=2, max_trees=3).fit(X, y)
+        reg.save(tmp_path / "model.json")
+        written = json.loads((tmp_path / "model.json").read_text())
+        assert Schema(SCHEMA).accepts(written)
+        assert not Schema(SCHEMA).accepts(written | {"formulation": written["formulation"] | {"more": 1}})
+        assert not Schema(SCHEMA).accepts(written | {"task": written["task"] | {"scale": 0.0}})
+        assert load_model(tmp_path / "model.json").formulation_ == reg.formulation_
 
 
 def test_the_example_of_the_documentation_is_what_its_code_makes(tmp_path, monkeypatch):

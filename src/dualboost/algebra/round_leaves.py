@@ -10,25 +10,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from .._typing import Integers, Matrix, Vector
+from .._typing import Integers, Matrix
 from .leaves import LeafColumns, LeafNumbers
+from .outputs import OutputsThemselves
 from .rows import Rows
 
 Round = tuple[Sequence[LeafNumbers], int]
 """For each class the leaf of each row, and the number of leaves of the largest tree."""
-
-
-class OutputsThemselves:
-    """The operator of scores that are not compared with a target."""
-
-    def apply(self, outputs: Vector) -> Vector:
-        return outputs
-
-    def adjoint(self, u: Vector) -> Vector:
-        return u
-
-    def scores(self, margins: Vector) -> Vector:
-        return margins
 
 
 class RoundLeafColumns:

@@ -41,8 +41,17 @@ class Rows:
     xp: ModuleType = np
     """The namespace of the arrays."""
 
-    def __init__(self, counts: Vector, groups: Integers | None = None, n_jobs: int = 1, n_sides: int = 0) -> None:
+    def __init__(
+        self,
+        counts: Vector,
+        groups: Integers | None = None,
+        n_jobs: int = 1,
+        n_sides: int = 0,
+        values: Vector | None = None,
+    ) -> None:
         self.counts = counts
+        self.values = counts if values is None else values
+        """The target of each data row, where it is a number."""
         self._groups = groups
         self.n_jobs = n_jobs
         self.n_data, self.n_sides = len(counts), n_sides
@@ -54,7 +63,7 @@ class Rows:
 
     def with_sides(self, n_sides: int) -> Rows:
         """The same data rows with ``n_sides`` side rows after them."""
-        return type(self)(self.counts, self._groups, self.n_jobs, n_sides)
+        return type(self)(self.counts, self._groups, self.n_jobs, n_sides, self.values)
 
     @cached_property
     def n_samples(self) -> float:

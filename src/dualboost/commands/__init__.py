@@ -10,7 +10,7 @@ from click.shell_completion import CompletionItem
 from .._version import __version__
 
 COMMANDS = {
-    "fit": (".models", "Fit a model to a table."),
+    "fit": (".fitting", "Fit a model to a table."),
     "predict": (".models", "Predict the rows of a table."),
     "evaluate": (".models", "Compare a model's predictions with the labels of a table."),
     "thin": (".thinning", "Drop most of a model's trees and keep its accuracy."),

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.metrics import confusion_matrix, log_loss, recall_score, roc_auc_score
+from sklearn.metrics import confusion_matrix, log_loss, r2_score, recall_score, roc_auc_score
 
-from .._typing import Integers, Matrix
+from .._typing import Integers, Matrix, Vector
 
 
 def quality_figures(true: Integers, predicted: Integers, probabilities: Matrix) -> dict[str, float]:
@@ -21,6 +21,15 @@ def quality_figures(true: Integers, predicted: Integers, probabilities: Matrix) 
         else float("nan"),
         "auc": _mean_auc(true, probabilities) if has_several else float("nan"),
         "log_loss": log_loss(true, probabilities, labels=np.arange(probabilities.shape[1])),
+    }
+
+
+def number_figures(true: Vector, predicted: Vector) -> dict[str, float]:
+    """Figures of rows with numbers; R^2 is nan where there is one row only."""
+    return {
+        "rmse": float(np.sqrt(np.mean((true - predicted) ** 2))),
+        "mae": float(np.mean(np.abs(true - predicted))),
+        "r2": r2_score(true, predicted) if len(true) > 1 else float("nan"),
     }
 
 

@@ -1,4 +1,4 @@
-"""Checks and converts tables for fitting and prediction; errors are raised before anything is fitted."""
+"""Checks and converts the features in tables; errors are raised before anything is fitted."""
 
 from __future__ import annotations
 
@@ -10,9 +10,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
-from ..data.table_files import read_table
 from ..errors import DataWarning, InvalidDataError
 
 SHOWN = 5
@@ -21,70 +19,7 @@ MOSTLY = 0.9
 """A column counts as numbers, or as an identifier, if more than this share of its values looks like that."""
 ENOUGH_ROWS = 50
 """Columns with fewer values than this are never taken for identifiers."""
-MANY_CLASSES = 50
-"""A target with more labels than this may be a quantity, such as an age, and not a class."""
 TRUTH = {"TRUE": "True", "true": "True", "FALSE": "False", "false": "False"}
-
-
-def split_target(frame: pd.DataFrame, target: str, path: Path) -> tuple[pd.DataFrame, NDArray[Any]]:
-    """The features and the labels; raises an error if a label is missing."""
-    if target not in frame:
-        raise InvalidDataError(
-            f"{path}: there is no column {target!r} (--target); {_suggestion(target, list(frame.columns))}"
-        )
-    labels, features = frame[target], frame.drop(columns=target)
-    if labels.isna().any():
-        first = int(np.flatnonzero(labels.isna())[0]) + 1
-        raise InvalidDataError(
-            f"{path}: {int(labels.isna().sum())} labels are missing, the first in row {first} (an empty cell, NA, "
-            "None, nan, null and N/A are missing values)."
-        )
-    if features.shape[1] == 0:
-        raise InvalidDataError(f"{path}: there is no column besides {target!r}.")
-    return features, _as_labels(labels)
-
-
-def _as_labels(labels: pd.Series) -> NDArray[Any]:
-    """Booleans and whole numbers unchanged, all other labels as text."""
-    kind = labels.dtype.kind if isinstance(labels.dtype, np.dtype) else "O"
-    if kind == "f" and (labels.abs() < 2**53).all() and (labels % 1 == 0).all():
-        labels, kind = labels.astype(np.int64), "i"
-    return labels.to_numpy() if kind in "biu" else labels.astype(str).to_numpy(dtype=object)
-
-
-def read_training(path: Path, target: str, dropped: Sequence[str] = ()) -> tuple[pd.DataFrame, NDArray[Any]]:
-    """The features and labels of a training table, whose labels must be classes."""
-    frame = read_table(path)
-    if target in dropped:
-        raise InvalidDataError(f"--drop {target}: it is the column of the labels (--target).")
-    unknown = [name for name in dropped if name not in frame]
-    if unknown:
-        raise InvalidDataError(f"{path}: there is no column {unknown[0]!r} to drop.")
-    features, labels = split_target(frame.drop(columns=list(dropped)), target, path)
-    _require_classes(frame[target], labels, path)
-    return training_features(features, path), labels
-
-
-def _require_classes(column: pd.Series, labels: NDArray[Any], path: Path) -> None:
-    """Refuse a target that is no class: one label only, numbers with fractions, or hardly a label twice."""
-    kinds, target = np.unique(labels).tolist(), f"{path}: {column.name!r}"
-    if len(kinds) < 2:
-        raise InvalidDataError(f"{target} must hold two labels or more; it has 1: {few(kinds)}.")
-    if len(kinds) == 2:
-        return
-    if labels.dtype == object and pd.api.types.is_float_dtype(column):
-        raise InvalidDataError(
-            f"{target} holds numbers with fractions, such as {few(kinds[:2])}: a model learns classes, which are words "
-            "or whole numbers."
-        )
-    if len(labels) < 2 * len(kinds):
-        raise InvalidDataError(
-            f"{target} has {len(kinds)} different labels in {len(labels)} rows: {few(kinds)}; a model learns classes "
-            "that have two rows or more on average."
-        )
-    if len(kinds) > MANY_CLASSES:
-        note = f"{target} has {len(kinds)} different labels, and each is a class; is it the right column?"
-        warnings.warn(note, DataWarning, stacklevel=2)
 
 
 def training_features(frame: pd.DataFrame, path: Path) -> pd.DataFrame:
@@ -147,7 +82,9 @@ def features_for(
     if missing:
         raise InvalidDataError(f"{path}: the model needs {few(missing)}, which the table does not have.")
     columns = {
-        name: _known_text(frame[name], categories[name]) if name in categories else _numbers(frame[name], path)
+        name: _known_text(frame[name], categories[name])
+        if name in categories
+        else numbers_of(frame[name], path, "as in training")
         for name in names
     }
     return pd.DataFrame(columns, index=frame.index)
@@ -159,14 +96,15 @@ def _known_text(column: pd.Series, categories: Collection[Any]) -> pd.Series:
     return text.replace(TRUTH) if set(categories) <= set(TRUTH.values()) else text
 
 
-def _numbers(column: pd.Series, path: Path) -> pd.Series:
+def numbers_of(column: pd.Series, path: Path, why: str) -> pd.Series:
+    """The column as finite numbers; ``why`` it must hold numbers is told where it does not."""
     _require_no_huge_integer(column, path)
     numbers = pd.to_numeric(column, errors="coerce")
     wrong = np.flatnonzero((numbers.isna() & column.notna()) | _is_truth(column))
     if len(wrong):
         value = column.astype(object).iloc[int(wrong[0])]
         raise InvalidDataError(
-            f"{path}: column {column.name!r} must hold numbers, as in training; row {int(wrong[0]) + 1} has {value!r}."
+            f"{path}: column {column.name!r} must hold numbers, {why}; row {int(wrong[0]) + 1} has {value!r}."
         )
     return _finite(numbers, path)
 
@@ -178,7 +116,7 @@ def _is_truth(column: pd.Series) -> pd.Series:
     return column.astype(object).map(lambda value: isinstance(value, bool)).astype(bool)
 
 
-def _suggestion(name: str, known: list[str]) -> str:
+def suggestion(name: str, known: list[str]) -> str:
     """A hint at the column that the user may have meant."""
     near = [one for one in known if one.strip().lower() == name.strip().lower()] or get_close_matches(name, known, 1)
     if near:

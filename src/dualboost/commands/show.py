@@ -27,9 +27,10 @@ def show(model: Path, as_rules: bool, most: int, as_json: bool) -> None:
     fitted = load_model(model)
     if as_json:
         rules = fitted.rules().to_dict("records")
-        click.echo(as_json_text(description(fitted) | {"classes": fitted.classes_, "rules": rules}))
+        click.echo(as_json_text(description(fitted) | _classes(fitted) | {"rules": rules}))
         return
-    report({"classes": ", ".join(map(str, fitted.classes_))} | description(fitted), as_json=False)
+    said = {name: ", ".join(map(str, classes)) for name, classes in _classes(fitted).items()}
+    report(said | description(fitted), as_json=False)
     click.echo()
     lines = _rules(fitted) if as_rules else _trees(fitted)
     click.echo("\n".join(lines[:most]))
@@ -37,22 +38,32 @@ def show(model: Path, as_rules: bool, most: int, as_json: bool) -> None:
         click.echo(f"… and {len(lines) - most} more (--most {len(lines)})")
 
 
+def _classes(fitted: Any) -> dict[str, Any]:
+    """The classes; nothing for a regressor."""
+    return {"classes": fitted.classes_} if fitted.fitted_.task.has_classes else {}
+
+
 def _trees(fitted: Any) -> list[str]:
     """Each tree with its share of all weights, or with the values of its leaves; the largest first."""
-    trees, names, ensemble = used_trees(fitted.fitted_, "show"), names_of(fitted.fitted_), fitted.fitted_.ensemble
-    scales = ensemble.scales()
-    classes = [str(label) for label in fitted.classes_]
+    trees, names, ensemble = used_trees(fitted.fitted_, "show"), names_of(fitted.fitted_), fitted.fitted_.in_units
+    scales, classes = ensemble.scales(), names.classes
     order = sorted(trees, key=lambda j: (-scales[j], j))
     if ensemble.is_normalised:
         return [f"tree {j}, weight {scales[j]:.4f}\n{draw_tree(trees[j], names, classes)}" for j in order]
     valued = {j: trees[j].with_votes(scales[j] * trees[j].votes) for j in order}
-    return [f"tree {j}, values up to {scales[j]:.4f}\n{draw_tree(valued[j], names, classes)}" for j in order]
+    return [f"tree {j}, values up to {scales[j]:.4g}\n{draw_tree(valued[j], names, classes)}" for j in order]
 
 
 def _rules(fitted: Any) -> list[str]:
     table = fitted.rules()
-    says = _said_of_each(table, fitted) if fitted.fitted_.task.n_outputs > 1 else _said_of_two(table, fitted)
+    task = fitted.fitted_.task
+    say = _said_of_numbers if not task.has_classes else _said_of_each if task.n_outputs > 1 else _said_of_two
+    says = say(table, fitted)
     return [f"{said}  if {conditions}" for said, conditions in zip(says, table["conditions"], strict=True)]
+
+
+def _said_of_numbers(table: Any, fitted: Any) -> list[str]:
+    return [f"{value:+.4g}" for value in table["weighted_vote"]]
 
 
 def _said_of_two(table: Any, fitted: Any) -> list[str]:

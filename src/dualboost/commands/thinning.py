@@ -16,7 +16,8 @@ from ..thinning import adapter_for
 from ..thinning import thin as thin_model
 from .models import FILE, TARGET, load_with_features
 from .output import JSON, report, require_place
-from .reading import features_for, split_target
+from .reading import features_for
+from .targets import split_target
 
 ADMITTED = [name for name, formulation in FORMULATIONS.items() if not formulation.has_sides]
 

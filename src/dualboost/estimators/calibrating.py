@@ -43,7 +43,7 @@ def calibration_of(problem: Problem, trace: Trace, ensemble: Ensemble) -> Any:
     It is fitted to the held-out rows, else to the training rows with the scores of twins, else to the training rows.
     """
     task, held_out = problem.training_set.task, problem.held_out
-    if problem.wiring.formulation.gives_log_odds:
+    if problem.wiring.formulation.has_final_scores:
         return task.identity_calibration()
     if held_out is not None:
         return task.calibrate(ensemble.decide(held_out.X), held_out.targets, held_out.counts)

@@ -2,50 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any, TypeVar
+from collections.abc import Sequence
+from typing import Any
 
-from joblib import effective_n_jobs
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils import check_random_state
 
-from .._typing import Vector
-from ..algebra.columns import Columns
-from ..algebra.rows import Rows
-from ..algebra.threads import one_blas_thread
-from ..arguments import require_fraction, require_integer
-from ..data.merging import TrainingRows, merge_rows
-from ..data.splitting import hold_out
 from ..errors import InvalidParameterError, UnsupportedFormulationError
 from ..formulations import Formulation, make_formulation
 from ..inspection import InspectionMixin
-from ..loop.generation import generate
-from ..loop.held_out import HeldOut
-from ..loop.history import Trace
-from ..loop.leaf_wiring import LeafWiring, wire_leaves
-from ..loop.logs import log_end, log_iteration, log_start
-from ..loop.path import ON_PATH
-from ..loop.progress import ProgressBar
-from ..loop.stopping import Callbacks, NoImprovement, StoppingRule, TimeLimit
-from ..loop.wiring import Wiring, wire
-from ..masters import Precision, SolverOptions
-from ..models.fitted import Tuning
-from ..pricing import PricingContext, TrainingData, affordable_depth, make_grower, make_pool, makes_trees
+from ..masters import SolverOptions
 from ..tasks import CLASSIFICATION, Task
-from ..tasks.scoring import make_scoring
-from .conclusion import conclude
-from .degenerate import warn_if_degenerate
-from .parameters import DEFAULT_SIZES, EnsembleSize, as_callbacks, check_common
+from .boosting import Boosting
 from .prediction import PredictionMixin
-from .problem import Problem, Rewire
-from .reading import TrainingSet, read_training_set
-
-Estimator = TypeVar("Estimator", bound="DualBoostClassifier")
-
-DEFAULT_SHARE = 0.1
-"""The share of rows held out where a fit is to end early and no share is given."""
 
 
-class DualBoostClassifier(InspectionMixin, PredictionMixin, ClassifierMixin, BaseEstimator):
+class DualBoostClassifier(Boosting, InspectionMixin, PredictionMixin, ClassifierMixin, BaseEstimator):
     """A small, accurate tree ensemble by totally corrective boosting.
 
     Every tree is found by pricing with the duals of a linear or convex programme. After every new tree all leaf values
@@ -237,71 +208,11 @@ class DualBoostClassifier(InspectionMixin, PredictionMixin, ClassifierMixin, Bas
         self.verbose = verbose
         self.callbacks = callbacks
 
-    def fit(self: Estimator, X: Any, y: Any, sample_weight: Any = None) -> Estimator:
-        """Train on X with labels y; ``sample_weight`` are multiplicities: 2 counts as the row twice."""
-        self._check_parameters()
-        training_set = read_training_set(self, CLASSIFICATION, X, y, sample_weight)
-        formulation, tuning = self._choose_formulation(training_set)
-        problem = self._pose(training_set, formulation)
-        most = tuning.max_trees if tuning is not None else None
-        trace = self._generate(problem, most or self._size(formulation).trees)
-        fitted = conclude(problem, trace, tuning, effective_n_jobs(self.n_jobs))
-        warn_if_degenerate(fitted, problem.wiring)
-        self._fitted = fitted
-        return self
+    def _tasks(self) -> Sequence[type[Task]]:
+        return CLASSIFICATION
 
-    def _choose_formulation(self, data: TrainingSet) -> tuple[Formulation, Tuning | None]:
-        """The formulation to optimise, and how its C was tuned, if it was."""
-        return make_formulation(self.formulation, self.C, self.epsilon), None
-
-    def _pose(self, data: TrainingSet, formulation: Formulation) -> Problem:
-        held_out, training_weights = self._hold_out(data)
-        rows = self._rows(data, training_weights)
-        wiring = self._wire(data, rows, formulation, Precision(self.tol))
-        return Problem(data, rows, wiring, held_out, self._rewire(data, wiring.formulation))
-
-    def _rewire(self, data: TrainingSet, formulation: Formulation) -> Rewire | None:
-        """Wires the same programme for other rows, if probabilities are to be calibrated by such fits."""
-        if self.calibration == "training":
-            return None
-        return lambda rows: self._wire(data, rows, formulation, ON_PATH)
-
-    def _wire(
-        self, data: TrainingSet, rows: TrainingRows, formulation: Formulation, precision: Precision
-    ) -> Wiring | LeafWiring:
-        """The parts of the algorithm for these rows."""
-        self._require_formulation_for(data.task, formulation)
-        solver = self.solver or SolverOptions()
-        algebra = Rows(rows.counts, data.task.groups(rows.targets), effective_n_jobs(self.n_jobs))
-        training_data = TrainingData(rows.X, sorted(data.encoder.categories))
-        size = self._size(formulation)
-        context = PricingContext(
-            size.depth,
-            effective_n_jobs(self.n_jobs),
-            n_outputs=data.task.n_outputs,
-            leave_out_zeros=solver.active_rows is not None,
-        )
-        if self._corrected(formulation) == "leaves":
-            grower = make_grower(self.learner, training_data, context)
-            return wire_leaves(data.task, rows.targets, formulation, algebra, solver, precision, grower)
-        sides = formulation.side_rows(algebra, rows.X.shape[1])
-        of_A = data.task.operator(rows.targets).rows_of_A(algebra)
-        columns = Columns(of_A, capacity=min(size.trees, 128), sides=sides)
-        pool = make_pool(self.learner, training_data, context, rotate=solver.schedule == "rotate")
-        parts = (data.task, rows.targets, formulation, columns, solver, precision, pool)
-        return wire(*parts, has_intercept=formulation.has_intercept, rows=algebra if of_A is not algebra else None)
-
-    def _size(self, formulation: Formulation) -> EnsembleSize:
-        """The greatest depth and number of trees: those asked for, or the defaults of what is corrected."""
-        default = DEFAULT_SIZES[self._corrected(formulation)]
-        depth = self.max_depth or affordable_depth(self.learner, default.depth)
-        return EnsembleSize(depth, self.max_trees or default.trees)
-
-    def _corrected(self, formulation: Formulation) -> str:
-        """What is re-optimised: leaves only where learners are trees."""
-        if self.corrects is not None:
-            return self.corrects
-        return formulation.corrects if makes_trees(self.learner) else "trees"
+    def _made_formulation(self, C: float | None = None) -> Formulation:
+        return make_formulation(self.formulation, self.C if C is None else C, self.epsilon)
 
     def _require_formulation_for(self, task: Task, formulation: Formulation) -> None:
         if task.n_outputs > 1 and not self._learns_many_classes(formulation):
@@ -321,68 +232,6 @@ class DualBoostClassifier(InspectionMixin, PredictionMixin, ClassifierMixin, Bas
             return self._learns_many_classes(make_formulation(self.formulation, self.C, self.epsilon))
         except InvalidParameterError:  # which fit will raise
             return True
-
-    def _rows(self, data: TrainingSet, weights: Vector) -> TrainingRows:
-        rows = merge_rows(data.features, data.targets, weights)
-        data.task.require_fold(rows.targets)
-        return rows
-
-    def _hold_out(self, data: TrainingSet) -> tuple[HeldOut | None, Vector]:
-        """The rows to validate on, if any, and the multiplicities of all rows, with zeros for those held out."""
-        share = self._held_out_share()
-        if share is None:
-            return None, data.weights
-        strata, rng = data.task.groups(data.targets), check_random_state(self.random_state)
-        held = hold_out(strata, data.weights, share, rng)
-        training_weights = data.weights.copy()
-        training_weights[held] = 0.0
-        scoring = make_scoring(self.scoring)
-        return HeldOut(data.features[held], data.targets[held], data.weights[held], scoring), training_weights
-
-    def _generate(self, problem: Problem, max_trees: int) -> Trace:
-        wiring, callbacks = problem.wiring, Callbacks(as_callbacks(self.callbacks))
-        log_start(wiring.formulation, wiring.columns.rows, max_trees)
-        with one_blas_thread(), ProgressBar(max_trees, enabled=self.verbose > 0) as progress:
-            trace = generate(
-                wiring,
-                max_trees,
-                held_out=problem.held_out,
-                keep_best=self._patience() is not None,
-                stopping=[callbacks, *self._stopping_rules()],
-                observers=[progress, log_iteration, callbacks],
-            )
-        log_end(trace)
-        return trace
-
-    def _stopping_rules(self) -> list[StoppingRule]:
-        rules: list[StoppingRule] = []
-        if self.time_limit is not None:
-            rules.append(TimeLimit(self.time_limit))
-        patience = self._patience()
-        if patience is not None:
-            rules.append(NoImprovement(patience))
-        return rules
-
-    def _patience(self) -> int | None:
-        """For how many iterations the validation score may not rise; None if it does not end the fit."""
-        return self.n_iter_no_change
-
-    def _held_out_share(self) -> float | None:
-        """The share of rows to validate on: scikit-learn's default where these have to end the fit."""
-        return DEFAULT_SHARE if self.validation_fraction is None and self._patience() else self.validation_fraction
-
-    def _check_parameters(self) -> None:
-        check_common(self)
-        make_formulation(self.formulation, self.C, self.epsilon)
-        if self.n_iter_no_change is not None:
-            require_integer("n_iter_no_change", self.n_iter_no_change, least=1)
-        share = self._held_out_share()
-        if share is not None:
-            require_fraction("validation_fraction", share)
-        elif self.scoring is not None:
-            raise InvalidParameterError(
-                f"scoring={self.scoring!r} needs rows to score: set validation_fraction, for example to 0.1."
-            )
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -2,38 +2,15 @@
 
 from __future__ import annotations
 
-from numbers import Integral
 from typing import Any
 
-import numpy as np
-from sklearn.model_selection import check_cv
-from sklearn.utils import check_random_state
-
-from .._typing import Integers, Vector
-from ..algebra.rows import Rows
-from ..algebra.threads import one_blas_thread
-from ..arguments import require_choice, require_fraction, require_integer
-from ..data.splitting import hold_out
-from ..errors import InvalidParameterError
-from ..formulations import Formulation, make_formulation
-from ..loop.held_out import HeldOut
-from ..loop.leaf_path import follow_leaf_path, sizes_below
-from ..loop.leaf_wiring import LeafWiring
-from ..loop.logs import log_choice
-from ..loop.path import ON_PATH, PathPoint, follow_path
+from ..formulations import Formulation
 from ..masters import SolverOptions
-from ..models.fitted import Tuning
-from ..tasks.scoring import make_scoring
-from .attributes import TunedAttributes
 from .classifier import DualBoostClassifier
-from .parameters import check_common
-from .reading import TrainingSet
-
-SMALLEST_TRAINING_SHARE = 0.5
-"""Values of the grid that are too large for this fraction of the rows are left out, since folds have fewer rows."""
+from .tuning import TunedBoosting
 
 
-class DualBoostClassifierCV(TunedAttributes, DualBoostClassifier):
+class DualBoostClassifierCV(TunedBoosting, DualBoostClassifier):
     """``DualBoostClassifier`` with C chosen on held-out rows, then fitted on all rows.
 
     All values of C share one growing set of trees, so that comparing ten values takes as long as three to four fits.
@@ -119,103 +96,3 @@ class DualBoostClassifierCV(TunedAttributes, DualBoostClassifier):
         self.cv = cv
         self.validation_fraction: float = validation_fraction
         self.select = select
-
-    def _choose_formulation(self, data: TrainingSet) -> tuple[Formulation, Tuning]:
-        tuning = self._tune(data)
-        log_choice(tuning.C, len(tuning.Cs), float(np.nanmax(tuning.path["score"])))
-        return make_formulation(self.formulation, tuning.C, self.epsilon), tuning
-
-    def _tune(self, data: TrainingSet) -> Tuning:
-        n_rows = self._n_rows(data)
-        values = self._values(n_rows)
-        held_out = self._folds(data)
-        folds = [self._path(data, held, values, with_errors=len(held_out) == 1) for held in held_out]
-        scores = np.array([[point.score for point in fold] for fold in folds])
-        trees = np.array([[point.n_trees for point in fold] for fold in folds]).mean(axis=0)
-        mean = scores.mean(axis=0)
-        if len(folds) > 1:
-            error = scores.std(axis=0, ddof=1) / np.sqrt(len(folds))
-        else:
-            error = np.array([point.standard_error for point in folds[0]])
-        known = np.nan_to_num(mean, nan=-np.inf)  # a value that no solver can solve is worse than all others
-        best = int(np.argmax(known))
-        allowed = known >= known[best] - (np.nan_to_num(error[best]) if self.select == "sparsest" else 0.0)
-        Cs = np.array([point.C for point in folds[0]])
-        from_default = np.abs(np.log(Cs / self._untuned().default_C(n_rows)))  # decides between equals
-        chosen = int(min(np.flatnonzero(allowed), key=lambda k: (trees[k], -known[k], from_default[k])))
-        path = {"C": Cs, "score": mean, "standard_error": error, "n_trees": trees}
-        most = self._sizes()[chosen // len(values)] if len(Cs) > len(values) else None
-        return Tuning(float(Cs[chosen]), Cs, scores, path, most)
-
-    def _path(self, data: TrainingSet, held: Integers, values: Vector, with_errors: bool) -> list[PathPoint]:
-        """The scores of every value of C on the rows held out, after training on the other rows."""
-        training = data.weights.copy()
-        training[held] = 0.0
-        rows = self._rows(data, training)
-        wiring = self._wire(data, rows, self._untuned(), ON_PATH)
-        scoring = make_scoring(self.scoring)
-        tested = HeldOut(data.features[held], data.targets[held], data.weights[held], scoring)
-        with one_blas_thread():
-            if isinstance(wiring, LeafWiring):
-                return follow_leaf_path(wiring, values, tested, self._sizes(), with_errors)
-            return follow_path(wiring, values, tested, self._size(wiring.formulation).trees, with_errors)
-
-    def _sizes(self) -> list[int]:
-        """The numbers of trees that are compared where leaves are corrected."""
-        most = self._size(self._untuned()).trees
-        return sizes_below(most) if self.select == "sparsest" else [most]
-
-    def _n_rows(self, data: TrainingSet) -> float:
-        """The number of rows that a grid of C is made for: distinct ones where the scale of weights means nothing."""
-        if not self._untuned().is_scale_free:
-            return float(data.weights.sum())
-        rows = self._rows(data, data.weights)
-        return self._untuned().size_of(Rows(rows.counts, data.task.groups(rows.targets)))
-
-    def _values(self, n_samples: float) -> Vector:
-        if isinstance(self.Cs, Integral):
-            grid = np.unique(self._untuned().C_grid(n_samples, require_integer("Cs", self.Cs, least=1)))
-            _, most = self._untuned().C_bounds(SMALLEST_TRAINING_SHARE * n_samples)
-            return grid[grid <= most] if (grid <= most).any() else np.array([self._untuned().default_C(n_samples)])
-        try:
-            values = np.unique(np.asarray(self.Cs, dtype=float))
-        except (TypeError, ValueError) as error:
-            raise InvalidParameterError(f"Cs={self.Cs!r} must be a number of values, or the values.") from error
-        if np.ndim(self.Cs) == 0 or not len(values):
-            raise InvalidParameterError(f"Cs={self.Cs!r} must be a whole number of values, or a list of the values.")
-        for C in values:
-            make_formulation(self.formulation, float(C), self.epsilon).resolve(n_samples)
-        return values
-
-    def _folds(self, data: TrainingSet) -> list[Integers]:
-        """The rows to score on in each fold, without the rows of weight zero."""
-        strata, weights = data.task.groups(data.targets), data.weights
-        if self.cv is None:
-            return [hold_out(strata, weights, self.validation_fraction, check_random_state(self.random_state))]
-        # An int divides the rows with a positive weight; the indices of a splitter refer to all rows.
-        rows = np.flatnonzero(weights > 0) if isinstance(self.cv, Integral) else np.arange(len(weights))
-        targets = data.targets[rows]
-        splitter = check_cv(self.cv, targets, classifier=strata is not None)
-        folds = [rows[held] for _, held in splitter.split(np.zeros((len(rows), 1)), targets)]
-        return [held for held in (fold[weights[fold] > 0] for fold in folds) if len(held)]
-
-    def _untuned(self) -> Formulation:
-        formulation = make_formulation(self.formulation, None, self.epsilon)
-        if formulation.C is not None:
-            raise InvalidParameterError(
-                f"formulation={formulation!r} has a C, which is to be chosen from Cs: leave it at None, or use "
-                "DualBoostClassifier."
-            )
-        return formulation
-
-    def _patience(self) -> None:
-        return None
-
-    def _hold_out(self, data: TrainingSet) -> tuple[None, Vector]:
-        return None, data.weights
-
-    def _check_parameters(self) -> None:
-        check_common(self)
-        self._untuned()
-        require_fraction("validation_fraction", self.validation_fraction, or_none=False)
-        require_choice("select", self.select, ["best", "sparsest"])

@@ -35,9 +35,10 @@ def warn_if_degenerate(model: FittedModel, wiring: Wiring | LeafWiring) -> None:
 def _findings(model: FittedModel, columns: Columns) -> Iterator[tuple[str, type[DualBoostWarning]]]:
     weights, formulation = model.ensemble.weights, model.formulation
     margins = columns.margins(weights[: columns.n_columns])
+    share = _tied_share(margins[: columns.n_data], weights, columns.rows.counts)
     if not weights.any():
         yield _emptiness(formulation, columns), DegenerateEnsembleWarning
-    elif (share := _tied_share(margins[: columns.n_data], weights, columns.rows.counts)) > MOST_TIED:
+    elif model.task.has_classes and share > MOST_TIED:
         yield _tie(formulation, share), TiedEnsembleWarning
     missed = formulation.shortcoming(margins[columns.n_data :])
     if missed is not None:
@@ -47,7 +48,7 @@ def _findings(model: FittedModel, columns: Columns) -> Iterator[tuple[str, type[
 def _without_splits(formulation: Formulation) -> str:
     return (
         f"No split lowers the objective of {formulation.name!r} with C={formulation.C:.3g}, so every row gets the "
-        "probabilities of the class balance. A larger C may help."
+        "same prediction. A larger C may help."
     )
 
 
@@ -55,8 +56,8 @@ def _emptiness(formulation: Formulation, columns: Columns) -> str:
     smallest = formulation.smallest_useful_C(float(columns.edges(columns.with_sides(columns.rows.counts)).max()))
     hint = "" if smallest is None else f" The smallest C that uses a learner is about {smallest:.3g}."
     return (
-        f"The optimal ensemble of {formulation.name!r} with C={formulation.C:.3g} is empty, so the majority class is "
-        f"predicted.{hint}"
+        f"The optimal ensemble of {formulation.name!r} with C={formulation.C:.3g} is empty, so every row gets the same "
+        f"prediction, the majority class if there are classes.{hint}"
     )
 
 

@@ -19,14 +19,23 @@ from .attributes import FittedAttributes
 from .reading import CHECKS
 
 
-class PredictionMixin(FittedAttributes):
-    """Votes, margins, probabilities and classes for rows, and ``save``."""
+class FeatureReading(FittedAttributes):
+    """Features of rows to predict, checked and encoded as in training; and ``save``."""
+
+    def _features(self, X: Any) -> Features:
+        check_is_fitted(self)
+        X = validate_data(self, self.fitted_.encoder.transform(X), reset=False, **CHECKS)
+        return as_features(X) if sparse.issparse(X) else X
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model to a JSON file, compressed if its name ends with ".gz"; ``dualboost.load_model`` reads it."""
         check_is_fitted(self)
         self._check_parameters()
         save_model(self, path)
+
+
+class PredictionMixin(FeatureReading):
+    """Votes, margins, probabilities and classes for rows."""
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The class of each row; a tie goes to the first class."""
@@ -86,8 +95,3 @@ class PredictionMixin(FittedAttributes):
     def staged_predict(self, X: Any) -> Iterator[NDArray[Any]]:
         """The classes predicted by the ensemble as it was optimised after each iteration."""
         return (self.fitted_.task.decode(scores) for scores in self.staged_decision_function(X))
-
-    def _features(self, X: Any) -> Features:
-        check_is_fitted(self)
-        X = validate_data(self, self.fitted_.encoder.transform(X), reset=False, **CHECKS)
-        return as_features(X) if sparse.issparse(X) else X

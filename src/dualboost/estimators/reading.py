@@ -14,7 +14,7 @@ from sklearn.utils.validation import validate_data
 from .._typing import Features, Vector
 from ..data.features import FeatureEncoder, as_features
 from ..tasks import Task, read_target
-from ..tasks.labels import plain_labels, warn_of_identifiers
+from ..tasks.labels import warn_of_identifiers
 from .class_weights import weigh_classes
 from .parameters import as_sample_weight
 
@@ -49,7 +49,7 @@ class _StandIn:
 
 def read_training_set(estimator: Any, tasks: Sequence[type[Task]], X: Any, y: Any, sample_weight: Any) -> TrainingSet:
     """The training set, or an error that names the estimator."""
-    y = plain_labels(y)
+    y = tasks[0].plain(y)
     encoder = FeatureEncoder().fit(X)
     # scikit-learn's messages contain the name of the class of the object that it validates for.
     stand_in = type(type(estimator).__name__, (_StandIn,), {})(get_tags(estimator))

@@ -19,6 +19,13 @@ from .md import MDBoost as MDBoost
 from .md_full import MDFullBoost as MDFullBoost
 from .mlp import MLPBoost as MLPBoost
 from .nm import NMBoost as NMBoost
+from .numbers import AbsoluteLoss as AbsoluteLoss
+from .numbers import HuberLoss as HuberLoss
+from .numbers import NumberLoss as NumberLoss
+from .numbers import PoissonLoss as PoissonLoss
+from .numbers import QuantileLoss as QuantileLoss
+from .numbers import SquaredLoss as SquaredLoss
+from .numbers import TubeLoss as TubeLoss
 from .programme import Programme as Programme
 from .qrlp import QRLPBoost as QRLPBoost
 from .soft import SoftBoost as SoftBoost

@@ -48,8 +48,9 @@ class Formulation(ParameterObject, ABC):
     """What is re-optimised unless the user says otherwise: one weight for each of the "trees", or all "leaves"."""
     has_intercept: ClassVar[bool] = False
     """Whether scores have a free intercept also where trees are corrected; leaves always have one."""
-    gives_log_odds: ClassVar[bool] = False
-    """Whether a score is the logarithm of the odds of the second class, which makes it a probability by itself."""
+    has_final_scores: ClassVar[bool] = False
+    """Whether scores are what they are: log-odds, or numbers. Others are divided by the sum of the weights, and a curve
+    makes probabilities of them."""
     is_scale_free: ClassVar[bool] = False
     """Whether multiplying all sample weights by a number changes nothing: rows are counted, not their weights."""
     corrects_for_classes: ClassVar[tuple[str, ...]] = ("trees",)

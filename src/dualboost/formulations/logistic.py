@@ -70,7 +70,7 @@ class LogisticBoost(Formulation):
     objective_sign: ClassVar[int] = 1
     corrects: ClassVar[str] = "leaves"
     has_intercept: ClassVar[bool] = True
-    gives_log_odds: ClassVar[bool] = True
+    has_final_scores: ClassVar[bool] = True
     is_scale_free: ClassVar[bool] = True
     corrects_for_classes: ClassVar[tuple[str, ...]] = ("leaves",)
 

@@ -18,6 +18,10 @@ from .._typing import Vector
 
 FLAT = 1e-280
 """A curvature that adds nothing to any sum in double precision, and that may be divided by."""
+SLIGHT = 1e-2
+"""The share of the curvature of a parabola that touches the loss where the loss is linear."""
+LARGEST_EXPONENT = 700.0
+"""Exponents are limited to this, beyond which the exponential overflows."""
 
 
 class RowTerm(ABC):
@@ -136,6 +140,13 @@ class QuadraticTerm(RowTerm):
     def response(self, margins: Vector, lower: Vector, upper: Vector) -> Vector:
         return np.clip((-margins - self.linear) / self.curvatures, lower, upper)
 
+    def expansion(self, margins: Vector, lower: Vector, upper: Vector) -> tuple[Vector, Vector, Vector]:
+        """Where the loss is linear, a slight curvature stands in for none: else no step might be defined."""
+        losses, u, curvature = super().expansion(margins, lower, upper)
+        off = np.abs(margins + self.linear)
+        slight = SLIGHT * np.abs(u) / np.maximum(off, np.finfo(float).tiny)
+        return losses, u, np.where(curvature > 0, curvature, slight)
+
 
 @dataclass(frozen=True, eq=False)
 class LogisticTerm(RowTerm):
@@ -201,8 +212,38 @@ class EntropyTerm(RowTerm):
         return 1.0 / (self.eta * np.maximum(u, np.finfo(float).tiny))
 
     def response(self, margins: Vector, lower: Vector, upper: Vector) -> Vector:
-        exponent = np.minimum(-self.eta * margins - 1.0, 700.0)
+        exponent = np.minimum(-self.eta * margins - 1.0, LARGEST_EXPONENT)
         return np.clip(self.reference * np.exp(exponent), lower, upper)
+
+
+@dataclass(frozen=True, eq=False)
+class PoissonTerm(RowTerm):
+    """g(u) = price*(q log q - q) with q = y - u/price: the loss is price*(exp(m) - y m)."""
+
+    y: Vector
+    price: Vector
+
+    def block(self, block: slice) -> PoissonTerm:
+        return PoissonTerm(self.y[block], self.price[block])
+
+    def merged(self, sums: Callable[[Vector], Vector]) -> PoissonTerm:
+        raise NotImplementedError("rows with different counts cannot be merged")
+
+    def _means(self, u: Vector) -> Vector:
+        return np.maximum(self.y - u / self.price, np.finfo(float).tiny)
+
+    def value(self, u: Vector) -> Vector:
+        means = self._means(u)
+        return self.price * (xlogy(means, means) - means)
+
+    def slope(self, u: Vector) -> Vector:
+        return -np.log(self._means(u))
+
+    def curvature(self, u: Vector) -> Vector:
+        return 1.0 / (self.price * self._means(u))
+
+    def response(self, margins: Vector, lower: Vector, upper: Vector) -> Vector:
+        return np.clip(self.price * (self.y - np.exp(np.minimum(margins, LARGEST_EXPONENT))), lower, upper)
 
 
 def _in_block(value: float | Vector, block: slice) -> float | Vector:

@@ -15,17 +15,22 @@ from .rules import used_trees
 
 @dataclass(frozen=True, eq=False)
 class Explanation:
-    """SHAP values of some rows: ``base_value + values.sum(axis=1)`` equals ``decision_function``."""
+    """SHAP values of some rows: ``base_value + values.sum(axis=1)`` equals ``decision_function``.
+
+    Of a regressor it equals ``predict``, or under the Poisson loss its logarithm.
+    """
 
     values: Scores = field(repr=False)
     """How far each feature (column) moves the score of each row; a positive value is towards the second class.
 
+    Of a regressor, how far the prediction, in the units of y; under the Poisson loss, its logarithm.
     For several classes there is a third axis, with an entry for each class, as in ``shap.Explanation``.
     """
     base_value: float | Vector
     """The mean score of the training rows, which includes the intercept; for several classes one for each class."""
     feature_names: list[str]
     class_names: list[str]
+    """Empty for a regressor."""
 
     def importances(self) -> Vector:
         """The mean absolute SHAP value of each feature; for several classes their sum over the classes.
@@ -44,7 +49,7 @@ def explain_margins(model: FittedModel, features: Features) -> Explanation:
             f"explain needs the number of training rows in each leaf, which estimators_[{uncounted[0]}] does not have: "
             "it had no weight when it was fitted. Thin with another C, or fit again."
         )
-    contributions, names = model.ensemble.contributions(features), names_of(model)
+    contributions, names = model.in_units.contributions(features), names_of(model)
     values, base_value = np.moveaxis(contributions[..., :-1], -1, 1), contributions[0, ..., -1]
     one_or_each = float(base_value) if model.task.n_outputs == 1 else base_value
     return Explanation(np.ascontiguousarray(values), one_or_each, names.features, names.classes)

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from .._typing import Vector
-from ..tasks.scoring import scoring_name
 from .names import number
+from .scores import held_out_name, training_name
 
 WIDTH = 220
 """The width of a plot in pixels."""
@@ -42,13 +42,13 @@ def _summary(clf: Any) -> str:
     cells = "".join(
         f'<div><span style="opacity:.65">{escape(name)}</span> {escape(value)}</div>' for name, value in figures.items()
     )
-    history, name = clf.history_, scoring_name(clf.scoring)
-    accuracies, validation = {"training": history["train_accuracy"]}, {"validation": history["validation_score"]}
+    history, own, name = clf.history_, training_name(clf), held_out_name(clf)
+    training, validation = {"training": history["train_accuracy"]}, {"validation": history["validation_score"]}
     curves = _curves("objective", {"": history["objective"]})
-    if name == "accuracy":
-        curves += _curves(name, accuracies | validation)
+    if name == own:
+        curves += _curves(name, training | validation)
     else:
-        curves += _curves("accuracy", accuracies) + _curves(name, validation)
+        curves += _curves(own, training) + _curves(name, validation)
     return (
         '<div class="dualboost-fit" style="font:13px sans-serif;color:inherit;margin:.5em 0">'
         f'<div style="display:flex;flex-wrap:wrap;gap:.2em 1.6em">{cells}</div>'

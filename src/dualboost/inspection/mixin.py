@@ -38,6 +38,10 @@ class InspectionMixin:
         For several classes, ``label`` is the class that a rule speaks for most, ``weighted_vote`` the value for this
         class, and a column ``value_<class>`` has the values for each class, which add up to ``decision_function`` less
         ``intercept_``. The strength of a rule is its largest absolute value.
+
+        Of a regressor, ``weight`` and ``weighted_vote`` are in the units of y, or under the Poisson loss in those of
+        the logarithm of the mean. The weighted votes of the leaves of a row and ``fitted_.in_units.intercept`` add up
+        to ``predict``, or to its logarithm.
         """
         check_is_fitted(self)
         return rules_table(self.fitted_, None if X is None else self._features(X))
@@ -47,7 +51,8 @@ class InspectionMixin:
 
         An unknown feature is averaged over by the number of training rows in each leaf, counted by their multiplicities
         (path-dependent TreeSHAP). Only for ensembles of trees. For several classes ``values`` has an axis more, and
-        ``base_value`` an entry for each class.
+        ``base_value`` an entry for each class. Of a regressor the sum is ``predict``, in the units of y; under the
+        Poisson loss the logarithm of ``predict``.
         """
         features = self._features(X)
         return explain_margins(self.fitted_, features)

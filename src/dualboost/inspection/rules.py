@@ -47,13 +47,15 @@ def rules_table(model: FittedModel, features: Features | None) -> Any:
     records = [record for j, tree in trees.items() for record in _rules(j, tree, names, features)]
     table = pd.DataFrame.from_records(records, columns=["tree", "leaf", "conditions", "rows", "share"])
     votes = np.concatenate([np.zeros((0, n_outputs)), *(tree.votes.reshape(-1, n_outputs) for tree in trees.values())])
-    weights = model.ensemble.scales()[table["tree"].to_numpy(dtype=np.intp)]
+    positions = table["tree"].to_numpy(dtype=np.intp)
+    weights = model.in_units.scales()[positions]
     values, largest = weights[:, None] * votes, votes.argmax(axis=1)
     each = np.arange(len(votes))
     table = table.assign(weight=weights, vote=votes[each, largest], weighted_vote=values[each, largest])[COLUMNS]
     if n_outputs > 1:
         table = _with_classes(table, values, model.task.labels(largest), names)
-    strength = np.abs(values).max(axis=1).round(DIGITS)
+    # Rounding would make all rules alike where the unit of y is large.
+    strength = np.abs(model.ensemble.scales()[positions, None] * votes).max(axis=1).round(DIGITS)
     return table.iloc[np.argsort(-strength, kind="stable")].reset_index(drop=True)
 
 

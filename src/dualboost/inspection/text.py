@@ -16,7 +16,7 @@ def draw_tree(tree: Tree, names: Names, classes: Sequence[str]) -> str:
     """The tree with one line for each branch and leaf; the branch where the test holds comes first.
 
     A leaf shows its class and, unless that is one, how strongly it votes; of several classes, the strongest few with
-    their values.
+    their values; without classes, its value.
     """
     root = 0 if len(tree.feature) else ~0
     return "\n".join(_lines(tree, root, "", names, classes))
@@ -43,5 +43,7 @@ def _leaf(tree: Tree, leaf: int, classes: Sequence[str]) -> str:
     rows = "" if tree.covers is None else f" ({tree.covers[leaf]:g} rows)"
     if np.ndim(vote):
         return class_text(vote, classes) + rows
+    if not classes:
+        return f"{vote:+.4g}{rows}"
     strength = "" if abs(vote) == 1.0 else f" {abs(vote):.2f}"
     return classes[int(vote > 0)] + strength + rows

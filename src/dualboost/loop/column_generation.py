@@ -267,7 +267,7 @@ class ColumnGeneration:
         task = self.wiring.task
 
         def probabilities(scores: Vector) -> Matrix:
-            if self.formulation.gives_log_odds:
+            if self.formulation.has_final_scores:
                 return task.probabilities(scores, task.identity_calibration())
             margins = self.columns.margins(np.pad(w, (0, self.columns.n_columns - len(w))))[: self.columns.n_data]
             known = self._finished(self.wiring.operator.scores(margins), w, intercept, self.rows)

@@ -222,7 +222,7 @@ class LeafGeneration:
         task, point, targets = self.wiring.task, self.ensemble.point, self.wiring.targets
 
         def probabilities(scores: Scores) -> Matrix:
-            if self.wiring.formulation.gives_log_odds:
+            if self.wiring.formulation.has_final_scores:
                 return task.probabilities(scores, task.identity_calibration())
             curve = task.calibrate(point.scores + point.intercept, targets, self.wiring.rows.counts)
             return task.probabilities(scores, curve)

@@ -60,7 +60,8 @@ class LeafWiring:
         """The programme of the formulation, with leaves of any value and a ridge in place of its weights."""
         if self.is_vector:
             return self.formulation.softmax_programme(self.rows, self.task.n_outputs)
-        return self.formulation.programme(self.rows, 1).over_leaves(self.operator.intercepts())
+        rows = self.operator.rows_of_A(self.rows)
+        return self.formulation.programme(rows, 1).over_leaves(self.operator.intercepts())
 
     @property
     def is_smooth(self) -> bool:

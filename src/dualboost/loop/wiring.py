@@ -42,7 +42,7 @@ class Wiring:
     @property
     def has_normalised_scores(self) -> bool:
         """Whether scores are divided by the sum of the weights."""
-        return not self.formulation.gives_log_odds
+        return not self.formulation.has_final_scores
 
     @cached_property
     def operator(self) -> Operator:

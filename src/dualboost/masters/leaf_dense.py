@@ -45,7 +45,7 @@ def _of_leaves(point: LeafPoint, found: MasterSolution) -> MasterSolution:
 
 def _written_out(columns: LeafColumns) -> Columns:
     """The indicator of every leaf as two columns of opposite sign."""
-    dense = Columns(columns.rows, capacity=2 * columns.n_columns)
+    dense = Columns(columns.operator.rows_of_A(columns.rows), capacity=2 * columns.n_columns)
     for k in range(columns.n_trees):
         for leaf in range(columns.sizes[k]):
             entries = columns.operator.apply((columns.leaves(k) == leaf).astype(np.float64))

@@ -28,7 +28,7 @@ class LeafPoint:
     @classmethod
     def start(cls, programme: Programme, columns: LeafColumns) -> LeafPoint:
         """No tree, and an intercept of zero."""
-        return cls(programme, columns, np.zeros(0), 0.0, programme.rows.full(0.0))
+        return cls(programme, columns, np.zeros(0), 0.0, columns.rows.full(0.0))
 
     @property
     def ridge(self) -> float:
@@ -69,7 +69,7 @@ class LeafPoint:
 
     @property
     def curvature(self) -> Vector:
-        return self._of_rows[2]
+        return self.columns.operator.curvature(self._of_rows[2])
 
     @property
     def shared_curvature(self) -> Vector:

@@ -26,12 +26,22 @@ BODY = {
         *("calibration", "balance", "intercept", "normalised", "trees", "history"),
     ),
     "ThinnedTreesClassifier": ("classes", "features", "intercept", "trees"),
+    "DualBoostRegressor": (
+        *("parameters", "formulation", "task", "features", "fit"),
+        *("intercept", "trees", "history"),
+    ),
+    "DualBoostRegressorCV": (
+        *("parameters", "formulation", "task", "features", "fit", "tuning"),
+        *("intercept", "trees", "history"),
+    ),
 }
 """The keys of each kind of model, in the order in which they are written."""
 MAY_LACK = {
     "DualBoostClassifier": ("intercept", "normalised"),
     "DualBoostClassifierCV": ("intercept", "normalised"),
     "ThinnedTreesClassifier": (),
+    "DualBoostRegressor": (),
+    "DualBoostRegressorCV": (),
 }
 """The keys that files of before there were intercepts do not have: their scores are normalised."""
 
@@ -43,3 +53,5 @@ COUNTS = ("iteration", "n_trees", "n_generated")
 """The columns of the history that are whole numbers."""
 DEFAULT_FORMULATION = "nm"
 """The argument ``formulation`` of a file that does not contain it."""
+DEFAULT_LOSS = "squared"
+"""The same for the argument ``loss``."""

@@ -11,6 +11,7 @@ import numpy as np
 
 from ..errors import InvalidParameterError, UnsupportedModelError
 from ..formulations import FORMULATIONS, Formulation
+from ..formulations.numbers import NUMBER_LOSSES
 from ..masters import MASTERS, SolverOptions
 from ..pricing import LEARNERS
 from .checks import choice, fail, fields, flag, inside, integer, items, number, text
@@ -19,12 +20,20 @@ Check = Callable[[Any, str], Any]
 
 
 def describe_formulation(formulation: Formulation) -> dict[str, Any]:
-    if FORMULATIONS.get(formulation.name) is not type(formulation):
+    return _describe_named(formulation, "formulation", FORMULATIONS)
+
+
+def describe_loss(loss: Formulation) -> dict[str, Any]:
+    """The loss of a regressor."""
+    return _describe_named(loss, "loss", NUMBER_LOSSES)
+
+
+def _describe_named(value: Formulation, argument: str, kinds: Mapping[str, type[Any]]) -> dict[str, Any]:
+    if kinds.get(value.name) is not type(value):
         raise UnsupportedModelError(
-            f"formulation={formulation!r} is not one of dualboost's; use one of {sorted(FORMULATIONS)}, or pickle the "
-            "model."
+            f"{argument}={value!r} is not one of dualboost's; use one of {sorted(kinds)}, or pickle the model."
         )
-    return {"name": formulation.name} | _describe_arguments(formulation)
+    return {"name": value.name} | _describe_arguments(value)
 
 
 def describe_learner(learner: Any) -> Any:
@@ -59,6 +68,10 @@ def plain(value: Any) -> Any:
 
 def read_formulation(value: Any, where: str) -> Any:
     return _read_named(value, where, FORMULATIONS)
+
+
+def read_loss(value: Any, where: str) -> Any:
+    return _read_named(value, where, NUMBER_LOSSES)
 
 
 def read_learner(value: Any, where: str) -> Any:

@@ -24,7 +24,7 @@ def describe_calibration(fitted: FittedModel) -> dict[str, Any] | None:
     """The curve of the probability; null where it is the softmax of the scores."""
     curve = fitted.calibration
     if fitted.task.n_outputs > 1:
-        if fitted.formulation.gives_log_odds:
+        if fitted.formulation.has_final_scores:
             return None
         return {"slope": curve.slope}
     return {

@@ -10,15 +10,18 @@ import numpy as np
 
 from ..errors import ModelFileWarning
 from ..formulations import FORMULATIONS
+from ..formulations.numbers import NUMBER_LOSSES
 from .checks import choice, fail, fields, flag, inside, integer, items, number, shown, text
 from .objects import (
     describe_formulation,
     describe_learner,
+    describe_loss,
     describe_solver,
     optional,
     plain,
     read_formulation,
     read_learner,
+    read_loss,
     read_solver,
     whole_or_fraction,
 )
@@ -26,7 +29,7 @@ from .objects import (
 REPLACEABLE = {"callbacks": int, "cv": int, "random_state": int, "scoring": str}
 """Parameters that are written only if they have this type, and else as null; a fitted model does not need them."""
 
-SAVED_BY_USER = 7
+SAVED_BY_USER = 8
 """The ``stacklevel`` that makes a warning point to the user's call of ``save``."""
 
 Check = Callable[[Any, str], Any]
@@ -64,6 +67,7 @@ def _describe_class_weight(value: Any) -> Any:
 
 DESCRIPTIONS: dict[str, Callable[[Any], Any]] = {
     "formulation": lambda value: value if isinstance(value, str) else describe_formulation(value),
+    "loss": lambda value: value if isinstance(value, str) else describe_loss(value),
     "learner": describe_learner,
     "solver": describe_solver,
     "Cs": _describe_values,
@@ -74,7 +78,7 @@ DESCRIPTIONS: dict[str, Callable[[Any], Any]] = {
 
 def read_parameters(value: Any, where: str, kind: str) -> dict[str, Any]:
     """The parameters of the estimator; parameters that are newer than the file have their defaults."""
-    of_others = {name for other, names in ARGUMENTS_OF_ONE.items() if other != kind for name in names}
+    of_others = {name for names in ARGUMENTS_OF_SOME.values() for name in names} - set(ARGUMENTS_OF_SOME[kind])
     found = fields(value, where, (), [name for name in PARAMETERS if name not in of_others])
     return {name: PARAMETERS[name](entry, inside(where, name)) for name, entry in found.items()}
 
@@ -112,6 +116,7 @@ def _class_weights(value: Any, where: str) -> dict[Any, Any]:
 
 PARAMETERS: dict[str, Check] = {
     "formulation": _one_of(str, lambda value, where: choice(value, where, FORMULATIONS), read_formulation),
+    "loss": _one_of(str, lambda value, where: choice(value, where, NUMBER_LOSSES), read_loss),
     "C": optional(whole_or_fraction),
     "corrects": optional(text),
     "epsilon": optional(whole_or_fraction),
@@ -136,8 +141,14 @@ PARAMETERS: dict[str, Check] = {
 }
 """The check for the type of each parameter; its range is checked by the estimator itself."""
 
-ARGUMENTS_OF_ONE = {
-    "DualBoostClassifier": ("C", "n_iter_no_change"),
-    "DualBoostClassifierCV": ("Cs", "cv", "select"),
+OF_CLASSIFIERS = ("formulation", "epsilon", "class_weight", "calibration")
+OF_REGRESSORS = ("loss",)
+WITHOUT_TUNING = ("C", "n_iter_no_change")
+WITH_TUNING = ("Cs", "cv", "select")
+ARGUMENTS_OF_SOME = {
+    "DualBoostClassifier": (*OF_CLASSIFIERS, *WITHOUT_TUNING),
+    "DualBoostClassifierCV": (*OF_CLASSIFIERS, *WITH_TUNING),
+    "DualBoostRegressor": (*OF_REGRESSORS, *WITHOUT_TUNING),
+    "DualBoostRegressorCV": (*OF_REGRESSORS, *WITH_TUNING),
 }
-"""For each kind of estimator, the parameters that the other kind does not have."""
+"""For each kind of estimator, those of its parameters that some other kind does not have."""

@@ -8,18 +8,18 @@ from typing import Any
 from ..errors import ModelFormatError
 from .checks import choice, fail, fields, integer, text
 from .layout import BODY, FORMAT, HEADER, MAY_LACK, VERSION
-from .restoring import StoredClassifier, StoredTrees, restore_classifier, restore_thinned
+from .restoring import StoredEstimator, StoredTrees, restore_classifier, restore_regressor, restore_thinned
 from .text import parse
-from .version_1 import from_version_1
+from .version_1 import MODELS, from_version_1
 
 
-def read_document(content: str) -> StoredClassifier | StoredTrees:
+def read_document(content: str) -> StoredEstimator | StoredTrees:
     """The model that a text describes; every value is checked."""
     document = parse(content)
     if type(document) is not dict or document.get("format") != FORMAT:
         fail("", f'is no model of dualboost: it does not begin with {{"format": "{FORMAT}"')
     version = _version(document)
-    model = choice(document.get("model"), "model", BODY)
+    model = choice(document.get("model"), "model", BODY if version == VERSION else MODELS)
     required = [key for key in BODY[model] if key not in MAY_LACK[model]]
     fields(document, "", (*HEADER, *required), MAY_LACK[model])
     text(document["dualboost_version"], "dualboost_version")
@@ -38,9 +38,11 @@ def _version(document: dict[str, Any]) -> int:
     return version
 
 
-READERS: dict[str, Callable[[dict[str, Any]], StoredClassifier | StoredTrees]] = {
+READERS: dict[str, Callable[[dict[str, Any]], StoredEstimator | StoredTrees]] = {
     "DualBoostClassifier": restore_classifier,
     "DualBoostClassifierCV": restore_classifier,
     "ThinnedTreesClassifier": restore_thinned,
+    "DualBoostRegressor": restore_regressor,
+    "DualBoostRegressorCV": restore_regressor,
 }
 """The function that reads each kind of model."""

@@ -33,8 +33,9 @@ from .checks import (
     numbers,
     text,
 )
-from .layout import COUNTS, DEFAULT_FORMULATION, MOST_FEATURES, STOP_REASONS
-from .objects import read_formulation
+from .layout import COUNTS, DEFAULT_FORMULATION, DEFAULT_LOSS, MOST_FEATURES, STOP_REASONS
+from .numbers import require_finite_predictions, restore_numbers
+from .objects import read_formulation, read_loss
 from .outputs import restore_balance, restore_calibration, restore_intercept, restore_normalised, restore_task
 from .parameters import read_parameters
 from .trees import LARGEST_FIGURE, TreeReader
@@ -56,7 +57,7 @@ class StoredFeatures:
 
 
 @dataclass(frozen=True, eq=False)
-class StoredClassifier:
+class StoredEstimator:
     """An estimator: its class, its parameters and its fitted model."""
 
     kind: str
@@ -75,47 +76,87 @@ class StoredTrees:
     trees: list[Tree]
 
 
-def restore_classifier(document: dict[str, Any]) -> StoredClassifier:
-    kind = document["model"]
-    parameters = read_parameters(document["parameters"], "parameters", kind)
+def restore_classifier(document: dict[str, Any]) -> StoredEstimator:
+    parameters = read_parameters(document["parameters"], "parameters", document["model"])
     parameters.setdefault("formulation", DEFAULT_FORMULATION)
-    formulation = _restore_formulation(document["formulation"], parameters["formulation"])
+    formulation = read_formulation(document["formulation"], "formulation")
+    _require_asked(formulation, parameters, "formulation")
     task = restore_task(document["classes"], formulation)
     features = _restore_features(document["features"])
-    ensemble = _restore_ensemble(document, task, features, parameters.get("n_jobs"))
-    figures = _restore_fit(document["fit"], len(ensemble.weights))
+    scoring = _Scoring(restore_balance(document["balance"], task), restore_normalised(document, task))
+    ensemble = _restore_ensemble(document, task, features, parameters.get("n_jobs"), scoring)
+    calibration = restore_calibration(document["calibration"], task)
+    return _restored(document, parameters, features, _Parts(task, formulation, ensemble, calibration))
+
+
+def restore_regressor(document: dict[str, Any]) -> StoredEstimator:
+    parameters = read_parameters(document["parameters"], "parameters", document["model"])
+    parameters.setdefault("loss", DEFAULT_LOSS)
+    loss = read_loss(document["formulation"], "formulation")
+    _require_asked(loss, parameters, "loss")
+    task = restore_numbers(document["task"], "task", loss)
+    features = _restore_features(document["features"])
+    ensemble = _restore_ensemble(document, task, features, parameters.get("n_jobs"), _Scoring())
+    require_finite_predictions(task, ensemble)
+    return _restored(document, parameters, features, _Parts(task, loss, ensemble))
+
+
+@dataclass(frozen=True, eq=False)
+class _Scoring:
+    """The score without a tree, and whether scores are divided by the sum of the weights."""
+
+    baseline: Any = 0.0
+    is_normalised: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class _Parts:
+    """The parts of a fitted model that are restored differently for classes and for numbers."""
+
+    task: Task
+    formulation: Formulation
+    ensemble: Ensemble
+    calibration: Any = None
+
+
+def _restored(
+    document: dict[str, Any], parameters: dict[str, Any], features: StoredFeatures, parts: _Parts
+) -> StoredEstimator:
+    """The estimator, with the parts that all estimators have."""
+    figures = _restore_fit(document["fit"], len(parts.ensemble.weights))
     fitted = FittedModel(
-        task=task,
+        task=parts.task,
         encoder=FeatureEncoder(features.categories),
-        ensemble=ensemble,
-        calibration=restore_calibration(document["calibration"], task),
-        formulation=formulation,
+        ensemble=parts.ensemble,
+        calibration=parts.calibration,
+        formulation=parts.formulation,
         figures=figures,
         history=_read_history(document["history"], "history", figures.n_iterations),
         feature_names=features.names,
         has_missing=features.has_missing,
         tuning=_restore_tuning(document["tuning"]) if "tuning" in document else None,
     )
-    return StoredClassifier(kind, parameters, fitted)
+    return StoredEstimator(document["model"], parameters, fitted)
 
 
-def _restore_ensemble(document: dict[str, Any], task: Task, features: StoredFeatures, n_jobs: int | None) -> Ensemble:
+def _restore_ensemble(
+    document: dict[str, Any], task: Task, features: StoredFeatures, n_jobs: int | None, scoring: _Scoring
+) -> Ensemble:
     n_categories = {feature: len(known) for feature, known in features.categories.items()}
     reader = TreeReader(features.count, n_categories, n_outputs=task.n_outputs)
     weights, trees = _restore_trees(document["trees"], reader)
-    is_normalised = restore_normalised(document, task)
     # What the intercept is divided by may be tiny, and the quotient must be finite.
-    most = LARGEST_FIGURE * (min(float(weights.sum()), 1.0) if is_normalised else 1.0)
+    most = LARGEST_FIGURE * (min(float(weights.sum()), 1.0) if scoring.is_normalised else 1.0)
     kind = Ensemble if task.n_outputs == 1 else VectorEnsemble
     return kind(
         trees,
         weights,
-        restore_balance(document["balance"], task),
+        scoring.baseline,
         features.count,
         # The file may name too many threads for this machine, or zero, which the estimator refuses later.
         min(effective_n_jobs(n_jobs or None), effective_n_jobs(-1)),
         intercept=restore_intercept(document, task, most),
-        is_normalised=is_normalised,
+        is_normalised=scoring.is_normalised,
     )
 
 
@@ -133,17 +174,16 @@ def restore_thinned(document: dict[str, Any]) -> StoredTrees:
     return StoredTrees(classes, features, intercept, weights, trees)
 
 
-def _restore_formulation(value: Any, asked: Any) -> Formulation:
-    """The formulation that was used; ``asked`` is the estimator's parameter."""
-    formulation = read_formulation(value, "formulation")
+def _require_asked(formulation: Formulation, parameters: dict[str, Any], argument: str) -> None:
+    """Require that the formulation that was used has a C, and is the one that the argument names."""
     if formulation.C is None:
         fail("formulation.C", "is null; it must be the number that was used")
+    asked = parameters[argument]
     name = asked.name if isinstance(asked, Formulation) else asked
     if name != formulation.name:
-        fail("formulation.name", f"is {formulation.name!r}, but parameters.formulation is {name!r}")
+        fail("formulation.name", f"is {formulation.name!r}, but parameters.{argument} is {name!r}")
     if not formulation.C > 0:
         fail("formulation.C", f"is {formulation.C}; it must be above 0")
-    return formulation
 
 
 def _restore_features(value: Any) -> StoredFeatures:

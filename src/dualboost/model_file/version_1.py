@@ -15,6 +15,8 @@ from ..pricing import LEARNERS, CartLearner, OptimalLearner
 from .checks import SMALLEST, choice, fail, fields, inside, integer, number, text
 from .objects import SOLVER, made, optional, whole_or_fraction
 
+MODELS = ("DualBoostClassifier", "DualBoostClassifierCV", "ThinnedTreesClassifier")
+"""The kinds of models that there were."""
 COUNTS = {"n_columns": "n_trees"}
 """The old and the new name of the number of trees with a weight, in the figures, the history and the path."""
 ARGUMENTS = {"max_iter": "max_trees"}

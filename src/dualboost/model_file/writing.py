@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -11,11 +12,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..errors import ModelFormatError, UnsupportedModelError
 from ..models.fitted import FitFigures, FittedModel, Tuning
-from ..tasks import CLASSIFICATION, require_task
+from ..tasks import CLASSIFICATION, Numbers, require_task
 from ..trees.tree import Tree
 from .files import write_file
 from .layout import BODY, FORMAT, LARGEST_TEXT, VERSION
-from .objects import describe_formulation
+from .numbers import describe_numbers
+from .objects import describe_formulation, describe_loss
 from .outputs import describe_calibration, describe_outputs
 from .parameters import describe_parameters
 from .reading import read_document
@@ -43,7 +45,7 @@ def model_text(estimator: Any) -> str:
     kind = type(estimator).__name__
     if kind not in BODY:
         raise UnsupportedModelError(f"A model of type {kind} cannot be saved; choose one of {', '.join(BODY)}.")
-    parts = _describe_thinned(estimator) if kind == "ThinnedTreesClassifier" else _describe_classifier(estimator)
+    parts = DESCRIBERS[kind](estimator)
     header = {"format": FORMAT, "format_version": VERSION, "dualboost_version": __version__, "model": kind}
     return render(header | {key: parts[key] for key in BODY[kind]}) + "\n"
 
@@ -52,19 +54,36 @@ def _describe_classifier(clf: Any) -> dict[str, Any]:
     check_is_fitted(clf)
     fitted: FittedModel = clf.fitted_
     require_task(fitted.task, CLASSIFICATION, "saved; pickle it instead")
+    return _describe_estimator(clf) | {
+        "formulation": describe_formulation(fitted.formulation),
+        "classes": describe_classes(clf.classes_),
+        "calibration": describe_calibration(fitted),
+        "balance": describe_outputs(fitted.ensemble.baseline),
+        "normalised": bool(fitted.ensemble.is_normalised),
+    }
+
+
+def _describe_regressor(reg: Any) -> dict[str, Any]:
+    check_is_fitted(reg)
+    fitted: FittedModel = reg.fitted_
+    assert isinstance(fitted.task, Numbers)
+    return _describe_estimator(reg) | {
+        "formulation": describe_loss(fitted.formulation),
+        "task": describe_numbers(fitted.task),
+    }
+
+
+def _describe_estimator(estimator: Any) -> dict[str, Any]:
+    """The parts that all estimators have."""
+    fitted: FittedModel = estimator.fitted_
     categories, ensemble = fitted.encoder.categories, fitted.ensemble
     used = np.flatnonzero(ensemble.weights).tolist()
     described = [describe_categories(k, categories[k]) for k in sorted(categories)]
     parts = {
-        "parameters": describe_parameters(clf),
-        "formulation": describe_formulation(fitted.formulation),
-        "classes": describe_classes(clf.classes_),
+        "parameters": describe_parameters(estimator),
         "features": _describe_features(fitted.n_features, fitted.feature_names, described, fitted.has_missing),
         "fit": _describe_fit(fitted.figures),
-        "calibration": describe_calibration(fitted),
-        "balance": describe_outputs(ensemble.baseline),
         "intercept": describe_outputs(ensemble.intercept),
-        "normalised": bool(ensemble.is_normalised),
         "trees": [describe_tree(_require_tree(ensemble.learners[j]), ensemble.weights[j]) for j in used],
         "history": {name: _plain(column) for name, column in fitted.history.items()},
     }
@@ -137,3 +156,13 @@ def _plain(figures: Any) -> Any:
     if np.ndim(figures):
         return [_plain(figure) for figure in figures]
     return np.asarray(figures).item() if np.isfinite(figures) else None
+
+
+DESCRIBERS: dict[str, Callable[[Any], dict[str, Any]]] = {
+    "DualBoostClassifier": _describe_classifier,
+    "DualBoostClassifierCV": _describe_classifier,
+    "ThinnedTreesClassifier": _describe_thinned,
+    "DualBoostRegressor": _describe_regressor,
+    "DualBoostRegressorCV": _describe_regressor,
+}
+"""The function that describes each kind of model."""

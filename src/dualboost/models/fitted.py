@@ -14,7 +14,7 @@ from .._typing import Features, Matrix, Vector
 from ..data.features import FeatureEncoder
 from ..errors import UnsupportedModelError
 from ..formulations.base import Formulation
-from ..tasks.base import Task
+from ..tasks.base import Task, Units
 from ..trees.learner import Learner
 from .ensemble import Ensemble, WeightStages
 
@@ -80,6 +80,18 @@ class FittedModel:
     @property
     def n_features(self) -> int:
         return self.ensemble.n_features
+
+    @property
+    def in_units(self) -> Ensemble:
+        """The ensemble with scores in the units that people are shown: of y, or of the logarithm of its mean.
+
+        For classes it is the ensemble itself.
+        """
+        origin, unit = self.task.units
+        if (origin, unit) == Units():
+            return self.ensemble
+        intercept = origin + unit * self.ensemble.intercept
+        return replace(self.ensemble, weights=unit * self.ensemble.weights, intercept=intercept)
 
     def scores(self, X: Features) -> Vector:
         """The score of each row."""

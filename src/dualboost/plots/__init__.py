@@ -3,8 +3,18 @@
 from .confusion import plot_confusion_matrix
 from .history import plot_history
 from .margins import plot_margins
+from .numbers import plot_predictions, plot_residuals
 from .path import plot_path
 from .tree import plot_tree
 from .weights import plot_weights
 
-__all__ = ["plot_confusion_matrix", "plot_history", "plot_margins", "plot_path", "plot_tree", "plot_weights"]
+__all__ = [
+    "plot_confusion_matrix",
+    "plot_history",
+    "plot_margins",
+    "plot_path",
+    "plot_predictions",
+    "plot_residuals",
+    "plot_tree",
+    "plot_weights",
+]

@@ -5,19 +5,24 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from sklearn.metrics import r2_score
 
 from .._typing import Vector
 from ..errors import InvalidDataError, InvalidParameterError, UnsupportedModelError
-from ..tasks.scoring import scoring_name
+from ..inspection.scores import held_out_name, training_name
 from .axes import BLUE, GREEN, RED, finish, pyplot, require_fitted
 
 N_PANELS = 3
+LINE_LETTERS = 14
+"""The most letters of a score that leave room for more in the line of an axis label."""
 SMALLEST_GAP = 1e-16
 """Smaller gaps are drawn at this value, since a logarithmic axis cannot show zero."""
 
 
 def plot_history(clf: Any, X: Any = None, y: Any = None, *, ax: Any = None) -> Any:
     """Objective, duality gap (on a logarithmic axis) and accuracy against iterations; returns the three axes.
+
+    Of a regressor R^2 takes the place of the accuracy.
 
     The accuracies are those of ``history_``, on the training rows and on the held-out rows (a score other than the
     accuracy has an axis of its own); if X and y are given, the accuracy of each stage on these rows is added. ``ax``
@@ -41,9 +46,9 @@ def plot_history(clf: Any, X: Any = None, y: Any = None, *, ax: Any = None) -> A
     if np.isfinite(history["validation_score"]).any():
         _curve(_validation_axis(axes[2], clf), iterations, history["validation_score"], GREEN, "held out", "-.")
     if X is not None or y is not None:
-        _curve(axes[2], iterations, _staged_accuracy(clf, X, y, len(iterations)), RED, "rows given", "--")
+        _curve(axes[2], iterations, _staged_score(clf, X, y, len(iterations)), RED, "rows given", "--")
     axes[2].legend(frameon=False, loc="best")
-    for panel, name in zip(axes, ("objective", "duality gap", "accuracy"), strict=True):
+    for panel, name in zip(axes, ("objective", "duality gap", training_name(clf)), strict=True):
         finish(panel, ylabel=name)
     axes[2].set_xlabel("iteration")
     axes[2].xaxis.get_major_locator().set_params(integer=True)
@@ -72,20 +77,24 @@ def _curve(ax: Any, x: Vector, values: Vector, colour: str, label: str | None = 
 
 def _validation_axis(panel: Any, clf: Any) -> Any:
     """The panel of the accuracy; for another score an axis on its right."""
-    name = scoring_name(clf.scoring)
-    if name == "accuracy":
+    name = held_out_name(clf)
+    if name == training_name(clf):
         return panel
     other = panel.twinx()
-    other.set_ylabel(f"{name}, held out", color=GREEN)
+    other.set_ylabel(f"{name},{' ' if len(name) <= LINE_LETTERS else chr(10)}held out", color=GREEN)
     return other
 
 
-def _staged_accuracy(clf: Any, X: Any, y: Any, n_iterations: int) -> Vector:
+def _staged_score(clf: Any, X: Any, y: Any, n_iterations: int) -> Vector:
     if X is None or y is None:
         missing = "X" if X is None else "y"
         raise InvalidDataError(f"plot_history needs X and y to draw an accuracy, and {missing} is None: pass both.")
-    y = np.asarray(y)
-    accuracies = np.array([np.mean(predicted == y) for predicted in clf.staged_predict(X)])
-    if len(accuracies) != n_iterations:
+    judge = _accuracy if clf.fitted_.task.has_classes else r2_score
+    scores = np.array([judge(y, predicted) for predicted in clf.staged_predict(X)])
+    if len(scores) != n_iterations:
         raise UnsupportedModelError("clf was thinned, so that its stages are gone: draw it without X and y.")
-    return accuracies
+    return scores
+
+
+def _accuracy(y: Any, predicted: Any) -> float:
+    return float(np.mean(predicted == np.asarray(y)))

@@ -22,6 +22,7 @@ def plot_margins(models: Any, X: Any, y: Any, *, ax: Any = None) -> Any:
     named = _named(models)
     for _, model in named:
         require_fitted(model, "weights_", "plot_margins")
+        require_fitted(model, "margins", "plot_margins")
     ax = axes_for(ax, "plot_margins")
     ax.axvline(0.0, color="0.5", lw=1)
     found = [np.sort(model.margins(X, y)) for _, model in named]
@@ -32,7 +33,7 @@ def plot_margins(models: Any, X: Any, y: Any, *, ax: Any = None) -> Any:
         ax.step(ends, np.append(shares, 1.0), dashes, where="post", color=colour, lw=1.8, label=name)
     if len(named) > 1:
         ax.legend(frameon=False, loc="upper left")
-    in_odds = all(model.formulation_.gives_log_odds for _, model in named)
+    in_odds = all(model.formulation_.has_final_scores for _, model in named)
     against = " against the best other" if any(model.fitted_.task.n_outputs > 1 for _, model in named) else ""
     label = f"margin: log-odds of the row's class{against}" if in_odds else "margin"
     return finish(ax, xlabel=label, ylabel="share of rows with at most this margin", xlim=(low, high), ylim=(0, 1.01))

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..tasks.scoring import scoring_name
+from ..inspection.scores import held_out_name
 from .axes import RED, axes_for, finish, require_fitted
 
 LOGARITHMIC_FROM = 10.0
@@ -17,9 +17,9 @@ def plot_path(cv: Any, *, ax: Any = None) -> Any:
     """Score on held-out rows, with its standard error, against trees: a point for each C, the chosen one ringed.
 
     Where fewer trees were tried as well, there is a point for each C and number of trees, and a line for each C.
-    ``cv`` is a fitted ``DualBoostClassifierCV``.
+    ``cv`` is a fitted ``DualBoostClassifierCV`` or ``DualBoostRegressorCV``.
     """
-    require_fitted(cv, "path_", "plot_path", "DualBoostClassifierCV")
+    require_fitted(cv, "path_", "plot_path", "DualBoostClassifierCV or DualBoostRegressorCV")
     ax = axes_for(ax, "plot_path")
     from matplotlib.colors import LogNorm, Normalize
 
@@ -36,7 +36,7 @@ def plot_path(cv: Any, *, ax: Any = None) -> Any:
     ax.plot(trees[chosen], scores[chosen], "o", ms=14, mfc="none", mec=RED, mew=2, label=label, zorder=4)
     ax.figure.colorbar(points, ax=ax, label="C")
     ax.legend(frameon=False, loc="best")
-    return finish(ax, xlabel="trees used", ylabel=f"{scoring_name(cv.scoring)} on held-out rows")
+    return finish(ax, xlabel="trees used", ylabel=f"{held_out_name(cv)} on held-out rows")
 
 
 def _chosen(cv: Any) -> int:

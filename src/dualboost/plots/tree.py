@@ -28,6 +28,8 @@ LEVEL_INCHES = 1.2
 ANSWER_AT = 0.58
 """How far down an edge its answer is written: far enough for two answers to fit next to each other."""
 FONT_SIZE = 8
+FULL_FROM, FULL_TO = 1e3, 1e6
+"""Values of leaves in this range are written without an exponent."""
 FIRST_CLASS = "#F7C99B"
 """The colour of leaves that vote for the first class."""
 SECOND_CLASS = "#A6CEE3"
@@ -49,7 +51,8 @@ class Place(NamedTuple):
 def plot_tree(clf: Any, tree: int | None = None, *, ax: Any = None) -> Any:
     """Draw a tree: splits show their test, with yes to the left; leaves show vote, class and training rows.
 
-    Where leaves are corrected, they show their values instead of votes. Of several classes, a leaf has a bar for each,
+    Where leaves are corrected, they show their values instead of votes; of a regressor, in the units of y, or under the
+    Poisson loss in those of the logarithm of the mean. Of several classes, a leaf has a bar for each,
     to the right where it speaks for the class and to the left where it speaks against it; of more than four classes,
     for the four with the largest values. Bars of all leaves have one scale, whose end is in the title.
 
@@ -59,7 +62,7 @@ def plot_tree(clf: Any, tree: int | None = None, *, ax: Any = None) -> Any:
     """
     require_fitted(clf, "weights_", "plot_tree")
     number = _position(clf, tree)
-    drawn, names, ensemble = clf.estimators_[number], names_of(clf.fitted_), clf.fitted_.ensemble
+    drawn, names, ensemble = clf.estimators_[number], names_of(clf.fitted_), clf.fitted_.in_units
     scale = float(ensemble.scales()[number])
     if not ensemble.is_normalised:
         drawn = drawn.with_votes(scale * drawn.votes)
@@ -79,7 +82,7 @@ def plot_tree(clf: Any, tree: int | None = None, *, ax: Any = None) -> Any:
             _draw_bars(ax, drawn, place, names, scale, font)
         else:
             _draw_text(ax, *_box(drawn, place.node, names), place, font)
-    worth = f"{scale:.1%} of all weights" if ensemble.is_normalised else f"values up to {scale:.3g}"
+    worth = f"{scale:.1%} of all weights" if ensemble.is_normalised else f"values up to {_value(scale)[1:]}"
     if len(names.classes) > MOST_BARS:
         worth += f", the {MOST_BARS} strongest of {len(names.classes)} classes"
     ax.set_title(f"tree {number}, {worth}", fontsize=font + 2)
@@ -153,10 +156,17 @@ def _box(tree: Tree, node: int, names: Names) -> tuple[str, str]:
     if node >= 0:
         return _wrapped(split_text(tree, node, names), SPLIT_LETTERS), SPLIT
     vote = float(tree.votes[~node])
-    lines = [f"{vote:+.3g}", _wrapped(names.classes[int(vote > 0)], LEAF_LETTERS)]
+    lines = [_value(vote)]
+    if names.classes:
+        lines.append(_wrapped(names.classes[int(vote > 0)], LEAF_LETTERS))
     if tree.covers is not None:
         lines.append(f"{tree.covers[~node]:,.6g} rows")
     return "\n".join(lines), SECOND_CLASS if vote > 0 else FIRST_CLASS
+
+
+def _value(vote: float) -> str:
+    """The value of a leaf; thousands in full, as they are in units of y."""
+    return f"{vote:+,.0f}" if FULL_FROM <= abs(vote) < FULL_TO else f"{vote:+.3g}"
 
 
 def _wrapped(text: str, letters: int) -> str:

@@ -12,11 +12,12 @@ from .axes import BLUE, axes_for, finish, require_fitted
 def plot_weights(clf: Any, *, ax: Any = None) -> Any:
     """Each learner's share of all weights, in the order in which they were generated; zeros are grey.
 
-    Where leaves are corrected, the largest absolute value of each tree's leaves.
+    Where leaves are corrected, the largest absolute value of each tree's leaves; of a regressor, in the units of y, or
+    under the Poisson loss in those of the logarithm of the mean.
     """
     require_fitted(clf, "weights_", "plot_weights")
     ax = axes_for(ax, "plot_weights", (6.4, 3.4))
-    ensemble = clf.fitted_.ensemble
+    ensemble = clf.fitted_.in_units
     shares = ensemble.scales()
     used, unused = np.flatnonzero(shares), np.flatnonzero(shares == 0)
     ax.bar(used, shares[used], width=0.8, color=BLUE)

@@ -13,9 +13,14 @@ from .base import Operator as Operator
 from .base import Task as Task
 from .binary import TwoClasses as TwoClasses
 from .multiclass import ManyClasses as ManyClasses
+from .numbers import Counts as Counts
+from .numbers import Numbers as Numbers
+from .numbers import TubeNumbers as TubeNumbers
 
 CLASSIFICATION: list[type[Task]] = [ManyClasses, TwoClasses]
 """The tasks of a classifier: the first task that takes y reads it; if no task does, the last one raises the error."""
+REGRESSION: dict[str, type[Numbers]] = {"identity": Numbers, "log": Counts, "tube": TubeNumbers}
+"""The tasks of a regressor, by the link of its loss."""
 
 
 def require_task(task: Task, known: Sequence[type[Task]], what: str) -> None:

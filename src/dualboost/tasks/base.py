@@ -16,6 +16,7 @@ from .._typing import Integers, Matrix, Scores, Vector
 from ..algebra.columns import Columns
 from ..algebra.rows import Rows
 from ..formulations.base import Formulation
+from .labels import plain_labels
 
 
 class Operator(Protocol):
@@ -26,6 +27,9 @@ class Operator(Protocol):
 
     def adjoint(self, u: Vector) -> Vector:
         """T'u: the residual that a pricer sees, such that the edge of a column is the residual times its outputs."""
+
+    def curvature(self, of_margins: Vector) -> Vector:
+        """The second derivative of the loss with respect to the score of each row, given those of the margins."""
 
     def intercepts(self) -> Matrix:
         """T applied to a constant output of one: a row for each constant that an intercept may add to the scores."""
@@ -54,6 +58,13 @@ class Scored(NamedTuple):
     counts: Vector
 
 
+class Units(NamedTuple):
+    """What people are shown of a score is ``origin + unit * score``."""
+
+    origin: float = 0.0
+    unit: float = 1.0
+
+
 class Task(ABC):
     """What y means; it is made from the y of a fit, and is a part of the fitted model."""
 
@@ -63,6 +74,11 @@ class Task(ABC):
     def n_outputs(self) -> int:
         """How many scores a row has."""
         return 1
+
+    @property
+    def units(self) -> Units:
+        """What people are shown of scores: those of classes as they are."""
+        return Units()
 
     @classmethod
     @abstractmethod
@@ -85,6 +101,19 @@ class Task(ABC):
     def require_fold(self, targets: Vector) -> None:
         """The same for a part of the rows, such as the other folds of a cross-validation."""
         self.require_trainable(targets)
+
+    has_classes: ClassVar[bool] = True
+    quality_name: ClassVar[str] = "accuracy"
+    """What ``quality`` is."""
+
+    @classmethod
+    def plain(cls, y: Any) -> Any:
+        """y as an array of numpy's own types, or an error where entries are missing."""
+        return plain_labels(y)
+
+    def rows(self, targets: Vector, counts: Vector, n_jobs: int = 1) -> Rows:
+        """The rows of a fit, with what formulations need to know of their targets."""
+        return Rows(counts, self.groups(targets), n_jobs)
 
     @abstractmethod
     def groups(self, targets: Vector) -> Integers | None:

@@ -38,6 +38,9 @@ class Signs:
     def adjoint(self, u: Vector) -> Vector:
         return self.targets * u
 
+    def curvature(self, of_margins: Vector) -> Vector:
+        return of_margins
+
     def intercepts(self) -> Matrix:
         return self.targets[None, :]
 

@@ -43,6 +43,9 @@ class ClassMargins:
         np.put_along_axis(residual, self.codes[:, None], u.sum(axis=1, keepdims=True), axis=1)
         return residual
 
+    def curvature(self, of_margins: Vector) -> Vector:
+        raise NotImplementedError("leaves of several classes have a programme of their own")
+
     def intercepts(self) -> Matrix:
         return np.stack([self.apply(np.tile(row, (len(self.codes), 1))) for row in np.eye(self.n_classes)])
 

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.metrics import get_scorer, log_loss, make_scorer
 
 from .._typing import Integers, Matrix, Vector
@@ -79,6 +79,26 @@ class StandIn(ClassifierMixin, BaseEstimator):
         return self.known.probabilities(self._scores)
 
 
+class NumberStandIn(RegressorMixin, BaseEstimator):
+    """The same for numbers."""
+
+    classes_ = None
+
+    def __init__(self, known: ScoredRows) -> None:
+        self.known = known
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return True
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        return self.known.task.decode(self.known.scores[np.asarray(X)[:, 0]])
+
+
+def stand_in_for(known: ScoredRows) -> StandIn | NumberStandIn:
+    """What a scorer takes for a fitted estimator."""
+    return StandIn(known) if known.task.has_classes else NumberStandIn(known)
+
+
 @dataclass(frozen=True, eq=False)
 class Scoring:
     """How good the scores of rows are; larger is better."""
@@ -90,7 +110,7 @@ class Scoring:
     def score(self, known: ScoredRows) -> float:
         if self.scorer is None:
             return known.task.quality(known.scores, known.targets, known.rows)
-        return self._scored(known, StandIn(known), np.arange(len(known.scores)))
+        return self._scored(known, stand_in_for(known), np.arange(len(known.scores)))
 
     def standard_error(self, known: ScoredRows) -> float:
         """How far the score may be off because the rows are a sample.
@@ -101,7 +121,7 @@ class Scoring:
         if self.scorer is None:
             share = self.score(known)
             return float(np.sqrt(share * (1.0 - share) / max(known.rows.n_samples, 1.0)))
-        stand_in, group = StandIn(known), _groups(known)
+        stand_in, group = stand_in_for(known), _groups(known)
         found = []
         for k in range(N_GROUPS):
             try:
@@ -110,7 +130,7 @@ class Scoring:
                 continue
         return float(np.std(found) * np.sqrt(len(found) - 1)) if found else 0.0
 
-    def _scored(self, known: ScoredRows, stand_in: StandIn, rows: Integers) -> float:
+    def _scored(self, known: ScoredRows, stand_in: StandIn | NumberStandIn, rows: Integers) -> float:
         assert self.scorer is not None
         counts = known.rows.counts[rows]
         weights = {"sample_weight": counts} if (counts != 1).any() and _takes_weights(self.scorer) else {}
@@ -143,12 +163,16 @@ def make_scoring(value: Any) -> Scoring:
         ) from error
 
 
+SPELLED: dict[str | None, str] = {"r2": "R²"}
+"""The names of scores that people spell in another way."""
+
+
 def scoring_name(value: Any) -> str:
     """What to call the score in messages and pictures."""
     if value is None or isinstance(value, str):
-        return value or "accuracy"
-    function = getattr(value, "_score_func", value)
-    return str(getattr(function, "__name__", "score"))
+        return SPELLED.get(value, value) or "accuracy"
+    function, sign = getattr(value, "_score_func", value), getattr(value, "_sign", 1)
+    return ("" if sign > 0 else "neg_") + str(getattr(function, "__name__", "score"))
 
 
 def _for_classes(scorer: Callable[..., Any], classes: Any) -> Callable[..., Any]:

@@ -80,15 +80,15 @@ class OwnAdapter(ScikitLearnAdapter):
 
     def recalibrated(self, scores: Vector, labels: Vector, counts: Vector) -> Probability:
         task, fitted = self._model.fitted_.task, self._model.fitted_
-        curve = fitted.calibration if self._gives_log_odds else task.calibrate(scores, labels, counts)
+        curve = fitted.calibration if self._has_final_scores else task.calibrate(scores, labels, counts)
         return lambda raw: task.probabilities(raw, curve)[:, 1]
 
     def with_probabilities(self, model: Any, scores: Vector, labels: Vector, counts: Vector) -> Any:
         fitted = model.fitted_
-        if self._gives_log_odds:
+        if self._has_final_scores:
             return model
         return model.with_fitted(replace(fitted, calibration=fitted.task.calibrate(scores, labels, counts)))
 
     @property
-    def _gives_log_odds(self) -> bool:
-        return not self._is_normalised and self._model.fitted_.formulation.gives_log_odds
+    def _has_final_scores(self) -> bool:
+        return not self._is_normalised and self._model.fitted_.formulation.has_final_scores

@@ -1,0 +1,119 @@
+"""Reads the target of a table: labels of classes, or numbers; which of them is guessed unless the user says so."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from .._typing import Vector
+from ..data.table_files import read_table
+from ..errors import DataWarning, InvalidDataError
+from .reading import few, numbers_of, suggestion, training_features
+
+TASKS = ("classification", "regression")
+FEW_NUMBERS = 20
+"""Whole numbers of more different values than this are taken for quantities, not for classes."""
+MANY_CLASSES = 50
+"""A target with more labels than this may be a quantity, such as an age, and not a class."""
+
+
+class Training(NamedTuple):
+    """A table to learn from."""
+
+    features: pd.DataFrame
+    target: NDArray[Any]
+    task: str
+
+
+def read_training(path: Path, target: str, dropped: Sequence[str] = (), task: str | None = None) -> Training:
+    """The features and the target of a training table; without a task, it is guessed."""
+    frame = read_table(path)
+    if target in dropped:
+        raise InvalidDataError(f"--drop {target}: it is the column of the labels (--target).")
+    unknown = [name for name in dropped if name not in frame]
+    if unknown:
+        raise InvalidDataError(f"{path}: there is no column {unknown[0]!r} to drop.")
+    features, column = _split(frame.drop(columns=list(dropped)), target, path)
+    task = task or guessed_task(column)
+    y = _classes(column, path) if task == "classification" else target_numbers(column, path)
+    return Training(training_features(features, path), y, task)
+
+
+def guessed_task(column: pd.Series) -> str:
+    """Regression for numbers with fractions and for many whole numbers; two different values are always classes."""
+    n_kinds = column.nunique()
+    if n_kinds <= 2 or not pd.api.types.is_numeric_dtype(column) or pd.api.types.is_bool_dtype(column):
+        return "classification"
+    has_fractions = bool((column % 1 != 0).any())
+    return "regression" if has_fractions or n_kinds > FEW_NUMBERS else "classification"
+
+
+def split_target(frame: pd.DataFrame, target: str, path: Path) -> tuple[pd.DataFrame, NDArray[Any]]:
+    """The features and the labels; raises an error if a label is missing."""
+    features, column = _split(frame, target, path)
+    return features, _as_labels(column)
+
+
+def split_numbers(frame: pd.DataFrame, target: str, path: Path) -> tuple[pd.DataFrame, Vector]:
+    """The features and the numbers to predict; raises an error if one is missing."""
+    features, column = _split(frame, target, path)
+    return features, target_numbers(column, path)
+
+
+def target_numbers(column: pd.Series, path: Path) -> Vector:
+    return numbers_of(column, path, "for regression").to_numpy()
+
+
+def _split(frame: pd.DataFrame, target: str, path: Path) -> tuple[pd.DataFrame, pd.Series]:
+    if target not in frame:
+        raise InvalidDataError(
+            f"{path}: there is no column {target!r} (--target); {suggestion(target, list(frame.columns))}"
+        )
+    column, features = frame[target], frame.drop(columns=target)
+    if column.isna().any():
+        first = int(np.flatnonzero(column.isna())[0]) + 1
+        raise InvalidDataError(
+            f"{path}: {int(column.isna().sum())} labels are missing, the first in row {first} (an empty cell, NA, "
+            "None, nan, null and N/A are missing values)."
+        )
+    if features.shape[1] == 0:
+        raise InvalidDataError(f"{path}: there is no column besides {target!r}.")
+    return features, column
+
+
+def _as_labels(labels: pd.Series) -> NDArray[Any]:
+    """Booleans and whole numbers unchanged, all other labels as text."""
+    kind = labels.dtype.kind if isinstance(labels.dtype, np.dtype) else "O"
+    if kind == "f" and (labels.abs() < 2**53).all() and (labels % 1 == 0).all():
+        labels, kind = labels.astype(np.int64), "i"
+    return labels.to_numpy() if kind in "biu" else labels.astype(str).to_numpy(dtype=object)
+
+
+def _classes(column: pd.Series, path: Path) -> NDArray[Any]:
+    """The labels; a target that is no class is refused: one label, numbers with fractions, or hardly a label twice."""
+    labels = _as_labels(column)
+    kinds, target = np.unique(labels).tolist(), f"{path}: {column.name!r}"
+    if len(kinds) < 2:
+        raise InvalidDataError(f"{target} must hold two labels or more; it has 1: {few(kinds)}.")
+    if len(kinds) == 2:
+        return labels
+    if labels.dtype == object and pd.api.types.is_float_dtype(column):
+        raise InvalidDataError(
+            f"{target} holds numbers with fractions, such as {few(kinds[:2])}: a model learns classes, which are words "
+            "or whole numbers, unless --task is regression."
+        )
+    if len(labels) < 2 * len(kinds):
+        raise InvalidDataError(
+            f"{target} has {len(kinds)} different labels in {len(labels)} rows: {few(kinds)}; a model learns classes "
+            "that have two rows or more on average."
+        )
+    if len(kinds) > MANY_CLASSES:
+        note = f"{target} has {len(kinds)} different labels, and each is a class; is it the right column?"
+        warnings.warn(note, DataWarning, stacklevel=2)
+    return labels

@@ -1,0 +1,211 @@
+"""The fit of every estimator: it puts the parts of the algorithm together, and makes the fitted model.
+
+An estimator says which tasks it learns, which formulation its arguments name, and what it asks beyond that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, TypeVar
+
+from joblib import effective_n_jobs
+from sklearn.utils import check_random_state
+
+from .._typing import Vector
+from ..algebra.columns import Columns
+from ..algebra.threads import one_blas_thread
+from ..arguments import require_fraction, require_integer
+from ..data.merging import TrainingRows, merge_rows
+from ..data.splitting import hold_out
+from ..errors import InvalidParameterError
+from ..formulations import Formulation
+from ..loop.generation import generate
+from ..loop.held_out import HeldOut
+from ..loop.history import Trace
+from ..loop.leaf_wiring import LeafWiring, wire_leaves
+from ..loop.logs import log_end, log_iteration, log_start
+from ..loop.path import ON_PATH
+from ..loop.progress import ProgressBar
+from ..loop.stopping import Callbacks, NoImprovement, StoppingRule, TimeLimit
+from ..loop.wiring import Wiring, wire
+from ..masters import Precision, SolverOptions
+from ..models.fitted import Tuning
+from ..pricing import PricingContext, TrainingData, affordable_depth, make_grower, make_pool, makes_trees
+from ..tasks import Task
+from ..tasks.scoring import Scoring, make_scoring
+from .attributes import FittedAttributes
+from .conclusion import conclude
+from .degenerate import warn_if_degenerate
+from .parameters import DEFAULT_SIZES, EnsembleSize, as_callbacks, check_common
+from .problem import Problem, Rewire
+from .reading import TrainingSet, read_training_set
+
+Estimator = TypeVar("Estimator", bound="Boosting")
+
+DEFAULT_SHARE = 0.1
+"""The share of rows held out where a fit is to end early and no share is given."""
+
+
+class Boosting(FittedAttributes):
+    """``fit``, given the parameters of an estimator."""
+
+    learner: Any
+    max_depth: int | None
+    max_trees: int | None
+    corrects: str | None
+    solver: SolverOptions | None
+    tol: float
+    n_jobs: int | None
+    random_state: Any
+    validation_fraction: Any
+    n_iter_no_change: int | None
+    scoring: Any
+    calibration: str
+    time_limit: float | None
+    verbose: int
+    callbacks: Any
+    class_weight: Any = None
+    epsilon: float | None = None
+
+    def _tasks(self) -> Sequence[type[Task]]:
+        """The tasks that the estimator learns, in the order in which they are asked whether they take y."""
+        raise NotImplementedError
+
+    def _made_formulation(self, C: float | None = None) -> Formulation:
+        """The formulation that the arguments name; with this C, if it is to be chosen."""
+        raise NotImplementedError
+
+    def _scoring(self) -> Scoring:
+        """What held-out rows are judged by."""
+        return make_scoring(self.scoring)
+
+    def _require_formulation_for(self, task: Task, formulation: Formulation) -> None:
+        """Refuse a formulation that cannot learn the task."""
+
+    def fit(self: Estimator, X: Any, y: Any, sample_weight: Any = None) -> Estimator:
+        """Train on X and y; ``sample_weight`` are multiplicities: 2 counts as the row twice."""
+        self._check_parameters()
+        training_set = read_training_set(self, self._tasks(), X, y, sample_weight)
+        formulation, tuning = self._choose_formulation(training_set)
+        problem = self._pose(training_set, formulation)
+        most = tuning.max_trees if tuning is not None else None
+        trace = self._generate(problem, most or self._size(formulation).trees)
+        fitted = conclude(problem, trace, tuning, effective_n_jobs(self.n_jobs))
+        warn_if_degenerate(fitted, problem.wiring)
+        self._fitted = fitted
+        return self
+
+    def _choose_formulation(self, data: TrainingSet) -> tuple[Formulation, Tuning | None]:
+        """The formulation to optimise, and how its C was tuned, if it was."""
+        return self._made_formulation(), None
+
+    def _pose(self, data: TrainingSet, formulation: Formulation) -> Problem:
+        held_out, training_weights = self._hold_out(data)
+        rows = self._rows(data, training_weights)
+        wiring = self._wire(data, rows, formulation, Precision(self.tol))
+        return Problem(data, rows, wiring, held_out, self._rewire(data, wiring.formulation))
+
+    def _rewire(self, data: TrainingSet, formulation: Formulation) -> Rewire | None:
+        """Wires the same programme for other rows, if probabilities are to be calibrated by such fits."""
+        if self.calibration == "training":
+            return None
+        return lambda rows: self._wire(data, rows, formulation, ON_PATH)
+
+    def _wire(
+        self, data: TrainingSet, rows: TrainingRows, formulation: Formulation, precision: Precision
+    ) -> Wiring | LeafWiring:
+        """The parts of the algorithm for these rows."""
+        self._require_formulation_for(data.task, formulation)
+        solver = self.solver or SolverOptions()
+        algebra = data.task.rows(rows.targets, rows.counts, effective_n_jobs(self.n_jobs))
+        training_data = TrainingData(rows.X, sorted(data.encoder.categories))
+        size = self._size(formulation)
+        context = PricingContext(
+            size.depth,
+            effective_n_jobs(self.n_jobs),
+            n_outputs=data.task.n_outputs,
+            leave_out_zeros=solver.active_rows is not None,
+        )
+        if self._corrected(formulation) == "leaves":
+            grower = make_grower(self.learner, training_data, context)
+            return wire_leaves(data.task, rows.targets, formulation, algebra, solver, precision, grower)
+        sides = formulation.side_rows(algebra, rows.X.shape[1])
+        of_A = data.task.operator(rows.targets).rows_of_A(algebra)
+        columns = Columns(of_A, capacity=min(size.trees, 128), sides=sides)
+        pool = make_pool(self.learner, training_data, context, rotate=solver.schedule == "rotate")
+        parts = (data.task, rows.targets, formulation, columns, solver, precision, pool)
+        return wire(*parts, has_intercept=formulation.has_intercept, rows=algebra if of_A is not algebra else None)
+
+    def _size(self, formulation: Formulation) -> EnsembleSize:
+        """The greatest depth and number of trees: those asked for, or the defaults of what is corrected."""
+        default = DEFAULT_SIZES[self._corrected(formulation)]
+        depth = self.max_depth or affordable_depth(self.learner, default.depth)
+        return EnsembleSize(depth, self.max_trees or default.trees)
+
+    def _corrected(self, formulation: Formulation) -> str:
+        """What is re-optimised: leaves only where learners are trees."""
+        if self.corrects is not None:
+            return self.corrects
+        return formulation.corrects if makes_trees(self.learner) else "trees"
+
+    def _rows(self, data: TrainingSet, weights: Vector) -> TrainingRows:
+        rows = merge_rows(data.features, data.targets, weights)
+        data.task.require_fold(rows.targets)
+        return rows
+
+    def _hold_out(self, data: TrainingSet) -> tuple[HeldOut | None, Vector]:
+        """The rows to validate on, if any, and the multiplicities of all rows, with zeros for those held out."""
+        share = self._held_out_share()
+        if share is None:
+            return None, data.weights
+        strata, rng = data.task.groups(data.targets), check_random_state(self.random_state)
+        held = hold_out(strata, data.weights, share, rng)
+        training_weights = data.weights.copy()
+        training_weights[held] = 0.0
+        scoring = self._scoring()
+        return HeldOut(data.features[held], data.targets[held], data.weights[held], scoring), training_weights
+
+    def _generate(self, problem: Problem, max_trees: int) -> Trace:
+        wiring, callbacks = problem.wiring, Callbacks(as_callbacks(self.callbacks))
+        log_start(wiring.formulation, wiring.columns.rows, max_trees)
+        with one_blas_thread(), ProgressBar(max_trees, enabled=self.verbose > 0) as progress:
+            trace = generate(
+                wiring,
+                max_trees,
+                held_out=problem.held_out,
+                keep_best=self._patience() is not None,
+                stopping=[callbacks, *self._stopping_rules()],
+                observers=[progress, log_iteration, callbacks],
+            )
+        log_end(trace)
+        return trace
+
+    def _stopping_rules(self) -> list[StoppingRule]:
+        rules: list[StoppingRule] = []
+        if self.time_limit is not None:
+            rules.append(TimeLimit(self.time_limit))
+        patience = self._patience()
+        if patience is not None:
+            rules.append(NoImprovement(patience))
+        return rules
+
+    def _patience(self) -> int | None:
+        """For how many iterations the validation score may not rise; None if it does not end the fit."""
+        return self.n_iter_no_change
+
+    def _held_out_share(self) -> float | None:
+        """The share of rows to validate on: scikit-learn's default where these have to end the fit."""
+        return DEFAULT_SHARE if self.validation_fraction is None and self._patience() else self.validation_fraction
+
+    def _check_parameters(self) -> None:
+        check_common(self)
+        self._made_formulation()
+        if self.n_iter_no_change is not None:
+            require_integer("n_iter_no_change", self.n_iter_no_change, least=1)
+        share = self._held_out_share()
+        if share is not None:
+            require_fraction("validation_fraction", share)
+        elif self.scoring is not None:
+            raise InvalidParameterError(
+                f"scoring={self.scoring!r} needs rows to score: set validation_fraction, for example to 0.1."
+            )

@@ -1,0 +1,145 @@
+"""Tables whose target is a number, through every command."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.metrics import mean_absolute_error, r2_score, root_mean_squared_error
+
+from dualboost import DualBoostRegressorCV, HuberLoss, QuantileLoss, load_model
+
+from ..numbers_to_learn import amounts, counts
+
+FIT = ("fit", "train.csv", "--target", "y", "--max-depth", "2", "--max-trees", "6")
+
+
+def features_of(frame):
+    return frame[[*"abcde", "colour"]].astype({"colour": "category"})
+
+
+@pytest.fixture
+def tables(tmp_path):
+    for name, seed in (("train", 0), ("test", 1)):
+        X, y = amounts(n=300, seed=seed)
+        X.assign(y=y, n=counts(n=300, seed=seed)[1].astype(int)).to_csv(tmp_path / f"{name}.csv", index=False)
+    return tmp_path
+
+
+@pytest.fixture
+def model(run, tables):
+    assert run(*FIT, "--drop", "n").returncode == 0
+    return tables / "model.json"
+
+
+def test_the_program_fits_and_says_that_it_is_regression(start, run, tables):
+    done = start(*FIT, "--drop", "n", "--json")
+    assert done.stderr == ""
+    figures, fitted = json.loads(done.stdout), load_model(tables / "model.json")
+    assert (figures["task"], figures["loss"], figures["rows"]) == ("regression", "squared", 300)
+    assert figures["training_r2"] == pytest.approx(fitted.score(*training(tables)))
+    assert 900 < figures["intercept"] < 1100
+    assert run(*FIT).stdout.startswith("task             regression, guessed from the target (see --task)\n")
+
+
+def training(folder):
+    frame = pd.read_csv(folder / "train.csv")
+    return features_of(frame), frame["y"]
+
+
+def test_few_whole_numbers_are_classes_unless_the_user_says_otherwise(run, tables):
+    frame = pd.read_csv(tables / "train.csv").assign(y=lambda frame: frame["n"].clip(upper=3))
+    frame.to_csv(tables / "train.csv", index=False)
+    assert json.loads(run(*FIT, "--json").stdout)["task"] == "classification"
+    done = run(*FIT, "--task", "regression", "--loss", "poisson", "--json")
+    assert json.loads(done.stdout)["loss"] == "poisson"
+    assert load_model(tables / "model.json").fitted_.task.name == "counts"
+    assert run(*FIT, "--task", "regression").stdout.startswith("task             regression\n")
+
+
+@pytest.mark.parametrize(
+    ("options", "loss"),
+    [
+        (("--loss", "huber"), "huber"),
+        (("--loss", "huber", "--delta", "0.5"), HuberLoss(delta=0.5)),
+        (("--loss", "quantile", "--quantile", "0.9"), QuantileLoss(quantile=0.9)),
+    ],
+    ids=str,
+)
+def test_losses_and_their_options(options, loss, run, tables):
+    assert run(*FIT, *options).returncode == 0
+    assert load_model(tables / "model.json").loss == loss
+
+
+def test_c_may_be_tuned_and_trees_corrected(run, tables):
+    figures = json.loads(run(*FIT, "--C", "auto", "--corrects", "trees", "--json").stdout)
+    fitted = load_model(tables / "model.json")
+    assert isinstance(fitted, DualBoostRegressorCV)
+    assert (figures["C"], fitted.corrects) == (fitted.C_, "trees")
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--formulation", "nm"), "--formulation nm is not for regression: leave it out, or set --task."),
+        (("--class-weight", "balanced"), "--class-weight balanced is not for regression"),
+        (("--task", "classification"), "'y' holds numbers with fractions"),
+        (("--quantile", "0.9"), "--quantile is no option of the loss squared: set --loss"),
+        (("--loss", "quantile", "--quantile", "2"), "quantile=2.0 must be a number above 0 and below 1"),
+        (("--target", "colour", "--task", "regression"), "column 'colour' must hold numbers, for regression; row 1"),
+        (("--target", "n", "--task", "classification", "--loss", "huber"), "--loss huber is not for classification"),
+    ],
+    ids=str,
+)
+def test_what_does_not_go_together_is_told(options, message, run, tables):
+    frame = pd.read_csv(tables / "train.csv").dropna()
+    frame.assign(n=frame["n"].clip(upper=3)).to_csv(tables / "train.csv", index=False)
+    done = run(*FIT, *options)
+    assert done.returncode == 1
+    assert message in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+def test_predictions_are_numbers(run, model, tables):
+    expected = load_model(model).predict(features_of(pd.read_csv(tables / "test.csv")))
+    lines = run("predict", model, "test.csv").stdout.splitlines()
+    assert lines[0] == "prediction"
+    np.testing.assert_allclose(np.array(lines[1:], dtype=float), expected, rtol=1e-12)
+    told = json.loads(run("predict", model, "test.csv", "-o", "out.parquet", "--json").stdout)
+    np.testing.assert_array_equal(pd.read_parquet(tables / "out.parquet")["prediction"], expected)
+    assert told["mean"] == pytest.approx(expected.mean())
+
+
+def test_evaluate_agrees_with_scikit_learn(run, model, tables):
+    frame = pd.read_csv(tables / "test.csv")
+    true, predicted = frame["y"], load_model(model).predict(features_of(frame))
+    figures = json.loads(run("evaluate", model, "test.csv", "--target", "y", "--json").stdout)
+    expected = {
+        "rows": 300,
+        "rmse": root_mean_squared_error(true, predicted),
+        "mae": mean_absolute_error(true, predicted),
+        "r2": r2_score(true, predicted),
+    }
+    assert list(figures) == [*expected, "trees", "leaves"]
+    for name, value in expected.items():
+        assert figures[name] == pytest.approx(value, rel=1e-12), name
+    frame.assign(y="high").to_csv(tables / "test.csv", index=False)
+    refused = run("evaluate", model, "test.csv", "--target", "y")
+    assert "column 'y' must hold numbers, for regression; row 1 has 'high'" in refused.stderr
+    frame[:1].to_csv(tables / "test.csv", index=False)
+    assert json.loads(run("evaluate", model, "test.csv", "--target", "y", "--json").stdout)["r2"] is None
+
+
+def test_show_trees_and_rules(run, model):
+    fitted, trees = load_model(model), run("show", model).stdout
+    assert trees.startswith("loss             squared\n")
+    assert trees.count("values up to") == 6
+    rules = fitted.rules()
+    lines = [line for line in run("show", model, "--rules", "--most", "3").stdout.splitlines() if "  if " in line]
+    shown = [line.split("  if ") for line in lines]
+    assert [conditions for _, conditions in shown] == rules["conditions"].tolist()[:3]
+    np.testing.assert_allclose([float(value) for value, _ in shown], rules["weighted_vote"][:3], rtol=1e-3)
+    found = json.loads(run("show", model, "--json").stdout)
+    assert "classes" not in found
+    assert len(found["rules"]) == len(rules)
+    assert f"{rules['weighted_vote'].max():+.4g} (" in trees

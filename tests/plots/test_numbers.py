@@ -1,0 +1,109 @@
+"""Plots of regressors: what is drawn is what the model predicts, in the units of y."""
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.metrics import mean_absolute_error, r2_score, root_mean_squared_error
+
+from dualboost import DualBoostRegressor, DualBoostRegressorCV
+from dualboost.errors import InvalidDataError, UnfittedModelError, UnsupportedModelError
+from dualboost.plots import (
+    plot_confusion_matrix,
+    plot_history,
+    plot_margins,
+    plot_path,
+    plot_predictions,
+    plot_residuals,
+    plot_tree,
+    plot_weights,
+)
+
+from ..numbers_to_learn import amounts, counts
+
+X, Y = amounts()
+NEW, NEW_Y = amounts(n=150, seed=3)
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    return DualBoostRegressor(max_depth=2, max_trees=6, validation_fraction=0.2, random_state=0).fit(X, Y)
+
+
+def figures(title):
+    """The numbers in a title."""
+    return [float(part.split()[-1]) for part in title.split(", ")]
+
+
+def test_predictions_against_what_is_true(fitted):
+    ax = plt.subplots()[1]
+    assert plot_predictions(fitted, NEW, NEW_Y, ax=ax) is ax
+    predicted = fitted.predict(NEW)
+    np.testing.assert_allclose(ax.collections[0].get_offsets(), np.column_stack([NEW_Y, predicted]))
+    np.testing.assert_array_equal(ax.lines[0].get_xdata(), ax.lines[0].get_ydata())
+    assert ax.get_xlim() == ax.get_ylim()
+    expected = [root_mean_squared_error(NEW_Y, predicted), r2_score(NEW_Y, predicted)]
+    np.testing.assert_allclose(figures(ax.get_title()), expected, rtol=5e-3, atol=5e-4)
+
+
+def test_residuals_against_predictions(fitted):
+    ax = plot_residuals(fitted, NEW, NEW_Y)
+    predicted = fitted.predict(NEW)
+    np.testing.assert_allclose(ax.collections[0].get_offsets(), np.column_stack([predicted, NEW_Y - predicted]))
+    expected = [mean_absolute_error(NEW_Y, predicted), np.mean(NEW_Y - predicted)]
+    np.testing.assert_allclose(figures(ax.get_title()), expected, rtol=5e-3)
+
+
+@pytest.mark.parametrize("draw", [plot_predictions, plot_residuals])
+def test_which_models_and_rows_are_taken(draw, fitted):
+    numbers = NEW[["a", "b"]].fillna(0.0)
+    draw(LinearRegression().fit(numbers, NEW_Y), numbers, pd.Series(NEW_Y.round(), dtype="Int64"))
+    draw(fitted, NEW[:1], NEW_Y[:1])
+    with pytest.raises(UnsupportedModelError, match="needs a fitted regressor, not a LogisticRegression"):
+        draw(LogisticRegression().fit(numbers, NEW_Y > 1000), numbers, NEW_Y)
+    with pytest.raises(UnfittedModelError, match="needs a fitted regressor"):
+        draw(DualBoostRegressor(), NEW, NEW_Y)
+    with pytest.raises(InvalidDataError, match="y has 149 entries and X has 150 rows"):
+        draw(fitted, NEW, NEW_Y[1:])
+
+
+def test_history_shows_the_share_of_the_variance(fitted):
+    axes = plot_history(fitted, NEW, NEW_Y)
+    assert axes[2].get_ylabel() == "R²"
+    training, given = (line.get_ydata() for line in axes[2].lines)
+    np.testing.assert_array_equal(training, fitted.history_["train_accuracy"])
+    assert given[-1] == pytest.approx(fitted.score(NEW, NEW_Y))
+    assert axes[2].figure.axes[-1].get_ylabel() == "neg_mean_squared_error,\nheld out"
+    by_share = DualBoostRegressor(max_depth=2, max_trees=3, validation_fraction=0.2, scoring="r2").fit(X, Y)
+    assert plot_history(by_share)[2].get_legend_handles_labels()[1] == ["training", "held out"]
+
+
+@pytest.mark.parametrize("loss", ["squared", "poisson"])
+def test_trees_and_weights_are_in_the_units_of_y(loss):
+    reg = DualBoostRegressor(loss, max_depth=2, max_trees=4).fit(*counts())
+    rules = reg.rules()
+    heaviest = int(np.argmax(reg.weights_))
+    ax = plot_tree(reg)
+    shown = [float(text.get_text().split("\n")[0]) for text in ax.texts if text.get_text().endswith("rows")]
+    values = rules.loc[rules["tree"] == heaviest, "weighted_vote"]
+    np.testing.assert_allclose(sorted(shown), sorted(values), rtol=1e-2)
+    heights = [bar.get_height() for bar in plot_weights(reg).patches]
+    np.testing.assert_allclose(heights, rules.groupby("tree")["weighted_vote"].agg(lambda own: own.abs().max()))
+
+
+def test_large_values_are_written_in_full():
+    ax = plot_tree(DualBoostRegressor(max_depth=1, max_trees=1).fit(X, 1e3 * Y))
+    assert all("e+" not in text.get_text() for text in ax.texts)
+    assert "e+" not in ax.get_title()
+
+
+def test_path_names_the_score_of_the_loss():
+    cv = DualBoostRegressorCV("absolute", Cs=3, max_depth=2, max_trees=4, random_state=0).fit(X, Y)
+    assert plot_path(cv).get_ylabel() == "neg_mean_absolute_error on held-out rows"
+
+
+def test_what_is_for_classes_is_refused(fitted):
+    for draw in (plot_margins, plot_confusion_matrix):
+        with pytest.raises(UnsupportedModelError, match="needs a fitted DualBoostClassifier, not a DualBoostRegressor"):
+            draw(fitted, NEW, NEW_Y)
