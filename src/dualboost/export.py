@@ -15,7 +15,7 @@ from .trees.lightgbm_text import format_model
 
 NOT_A_NAME = re.compile(r'[\s"\[\]{}:,]')
 """The characters that LightGBM does not allow in the name of a feature."""
-OBJECTIVES = {"numbers": "regression", "counts": "poisson"}
+OBJECTIVES = {"numbers": "regression", "tube": "regression", "counts": "poisson"}
 """What LightGBM is to make of the scores of regressors, by their task."""
 
 
@@ -26,12 +26,12 @@ def to_lightgbm(model: DualBoostClassifier | DualBoostRegressor) -> lightgbm.Boo
     "logistic" the objective is "binary": ``predict`` gives the probability of the second class, and with
     ``raw_score=True`` what ``decision_function`` gives. Under other formulations it is "regression", and ``predict``
     gives ``decision_function``: a margin, whose sign is the class. For more than two classes it is "multiclass":
-    ``predict`` gives ``predict_proba``, and with ``raw_score=True`` what ``decision_function`` gives; where that is a
-    margin, times the slope that makes it a log-probability. LightGBM's leaves have one value each, so that every tree
-    of ours is K trees there, one for each of K classes, and the intercepts are K trees more. Of a regressor it is
-    "regression", or "poisson" under that loss: ``predict`` gives what ours does, and leaves are in the units of y, or
-    in those of the logarithm of the mean. The model takes data frames with categorical columns as ours does. Learners
-    that are not trees cannot be exported.
+    ``predict`` gives ``predict_proba``, and with ``raw_score=True`` what ``decision_function`` gives; under other
+    formulations than "logistic" both are log-probabilities, or made of these, before the class predicted is made the
+    most probable one. LightGBM's leaves have one value each, so that every tree of ours is K trees there, one for each
+    of K classes, and the intercepts are K trees more. Of a regressor it is "regression", or "poisson" under that loss:
+    ``predict`` gives what ours does, and leaves are in the units of y, or in those of the logarithm of the mean. The
+    model takes data frames with categorical columns as ours does. Learners that are not trees cannot be exported.
 
     >>> from sklearn.datasets import load_breast_cancer
     >>> from dualboost import DualBoostClassifier, to_lightgbm
@@ -57,6 +57,7 @@ def to_lightgbm(model: DualBoostClassifier | DualBoostRegressor) -> lightgbm.Boo
     trees, scales = found
     if n_outputs > 1:
         scales = scales * fitted.calibration.slope
+        scales[-n_outputs:] += fitted.calibration.intercepts
     text = format_model(
         trees, scales, fitted.n_features, _names(fitted), categories or None, _objective(fitted), n_outputs
     )

@@ -86,7 +86,8 @@ def fit(
     model.save(out)
     said = training.task if task or as_json else f"{training.task}, guessed from the target (see --task)"
     figures = {"task": said, "model": str(out), "rows": len(training.target), "features": training.features.shape[1]}
-    quality = f"training_{SPELLED[training.task]}"
+    weighted = "weighted_" if options["class_weight"] else ""
+    quality = f"{weighted}training_{SPELLED[training.task]}"
     report(figures | description(model) | {quality: model.history_["train_accuracy"][-1]}, as_json)
     if model.stop_reason_ == "interrupted":
         raise KeyboardInterrupt

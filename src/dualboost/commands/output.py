@@ -31,7 +31,8 @@ def report(figures: dict[str, Any], as_json: bool) -> None:
         return
     width = max(len(name) for name in figures) + 2
     for name, value in figures.items():
-        click.echo(f"{name.replace('_', ' '):{width}}{_readable(value)}")
+        parts = 1 if name.startswith("true_") else -1  # what follows is the name of a class
+        click.echo(f"{name.replace('_', ' ', parts):{width}}{_readable(value)}")
 
 
 def as_json_text(value: Any) -> str:

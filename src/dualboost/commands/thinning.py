@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import click
+import numpy as np
 import pandas as pd
 
 from ..data.table_files import read_table
@@ -19,6 +20,8 @@ from .output import JSON, report, require_place
 from .reading import features_for
 from .targets import split_target
 
+MOST_JUDGED = 10_000
+"""How many rows the model is tried on before it is thinned."""
 ADMITTED = [name for name, formulation in FORMULATIONS.items() if not formulation.has_sides]
 
 
@@ -98,7 +101,23 @@ def _read(model: Path, data: Path, target: str) -> tuple[Any, Any, Any]:
             f"{data}: {target!r} must hold {n_classes} labels, one for each class of the model; it has "
             f"{len(classes)}: {list(classes)[:5]}."
         )
-    return booster, features_for(names, {}, features, data).to_numpy(), codes
+    rows = features_for(names, {}, features, data).to_numpy()
+    _warn_of_another_order(booster, rows[:MOST_JUDGED], codes[:MOST_JUDGED], list(classes))
+    return booster, rows, codes
+
+
+def _warn_of_another_order(booster: Any, features: Any, codes: Any, classes: list[Any]) -> None:
+    """Boosters know classes by number, so labels are taken in order; a model that then does badly had another one."""
+    adapter = adapter_for(booster)
+    labels = adapter.task.decode(adapter.raw_scores(booster, features))
+    predicted = adapter.task.groups(adapter.task.encode(labels, len(codes)))
+    right, majority = float(np.mean(predicted == codes)), float(np.bincount(codes).max() / len(codes))
+    if right < majority:
+        click.echo(
+            f"dualboost: the model is right for {right:.0%} of the rows, and the most frequent label for {majority:.0%}. "
+            f"Its classes are taken to be {classes[:5]}, in this order: was it trained with another one?",
+            err=True,
+        )
 
 
 def _booster(path: Path) -> tuple[Any, list[str]]:

@@ -18,6 +18,8 @@ from ..tasks.binary import TIE
 
 MOST_TIED = 0.5
 """If more than this share of the training rows has a score of zero, there is a warning."""
+MUCH_WORSE = 0.02
+"""A share of rows by which an ensemble may be behind the majority class on its training rows without a warning."""
 USER = 3
 """The ``stacklevel`` that makes a warning point to the user's call of ``fit``."""
 
@@ -28,7 +30,7 @@ def warn_if_degenerate(model: FittedModel, wiring: Wiring | LeafWiring) -> None:
         if not model.ensemble.weights.any():
             warnings.warn(_without_splits(model.formulation), DegenerateEnsembleWarning, stacklevel=USER)
         return
-    for message, category in _findings(model, wiring.columns):
+    for message, category in (*_findings(model, wiring.columns), *_worse_than_the_majority(model, wiring)):
         warnings.warn(message, category, stacklevel=USER)
 
 
@@ -45,6 +47,20 @@ def _findings(model: FittedModel, columns: Columns) -> Iterator[tuple[str, type[
         yield missed, DegenerateEnsembleWarning
 
 
+def _worse_than_the_majority(model: FittedModel, wiring: Wiring) -> Iterator[tuple[str, type[DualBoostWarning]]]:
+    """A programme of several classes may have an optimum whose margins are good on average and wrong for most rows."""
+    if model.task.n_outputs == 1 or not model.ensemble.weights.any():
+        return
+    found, majority = float(model.history["train_accuracy"][-1]), float(model.ensemble.baseline.max())
+    if found < majority - MUCH_WORSE:
+        message = (
+            f"The optimal ensemble of {model.formulation.name!r} with C={model.formulation.C:.3g} is right for "
+            f"{found:.0%} of the training rows, the majority class would be for {majority:.0%}. Another C, deeper trees "
+            "or another formulation, such as 'logistic', may do better."
+        )
+        yield message, DegenerateEnsembleWarning
+
+
 def _without_splits(formulation: Formulation) -> str:
     return (
         f"No split lowers the objective of {formulation.name!r} with C={formulation.C:.3g}, so every row gets the "
@@ -54,7 +70,8 @@ def _without_splits(formulation: Formulation) -> str:
 
 def _emptiness(formulation: Formulation, columns: Columns) -> str:
     smallest = formulation.smallest_useful_C(float(columns.edges(columns.with_sides(columns.rows.counts)).max()))
-    hint = "" if smallest is None else f" The smallest C that uses a learner is about {smallest:.3g}."
+    is_known = smallest is not None and smallest > formulation.strength  # several classes share duals, which hides it
+    hint = f" The smallest C that uses a learner is about {smallest:.3g}." if is_known else ""
     return (
         f"The optimal ensemble of {formulation.name!r} with C={formulation.C:.3g} is empty, so every row gets the same "
         f"prediction, the majority class if there are classes.{hint}"
@@ -68,6 +85,6 @@ def _tied_share(margins: Vector, weights: Vector, counts: Vector) -> float:
 
 def _tie(formulation: Formulation, share: float) -> str:
     return (
-        f"The optimal ensemble of {formulation.name!r} has a score of 0, a tie, for {share:.0%} of the training rows. "
+        f"The optimal ensemble of {formulation.name!r} has a margin of 0, a tie, for {share:.0%} of the training rows. "
         "Deeper trees, more of them, another C or another formulation may do better."
     )

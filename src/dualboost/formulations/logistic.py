@@ -21,6 +21,8 @@ GROWING_RIDGES = (5.0, 20.0, 100.0)
 """The ridges, likewise, that trees are grown with: the one that is nearer to the ridge asked for."""
 LEAST_ROWS = 100
 """With fewer distinct rows the default is that of so many, as these may stand for many rows each."""
+LARGEST_C = 1e15
+"""Beyond this the ridge is lost in the rounding errors of the loss."""
 LARGEST_RIDGE, SMALLEST_RIDGE = 300.0, 1.0
 """The ends of the grid, as ridges where the loss is a sum over the rows."""
 
@@ -88,6 +90,9 @@ class LogisticBoost(Formulation):
         """
         n_classes = max(len(rows.totals_of_groups), 2)
         return rows.n_data * n_classes**2 / (4.0 * (n_classes - 1))
+
+    def C_bounds(self, n_samples: float) -> tuple[float, float]:
+        return 0.0, LARGEST_C
 
     def default_C(self, n_samples: float) -> float:
         """The default for that many distinct rows."""

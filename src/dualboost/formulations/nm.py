@@ -48,7 +48,8 @@ class NMBoost(Formulation):
 
     def programme(self, rows: Rows, n_columns: int) -> Programme:
         lower = self.strength * rows.counts
-        return Programme(rows, lower, lower + rows.counts, LinearTerm(1.0 / n_columns, lower), Simplex())
+        term = LinearTerm(1.0 / n_columns, lower)
+        return Programme(rows, lower, lower + rows.counts, term, Simplex(), size=rows.n_samples / n_columns)
 
     def default_C(self, n_samples: float) -> float:
         return 0.1

@@ -19,7 +19,7 @@ from ..algebra.pairs import PairColumns, Pairs
 from ..formulations.class_programme import ClassProgramme
 from .base import Candidate, MasterFailed, MasterSolution
 from .certificate import certify, drop_negligible
-from .class_rows import ClassRowSystem
+from .class_rows import ClassRowSystem, has_lower_bounds
 from .class_vertex import to_class_vertex
 from .interior_point import MAX_STALLED, MAX_STEPS, starting_duals
 from .newton import Newton
@@ -49,8 +49,10 @@ class ClassMaster:
             return self.polish(columns, programme)
         last = self._last
         is_new = last is None or len(last.w) != columns.n_columns
-        aim = ROUGHLY if is_new or last is None else TIGHTER * last.gap
-        return self._solved(columns, programme, max(aim, self._aim * self.tolerance))
+        if is_new or last is None:
+            return self._solved(columns, programme, ROUGHLY)
+        solution = self._solved(columns, programme, max(TIGHTER * last.gap, self._aim * self.tolerance))
+        return solution if solution.gap <= max(0.5 * last.gap, self.tolerance) else self.polish(columns, programme)
 
     def polish(self, columns: Columns, programme: ClassProgramme) -> MasterSolution:
         """The optimum, to the tolerance; a vertex if the programme is linear."""
@@ -146,7 +148,7 @@ def _starting_point(columns: PairColumns, programme: ClassProgramme) -> Iterate:
     slack = r + weight_set.cost + weight_set.ridge * w - edges
     s = np.maximum(slack, 0.1 * max(float(u.sum()), 1e-3) + abs(weight_set.cost))
     z = s if weight_set.is_bounded else np.zeros(n)
-    n_lower = len(plain.lower) if (plain.lower > 0).any() else 0
+    n_lower = len(plain.lower) if has_lower_bounds(plain) else 0
     p, q = np.full(len(u) + n_lower, scale), np.full(len(plain.upper), scale)
     return Iterate(u, w, s, z, p, q, np.zeros(len(plain.equations)), r, margins, edges)
 

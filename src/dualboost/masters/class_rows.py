@@ -22,12 +22,20 @@ from ..algebra.pairs import PairColumns, Pairs
 from ..formulations.programme import Programme
 from .newton_rows import PROXIMAL, Iterate
 
+NEGLIGIBLE = 1e-12
+"""Lower bounds below this share of the upper ones are left to the certificate: they would only block steps."""
+
 
 class Change(NamedTuple):
     """A change of u, and of its sums by row."""
 
     entries: Vector
     sums: Vector
+
+
+def has_lower_bounds(programme: Programme) -> bool:
+    """Whether the lower bounds of the sums are above zero, and not only by a negligible share of the upper ones."""
+    return bool((programme.lower > NEGLIGIBLE * programme.upper).any())
 
 
 class ClassRowSystem:
@@ -54,7 +62,7 @@ class ClassRowSystem:
     @cached_property
     def has_lower(self) -> bool:
         """Whether sums have a bound below, beyond that of their terms."""
-        return bool((self.programme.lower > 0).any())
+        return has_lower_bounds(self.programme)
 
     @property
     def rho(self) -> float:

@@ -12,6 +12,7 @@ from ..tasks import ManyClasses, Task, TwoClasses
 from ..tasks.calibration import LARGEST_SLOPE, SMALLEST_SLOPE, MarginCalibration
 from ..tasks.class_calibration import ClassCalibration
 from .checks import SMALLEST, fail, fields, flag, inside, number, numbers
+from .trees import LARGEST_FIGURE
 from .values import read_classes
 
 
@@ -26,7 +27,7 @@ def describe_calibration(fitted: FittedModel) -> dict[str, Any] | None:
     if fitted.task.n_outputs > 1:
         if fitted.formulation.has_final_scores:
             return None
-        return {"slope": curve.slope}
+        return {"slope": curve.slope, "intercepts": curve.intercepts.tolist()}
     return {
         "negative_slope": curve.negative_slope,
         "positive_slope": curve.positive_slope,
@@ -74,8 +75,10 @@ def restore_calibration(value: Any, task: Task) -> Any:
         return _read_curve(value, "calibration")
     if value is None:
         return task.identity_calibration()
-    entry = fields(value, "calibration", ("slope",))
-    return ClassCalibration(number(entry["slope"], "calibration.slope", SMALLEST_SLOPE, LARGEST_SLOPE))
+    entry = fields(value, "calibration", ("slope", "intercepts"))
+    slope = number(entry["slope"], "calibration.slope", SMALLEST_SLOPE, LARGEST_SLOPE)
+    ends = -LARGEST_FIGURE, LARGEST_FIGURE
+    return ClassCalibration(slope, numbers(entry["intercepts"], "calibration.intercepts", task.n_outputs, *ends))
 
 
 def _read_curve(value: Any, where: str) -> MarginCalibration:

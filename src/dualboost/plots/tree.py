@@ -6,6 +6,8 @@ import textwrap
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from ..arguments import require_integer
 from ..errors import InvalidParameterError
 from ..inspection.conditions import split_text
@@ -79,7 +81,7 @@ def plot_tree(clf: Any, tree: int | None = None, *, ax: Any = None) -> Any:
         if place.node >= 0:
             _draw_edges(ax, drawn, place, places, names, font)
         if place.node < 0 and has_bars:
-            _draw_bars(ax, drawn, place, names, scale, font)
+            _draw_bars(ax, drawn, place, names, float(np.abs(drawn.votes).max()), font)
         else:
             _draw_text(ax, *_box(drawn, place.node, names), place, font)
     worth = f"{scale:.1%} of all weights" if ensemble.is_normalised else f"values up to {_value(scale)[1:]}"

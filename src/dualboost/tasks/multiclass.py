@@ -17,7 +17,12 @@ from .._typing import Integers, Matrix, Scores, Vector
 from ..algebra.rows import Rows
 from ..errors import InvalidDataError
 from .base import Scored, Task
-from .class_calibration import ClassCalibration, calibrate_classes, calibrate_classes_by_twins
+from .class_calibration import (
+    ClassCalibration,
+    calibrate_classes,
+    calibrate_classes_by_twins,
+    log_probabilities,
+)
 from .class_margins import ClassMargins
 from .labels import encoded, require_labels, require_some_classes
 
@@ -90,7 +95,7 @@ class ManyClasses(Task):
         return calibrate_classes_by_twins(training, unseen)
 
     def identity_calibration(self) -> ClassCalibration:
-        return ClassCalibration(1.0)
+        return log_probabilities(len(self.classes))
 
     def decode(self, scores: Matrix) -> NDArray[Any]:
         predicted: NDArray[Any] = self.classes[scores.argmax(axis=1)]
