@@ -114,7 +114,7 @@ def _warn_of_another_order(booster: Any, features: Any, codes: Any, classes: lis
     right, majority = float(np.mean(predicted == codes)), float(np.bincount(codes).max() / len(codes))
     if right < majority:
         click.echo(
-            f"dualboost: the model is right for {right:.0%} of the rows, and the most frequent label for {majority:.0%}. "
+            f"dualboost: the model is right for {right:.0%} of the rows, the most frequent label for {majority:.0%}. "
             f"Its classes are taken to be {classes[:5]}, in this order: was it trained with another one?",
             err=True,
         )

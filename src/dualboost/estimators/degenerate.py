@@ -55,8 +55,8 @@ def _worse_than_the_majority(model: FittedModel, wiring: Wiring) -> Iterator[tup
     if found < majority - MUCH_WORSE:
         message = (
             f"The optimal ensemble of {model.formulation.name!r} with C={model.formulation.C:.3g} is right for "
-            f"{found:.0%} of the training rows, the majority class would be for {majority:.0%}. Another C, deeper trees "
-            "or another formulation, such as 'logistic', may do better."
+            f"{found:.0%} of the training rows, the majority class would be for {majority:.0%}. Another C, deeper "
+            "trees or another formulation, such as 'logistic', may do better."
         )
         yield message, DegenerateEnsembleWarning
 
