@@ -111,7 +111,7 @@ class WatchedRows(Rows):
 
 @pytest.fixture
 def watched(monkeypatch):
-    for module in ("estimators.classifier", "loop.held_out", "thinning.rows", "masters.reduction"):
+    for module in ("tasks.base", "loop.held_out", "thinning.rows", "masters.reduction"):
         monkeypatch.setattr(f"dualboost.{module}.Rows", WatchedRows)
 
 

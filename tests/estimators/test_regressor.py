@@ -69,7 +69,7 @@ def test_each_loss_predicts(loss, diabetes):
     X, Xt, y, yt = diabetes
     reg = DualBoostRegressor(loss, C=len(y) / 100, max_depth=3, max_trees=15).fit(X, y)
     assert reg.gap_ <= 1e-6
-    assert mean_absolute_error(yt, reg.predict(Xt)) < 0.85 * mean_absolute_error(yt, np.full(len(yt), np.median(y)))
+    assert mean_absolute_error(yt, reg.predict(Xt)) < 0.9 * mean_absolute_error(yt, np.full(len(yt), np.median(y)))
     np.testing.assert_allclose(list(reg.staged_predict(Xt))[-1], reg.predict(Xt))
 
 

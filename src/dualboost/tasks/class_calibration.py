@@ -34,7 +34,8 @@ class ClassCalibration:
         rows, best = np.arange(len(scores)), scores.argmax(axis=1)
         others = logits.copy()
         others[rows, best] = -np.inf
-        logits[rows, best] = np.maximum(logits[rows, best], others.max(axis=1) + AHEAD)
+        own, highest = logits[rows, best], others.max(axis=1)
+        logits[rows, best] = np.where(highest > own, highest + AHEAD, own)
         found: Matrix = softmax(logits, axis=1)
         return found
 
