@@ -29,8 +29,8 @@ ROUGHLY = 1e-2
 """The relative gap at which the weights are left after a new column: duals away from their bounds price better."""
 TIGHTER = 0.1
 """Without a new column, the next solution has at most this share of the gap of the one before."""
-STEP_BACKS = {"direct": 0.995, "cautious": 0.9}
-"""How far towards the nearest bound a step may go, by the way of solving; one is tried after the other."""
+STEP_BACKS = (0.995, 0.9)
+"""How far towards the nearest bound a step may go: the second is tried where the first does not lead to the optimum."""
 VIOLATED = 1e-9
 """A margin counts as smaller than another one if it is so by more than this share of the largest margin."""
 
@@ -102,7 +102,7 @@ def _over_some(
     pairs = programme.pairs.some(active)
     part, columns = programme.over(pairs), PairColumns(np.ascontiguousarray(entries[:, active]))
     found, gap = Candidate(np.zeros(0), np.zeros(0)), np.inf
-    for step_back in STEP_BACKS.values():
+    for step_back in STEP_BACKS:
         other, its_gap = interior_optimum(columns, part, aim, step_back)
         if its_gap < gap:
             found, gap = other, its_gap
