@@ -50,7 +50,7 @@ class VectorEnsemble(Ensemble):
             return scores + intercept
         if not weights.any():
             return scores + self.baseline
-        return np.round((scores + intercept) / self._total(weights), DIGITS)
+        return np.clip(np.round((scores + intercept) / self._total(weights), DIGITS), -1.0, 1.0)
 
     def _tree(self, j: int) -> Tree:
         tree = self.learners[j]
