@@ -21,7 +21,6 @@ from dualboost.formulations.numbers import NUMBER_LOSSES
 from ..number_programmes import optimum
 from ..thoroughness import every, how_many
 
-
 KINKED = ("absolute", "quantile", "epsilon_insensitive")
 
 
