@@ -94,12 +94,17 @@ def test_numbers_with_fractions_are_refused(objects):
         fitted(X[:, 0].astype(object) if objects else X[:, 0])
 
 
-@pytest.mark.parametrize("y", [np.arange(N), np.array([f"u{k}" for k in range(N)]), np.arange(N) % 31], ids=str)
+@pytest.mark.parametrize(
+    "y",
+    [np.arange(N), np.array([f"u{k}" for k in range(N)]), np.arange(N) % 31],
+    ids=["numbers", "words", "hardly one twice"],
+)
 def test_a_column_of_identifiers_is_warned_of(y):
     n_classes = len(set(y.tolist()))
     with pytest.warns(DataWarning, match=f"y has {n_classes} classes in 60 rows.*identifier") as caught:
         DualBoostClassifier(max_depth=2, max_trees=2).fit(X, y)
-    assert caught[0].filename == __file__
+    ours = [one for one in caught if issubclass(one.category, DataWarning)]  # scikit-learn may have a warning too
+    assert ours[0].filename == __file__
 
 
 def test_many_classes_of_few_rows_are_not():
