@@ -1,4 +1,7 @@
-"""The operator that leaves outputs as they are: rows of A are rows of the data, and margins are scores."""
+"""The operator that leaves outputs as they are: rows of A are rows of the data, and margins are scores.
+
+An operator with one row of A for each row of the data has only to say what differs.
+"""
 
 from __future__ import annotations
 

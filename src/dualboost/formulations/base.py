@@ -17,6 +17,9 @@ from ..errors import InvalidParameterError, UnsupportedFormulationError
 from .programme import Programme
 from .softmax import SoftmaxProgramme
 
+LARGEST_C = 1e15
+"""The largest C beside a ridge: beyond it the ridge is lost in the rounding errors of the loss."""
+
 
 @dataclass
 class Formulation(ParameterObject, ABC):

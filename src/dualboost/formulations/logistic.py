@@ -9,7 +9,7 @@ import numpy as np
 
 from .._typing import Vector
 from ..algebra.rows import Rows
-from .base import Formulation
+from .base import LARGEST_C, Formulation
 from .programme import Programme
 from .softmax import SoftmaxProgramme
 from .terms import LogisticTerm
@@ -21,8 +21,6 @@ GROWING_RIDGES = (5.0, 20.0, 100.0)
 """The ridges, likewise, that trees are grown with: the one that is nearer to the ridge asked for."""
 LEAST_ROWS = 100
 """With fewer distinct rows the default is that of so many, as these may stand for many rows each."""
-LARGEST_C = 1e15
-"""Beyond this the ridge is lost in the rounding errors of the loss."""
 LARGEST_RIDGE, SMALLEST_RIDGE = 300.0, 1.0
 """The ends of the grid, as ridges where the loss is a sum over the rows."""
 

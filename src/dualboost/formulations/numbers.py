@@ -29,7 +29,7 @@ from sklearn.metrics import make_scorer, mean_pinball_loss
 from .._typing import Vector
 from ..algebra.rows import Rows
 from ..errors import InvalidParameterError
-from .base import Formulation
+from .base import LARGEST_C, Formulation
 from .programme import Programme
 from .terms import LinearTerm, PoissonTerm, QuadraticTerm, RowTerm
 from .weight_sets import Cone
@@ -60,6 +60,7 @@ class RowLoss(NamedTuple):
 class NumberLoss(Formulation):
     """A loss for numbers: a subclass states its box and its term."""
 
+    meaning_of_C: ClassVar[str] = "the price of the mean loss, above 0 (default: distinct rows / 20)"
     objective_sign: ClassVar[int] = 1
     corrects: ClassVar[str] = "leaves"
     has_intercept: ClassVar[bool] = True
@@ -88,6 +89,9 @@ class NumberLoss(Formulation):
         """The number of distinct rows."""
         return float(rows.n_data)
 
+    def C_bounds(self, n_samples: float) -> tuple[float, float]:
+        return 0.0, LARGEST_C
+
     def default_C(self, n_samples: float) -> float:
         return max(n_samples, LEAST_ROWS) / DEFAULT_RIDGE
 
@@ -107,7 +111,6 @@ class SquaredLoss(NumberLoss):
     name: ClassVar[str] = "squared"
     title: ClassVar[str] = "Squared loss"
     optimises: ClassVar[str] = "half the squared error plus half the squared norm of all leaf values"
-    meaning_of_C: ClassVar[str] = "the price of the mean loss, above 0 (default: distinct rows / 20)"
     use: ClassVar[str] = "The default: means."
     scorer: ClassVar[Any] = "neg_mean_squared_error"
 
@@ -128,7 +131,6 @@ class HuberLoss(NumberLoss):
     name: ClassVar[str] = "huber"
     title: ClassVar[str] = "Huber loss"
     optimises: ClassVar[str] = "the squared error of small errors, the absolute error of large ones, plus a ridge"
-    meaning_of_C: ClassVar[str] = "the price of the mean loss, above 0 (default: distinct rows / 20)"
     use: ClassVar[str] = "Means, with outliers in y."
 
     def __post_init__(self) -> None:
@@ -153,7 +155,6 @@ class QuantileLoss(NumberLoss):
     name: ClassVar[str] = "quantile"
     title: ClassVar[str] = "Quantile loss"
     optimises: ClassVar[str] = "the pinball loss plus half the squared norm of all leaf values"
-    meaning_of_C: ClassVar[str] = "the price of the mean loss, above 0 (default: distinct rows / 20)"
     use: ClassVar[str] = "Medians and other quantiles."
 
     def __post_init__(self) -> None:
@@ -179,7 +180,6 @@ class PoissonLoss(NumberLoss):
     name: ClassVar[str] = "poisson"
     title: ClassVar[str] = "Poisson loss"
     optimises: ClassVar[str] = "the deviance of counts plus half the squared norm of all leaf values"
-    meaning_of_C: ClassVar[str] = "the price of the mean loss, above 0 (default: distinct rows / 20)"
     use: ClassVar[str] = "Counts and rates, which are never negative."
     link: ClassVar[str] = "log"
     scorer: ClassVar[Any] = "neg_mean_poisson_deviance"
@@ -195,7 +195,6 @@ class AbsoluteLoss(NumberLoss):
     name: ClassVar[str] = "absolute"
     title: ClassVar[str] = "Absolute loss"
     optimises: ClassVar[str] = "the absolute error plus half the squared norm of all leaf values"
-    meaning_of_C: ClassVar[str] = "the price of the mean loss, above 0 (default: distinct rows / 20)"
     use: ClassVar[str] = "Medians: the mean absolute error."
 
     def row_loss(self, y: Vector, prices: Vector) -> RowLoss:
@@ -214,7 +213,6 @@ class TubeLoss(NumberLoss):
     name: ClassVar[str] = "epsilon_insensitive"
     title: ClassVar[str] = "Epsilon-insensitive loss"
     optimises: ClassVar[str] = "the absolute error beyond epsilon plus half the squared norm of all leaf values"
-    meaning_of_C: ClassVar[str] = "the price of the mean loss, above 0 (default: distinct rows / 20)"
     use: ClassVar[str] = "Errors up to a known size do not matter."
     link: ClassVar[str] = "tube"
 

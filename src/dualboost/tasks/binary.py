@@ -14,6 +14,7 @@ from sklearn.utils.multiclass import type_of_target
 
 from .._typing import Integers, Matrix, Vector
 from ..algebra.columns import Columns
+from ..algebra.outputs import OutputsThemselves
 from ..algebra.rows import Rows
 from ..errors import InvalidDataError
 from ..formulations.base import Formulation
@@ -27,7 +28,7 @@ TIE = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
-class Signs:
+class Signs(OutputsThemselves):
     """T for two classes: multiplication by the targets."""
 
     targets: Vector
@@ -38,23 +39,11 @@ class Signs:
     def adjoint(self, u: Vector) -> Vector:
         return self.targets * u
 
-    def curvature(self, of_margins: Vector) -> Vector:
-        return of_margins
-
     def intercepts(self) -> Matrix:
         return self.targets[None, :]
 
     def scores(self, margins: Vector) -> Vector:
         return self.targets * margins
-
-    def rows_of_A(self, rows: Rows) -> Rows:
-        return rows
-
-    def divided(self, u: Vector) -> Vector:
-        return u
-
-    def duals_of_rows(self, u: Vector) -> Vector:
-        return u
 
     def programme(self, formulation: Formulation, columns: Columns, rows: Rows, n_columns: int) -> Programme:
         return formulation.programme_over(columns, n_columns)

@@ -94,11 +94,7 @@ def thin(
     adapter = adapter_for(model)
     if adapter.task.n_outputs > 1 and name != REFIT:
         raise _needs_two_classes(adapter, {"method": method, "formulation": formulation, "C": C, "epsilon": epsilon})
-    if max_trees is not None and max_trees < adapter.trees_per_member:
-        raise InvalidParameterError(
-            f"max_trees={max_trees!r} is less than one round of this model, which has {adapter.trees_per_member} "
-            "trees, one for each class; rounds are kept or dropped whole."
-        )
+    _require_a_round(max_trees, adapter)
     rows, validation = read_rows(adapter, X, y, sample_weight), read_validation(adapter, validation_data)
     if name == REFIT and (obstacle := _obstacle(adapter, rows)):
         if adapter.task.n_outputs > 1:
@@ -120,6 +116,14 @@ def thin(
             else:
                 chosen = thinning.along_path(_trials(adapter, rows, others, random_state))
     return make_result(adapter, model, (X, y), chosen, rows, judge.name)
+
+
+def _require_a_round(max_trees: int | None, adapter: Adapter) -> None:
+    if max_trees is not None and max_trees < adapter.trees_per_member:
+        raise InvalidParameterError(
+            f"max_trees={max_trees!r} is less than one round of this model, which has {adapter.trees_per_member} "
+            "trees, one for each class; rounds are kept or dropped whole."
+        )
 
 
 def _method_for(method: str | None, is_about_weights: bool) -> str:
