@@ -1,10 +1,10 @@
 """Time every formulation against LightGBM, XGBoost and AdaBoost: one table, ratios first, all in one run.
 
-    python benchmarks/bench.py [--data FOLDER] [--quick] [--repeats N] [--out out/bench]
+    python benchmarks/bench.py [--data FOLDER] [--quick] [--numbers] [--repeats N] [--out out/bench]
 
 FOLDER (or the environment variable DUALBOOST_DATA) holds ``<name>.csv.gz`` files with a last column ``target`` of two
 classes; without it the generated data sets remain. 100 trees for every method; one thread, and on the binary set two as
-well, the same for every method of a row.
+well, the same for every method of a row. Numbers have a table of their own, with 40 trees of depth 3.
 """
 
 from __future__ import annotations
@@ -40,6 +40,7 @@ from bench_fits import (
     SEARCH,
     SINGLE,
     XGBOOST,
+    Cell,
     Memory,
     Task,
     colboost_task,
@@ -54,6 +55,7 @@ from bench_fits import (
     time_fits,
     time_predictions,
 )
+from bench_numbers import MOST_TIMES, NUMBERS, SQUARED, number_lines, number_tasks
 from bench_plot import draw_growth, log_slope
 
 import dualboost
@@ -95,6 +97,7 @@ def make_tasks(folder: Path | None, quick: bool) -> list[Task]:
         for threads in THREADS
     ]
     tasks += [Task(data, 1, ours(names, 1) | _rivals_for_growth(data, quick)) for data in numeric]
+    tasks += number_tasks(quick, THREADS)
     return [*tasks, search_task(binary, names[:1] if quick else names), *filter(None, [colboost_task()])]
 
 
@@ -103,9 +106,14 @@ def _rivals_for_growth(data: DataSet, quick: bool) -> dict[str, object]:
 
 
 def run(folder: Path | None, quick: bool, repeats: int) -> pd.DataFrame:
-    """One row a cell, with its ratio to LightGBM's time where that was measured."""
+    """Every fit and prediction."""
     cells = time_fits(make_tasks(folder, quick), repeats)
     cells += time_predictions(QUICK_FORMULATIONS if quick else STUDIED, (1, 5), repeats)
+    return with_ratios(cells)
+
+
+def with_ratios(cells: list[Cell]) -> pd.DataFrame:
+    """One row a cell, with its ratio to LightGBM's time where that was measured."""
     table = pd.DataFrame([asdict(cell) for cell in cells])
     keys = ["kind", "dataset", "depth", "threads"]
     baseline = table[table.method == LIGHTGBM].set_index(keys).seconds
@@ -122,6 +130,7 @@ def checks(table: pd.DataFrame, memory: Memory | None) -> Iterator[Check]:
     yield from _ratio_checks(fits[fits.group == BINARY], 6)
     largest = fits[fits.rows == LARGEST]
     yield from _ratio_checks(largest, 10) or [Check(f"{LARGEST:,} rows / LightGBM's", None, 10)]
+    yield from number_checks(table)
     yield _memory_check(memory)
     growth = fits[(fits.group == NUMERIC) & (fits.method == "nm")]
     slope = log_slope(growth.rows, growth.seconds)
@@ -133,6 +142,12 @@ def checks(table: pd.DataFrame, memory: Memory | None) -> Iterator[Check]:
         yield Check(f"{SEARCH}({name!r}, Cs=10) / one fit with the C it chooses", ratio, 3)
     gaps = table[table.trees.notna()].gap
     yield Check(f"largest gap of {len(gaps)} models", gaps.max(skipna=False), 1e-6)
+
+
+def number_checks(table: pd.DataFrame) -> list[Check]:
+    """Of the largest set: small ones take a fraction of a second, which their number of trees decides."""
+    largest = table[(table.kind == NUMBERS) & (table.method == SQUARED) & (table.rows == LARGEST)]
+    return _ratio_checks(largest, MOST_TIMES) or [Check(f"{LARGEST:,} rows, numbers / LightGBM's", None, MOST_TIMES)]
 
 
 def _memory_check(memory: Memory | None) -> Check:
@@ -185,6 +200,11 @@ def _figure(ratios: pd.DataFrame, key: tuple[object, ...], column: str) -> str:
     return "-" if np.isnan(value) else f"{value:.2f}"
 
 
+def print_numbers(table: pd.DataFrame) -> None:
+    for line in number_lines(table):
+        print(line)
+
+
 def print_references(table: pd.DataFrame) -> None:
     """How much longer the reference masters take than a default fit, over the small data sets."""
     fits = table[(table.kind == "fit") & (table.rows <= MOST_ROWS_REFERENCE)]
@@ -214,6 +234,7 @@ def parse_arguments() -> argparse.Namespace:
         "--data", default=os.environ.get("DUALBOOST_DATA"), metavar="FOLDER", help="<name>.csv.gz files"
     )
     parser.add_argument("--quick", action="store_true", help="smaller and fewer data sets, within two minutes")
+    parser.add_argument("--numbers", action="store_true", help="numbers only, five minutes; nothing is written")
     parser.add_argument("--repeats", type=int, metavar="N", help="fits of which the median counts (3; quick: 1)")
     parser.add_argument("--out", type=Path, default=Path("out/bench"), help="folder for fits.csv and the picture")
     parser.add_argument("--memory-probe", action="store_true", help=argparse.SUPPRESS)
@@ -232,6 +253,9 @@ def main() -> int:
         return 0
     warnings.filterwarnings("ignore", message="X does not have valid feature names", category=UserWarning)
     repeats = arguments.repeats or (1 if arguments.quick else 3)
+    if arguments.numbers:
+        print_numbers(with_ratios(time_fits(number_tasks(arguments.quick, THREADS), repeats)))
+        return 0
     memory = None if arguments.quick else measure_memory()
     if not arguments.data:
         print("no folder of data sets: generated ones only; give --data FOLDER or set DUALBOOST_DATA")
@@ -253,6 +277,7 @@ def report(table: pd.DataFrame, memory: Memory | None, repeats: int) -> None:
     for check in checks(table, memory):
         print(check)
     print_fits(table)
+    print_numbers(table)
     print_references(table)
     print_colboost(table)
 

@@ -97,7 +97,7 @@ def run(arguments: argparse.Namespace, path: Path) -> None:
     parallel = Parallel(n_jobs=arguments.jobs, return_as="generator_unordered")
     results = parallel(delayed(compute)(arguments.data, unit, sizes) for unit, sizes in units)
     with path.open("a+") as file, tqdm(total=len(units), unit="fit", disable=None) as bar:
-        _end_line(file)
+        end_line(file)
         for records in results:
             file.write("".join(json.dumps(record) + "\n" for record in records))
             file.flush()
@@ -105,7 +105,7 @@ def run(arguments: argparse.Namespace, path: Path) -> None:
             bar.update()
 
 
-def _end_line(file: Any) -> None:
+def end_line(file: Any) -> None:
     """Drop a last line that a stop cut short."""
     file.seek(0)
     text = file.read()
@@ -119,11 +119,11 @@ def parse_arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     add = parser.add_argument
     add("--data", type=Path, default=os.environ.get("DUALBOOST_DATA"), metavar="FOLDER", help="<name>.csv.gz files")
-    add("--names", type=_words, help="data sets (those of the paper that are there, or all)")
-    add("--depths", type=_numbers, help="several classes 3,4,5; else 1,2,3,5")
-    add("--sizes", type=_numbers, help="5,10,20,40,100 trees or rounds; numbers also 30; several classes ours 10,20,40")
+    add("--names", type=words, help="data sets (those of the paper that are there, or all)")
+    add("--depths", type=numbers, help="several classes 3,4,5; else 1,2,3,5")
+    add("--sizes", type=numbers, help="5,10,20,40,100 trees or rounds; numbers also 30; several classes ours 10,20,40")
     add("--splits", type=int, default=N_SPLITS, help="splits, seeded 0, 1, ... (5)")
-    add("--methods", type=_words, help=f"of {', '.join(ALL_METHODS)}")
+    add("--methods", type=words, help=f"of {', '.join(ALL_METHODS)}")
     add("--rows", type=int, default=MOST_ROWS, help="training rows at most (4000)")
     add("--jobs", type=int, default=1, help="processes, one thread each (1)")
     add("--out", type=Path, default=Path("out/equal_trees"), help="folder of the results, tables and pictures")
@@ -149,11 +149,11 @@ def check(parser: argparse.ArgumentParser, arguments: argparse.Namespace) -> Non
         parser.error(f"--data {arguments.data}: no file {', '.join(name + SUFFIX for name in missing)}")
 
 
-def _words(text: str) -> list[str]:
+def words(text: str) -> list[str]:
     return text.split(",")
 
 
-def _numbers(text: str) -> list[int]:
+def numbers(text: str) -> list[int]:
     return sorted({int(word) for word in text.split(",")})
 
 

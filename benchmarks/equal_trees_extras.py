@@ -4,7 +4,7 @@ Regularized greedy forest (``rgf_python``) may spend the leaves that all full tr
 number of trees. FIGS (``imodels``) may spend them in that number of trees, at any depth, since trees come out deeper
 or shallower than the ``max_depth`` it takes; it chooses the share of the splits to use. EBM (``interpret-core``) has
 one round of boosting over all features for each tree, and pairs of features from depth 2; its leaves are the pieces of
-its tables. As for the others, six candidates are compared on the folds. They are for two classes only.
+its tables. As for the others, six candidates are compared on the folds. They are for two classes and for numbers.
 """
 
 from __future__ import annotations
@@ -18,20 +18,36 @@ from collections.abc import Sequence
 from functools import partial
 from importlib import import_module
 from importlib.util import find_spec
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from equal_trees_data import Split
-from equal_trees_methods import RATES, Outcome, Run, log_loss
+from equal_trees_methods import RATES, Loss, Outcome, Run, log_loss
 
 PAIRS = "3x"
 """Pairs of features for EBM: three times as many as features."""
+
+
+class Purpose(NamedTuple):
+    """What the libraries' estimators for a task end in, the method that has their answers, and the loss of these."""
+
+    ending: str
+    answers: str
+    loss: Loss
 
 
 class Extra(ABC):
     """A model that is made anew for each number of trees."""
 
     candidates: tuple[float, ...] = RATES
+
+    def __init__(self, module: str, name: str, purpose: Purpose) -> None:
+        self._module, self._name, self.purpose = module, name + purpose.ending, purpose
+
+    @property
+    def estimator(self) -> Any:
+        """The library's class, loaded when it is needed."""
+        return getattr(import_module(self._module), self._name)
 
     @abstractmethod
     def make(self, depth: int, n_trees: int, candidate: float, seed: int) -> Any: ...
@@ -46,7 +62,7 @@ class GreedyForest(Extra):
 
     def make(self, depth: int, n_trees: int, candidate: float, seed: int) -> Any:
         n_leaves = n_trees * 2**depth
-        return import_module("rgf.sklearn").RGFClassifier(max_leaf=n_leaves, test_interval=n_leaves, l2=candidate)
+        return self.estimator(max_leaf=n_leaves, test_interval=n_leaves, l2=candidate)
 
     def size(self, model: Any) -> tuple[int, int]:
         text = io.StringIO()
@@ -60,7 +76,7 @@ class GreedySums(Extra):
 
     def make(self, depth: int, n_trees: int, candidate: float, seed: int) -> Any:
         n_splits = max(1, round(candidate * n_trees * (2**depth - 1)))
-        return import_module("imodels").FIGSClassifier(max_rules=n_splits, max_trees=n_trees, random_state=seed)
+        return self.estimator(max_rules=n_splits, max_trees=n_trees, random_state=seed)
 
     def size(self, model: Any) -> tuple[int, int]:
         return len(model.trees_), sum(_leaves_below(root) for root in model.trees_)
@@ -71,8 +87,7 @@ class AdditiveTables(Extra):
         # A single bag learns from all rows, without rows held out to stop early.
         whole = {"outer_bags": 1, "validation_size": 0, "early_stopping_rounds": 0, "n_jobs": 1, "random_state": seed}
         pairs = 0 if depth == 1 else PAIRS
-        make = import_module("interpret.glassbox").ExplainableBoostingClassifier
-        return make(max_rounds=n_trees, learning_rate=candidate, interactions=pairs, **whole)
+        return self.estimator(max_rounds=n_trees, learning_rate=candidate, interactions=pairs, **whole)
 
     def size(self, model: Any) -> tuple[int, int]:
         return int(np.sum(model.best_iteration_)), sum(_pieces(np.asarray(table)) for table in model.term_scores_)
@@ -96,15 +111,19 @@ def _outcome(extra: Extra, split: Split, depth: int, size: int) -> Outcome:
     losses = [_mean_loss(extra, split, depth, size, candidate) for candidate in extra.candidates]
     best = extra.candidates[int(np.argmin(losses))]
     model, seconds = _fitted(extra, split.X, split.y, (depth, size, best, split.seed))
-    return Outcome(model.predict_proba(_known(split.X_test)), *extra.size(model), best, seconds)
+    return Outcome(_answers(extra, model, split.X_test), *extra.size(model), best, seconds)
 
 
 def _mean_loss(extra: Extra, split: Split, depth: int, size: int, candidate: float) -> float:
     losses = []
     for train, held_out in split.folds:
         model, _ = _fitted(extra, split.X[train], split.y[train], (depth, size, candidate, split.seed))
-        losses.append(log_loss(split.y[held_out], model.predict_proba(_known(split.X[held_out]))))
+        losses.append(extra.purpose.loss(split.y[held_out], _answers(extra, model, split.X[held_out])))
     return float(np.mean(losses))
+
+
+def _answers(extra: Extra, model: Any, X: np.ndarray) -> np.ndarray:
+    return np.asarray(getattr(model, extra.purpose.answers)(_known(X)))
 
 
 def _fitted(extra: Extra, X: np.ndarray, y: np.ndarray, options: tuple[int, int, float, int]) -> tuple[Any, float]:
@@ -119,11 +138,20 @@ def _known(X: np.ndarray) -> np.ndarray:
     return np.where(np.isnan(X), -1e6, X)
 
 
-LIBRARIES: dict[str, tuple[str, Extra]] = {
-    "rgf": ("rgf", GreedyForest()),
-    "ebm": ("interpret", AdditiveTables()),
-    "figs": ("imodels", GreedySums()),
+LIBRARIES: dict[str, tuple[type[Extra], str, str]] = {
+    "rgf": (GreedyForest, "rgf.sklearn", "RGF"),
+    "ebm": (AdditiveTables, "interpret.glassbox", "ExplainableBoosting"),
+    "figs": (GreedySums, "imodels", "FIGS"),
 }
-EXTRAS: dict[str, Run] = {
-    name: partial(run_extra, extra) for name, (library, extra) in LIBRARIES.items() if find_spec(library)
-}
+
+
+def extras(purpose: Purpose) -> dict[str, Run]:
+    """The methods whose libraries are installed."""
+    return {
+        method: partial(run_extra, kind(module, name, purpose))
+        for method, (kind, module, name) in LIBRARIES.items()
+        if find_spec(module.partition(".")[0])
+    }
+
+
+EXTRAS = extras(Purpose("Classifier", "predict_proba", log_loss))

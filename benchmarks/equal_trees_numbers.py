@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from equal_trees_data import Split
+from equal_trees_extras import Purpose, extras
 from equal_trees_methods import Histogram, LightGBM, Ours, Rival, XGBoost, methods
 from sklearn.ensemble import HistGradientBoostingRegressor
 
@@ -44,3 +45,4 @@ def figures(split: Split, answers: np.ndarray) -> dict[str, float]:
 REGRESSOR = Ours(DualBoostRegressorCV, "neg_mean_squared_error", DualBoostRegressorCV.predict)
 RIVALS: dict[str, type[Rival]] = {"xgboost": XGBoostNumbers, "lightgbm": LightGBMNumbers, "hist": HistogramNumbers}
 METHODS = methods(REGRESSOR, RIVALS, squared_error)
+EXTRAS = extras(Purpose("Regressor", "predict", squared_error))

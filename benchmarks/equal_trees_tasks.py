@@ -49,7 +49,9 @@ _TREES = (5, 10, 20, 40, 100)
 _TREES_FOR_NUMBERS = (5, 10, 20, 30, 40, 100)
 TWO_CLASSES = Task("two classes", METHODS | EXTRAS, (1, 2, 3, 5), _TREES, _TREES, figures_of_two_classes)
 SEVERAL_CLASSES = Task("several classes", METHODS, (3, 4, 5), (10, 20, 40), _TREES, figures_of_classes)
-NUMBERS = Task("numbers", numbers.METHODS, (1, 2, 3, 5), _TREES_FOR_NUMBERS, _TREES_FOR_NUMBERS, numbers.figures)
+NUMBERS = Task(
+    "numbers", numbers.METHODS | numbers.EXTRAS, (1, 2, 3, 5), _TREES_FOR_NUMBERS, _TREES_FOR_NUMBERS, numbers.figures
+)
 
 
 def task_of(folder: Path, name: str) -> Task:

@@ -18,6 +18,8 @@ PICTURES = {
     "plot_2_duals.py": {1: "idea_duals.png", 2: "idea_pricing.png"},
     "plot_3_tuning.py": {1: "tuning.png"},
     "plot_5_certificates.py": {1: "certificates.png"},
+    "plot_7_intervals.py": {1: "intervals.png"},
+    "plot_8_effects.py": {1: "effects.png"},
 }
 """By example and number of the figure: the file."""
 

@@ -15,6 +15,18 @@ LOSSES = {
 }
 
 
+def ordered_quantiles(A, y, prices, levels):
+    """The least sum of the pinball losses of all levels over values with a ridge, where no row's quantiles cross."""
+    values, intercepts = cp.Variable((A.shape[1], len(levels))), cp.Variable((1, len(levels)))
+    scores = A @ values + np.ones((len(A), 1)) @ intercepts
+    losses = [
+        prices @ cp.maximum(level * (y - scores[:, k]), (level - 1) * (y - scores[:, k]))
+        for k, level in enumerate(levels)
+    ]
+    objective = cp.Minimize(0.5 * cp.sum_squares(values) + sum(losses))
+    return _solve(objective, [cp.diff(scores, axis=1) >= 0], scales=(1.0, 10.0, 0.1))
+
+
 def optimum(A, y, prices, loss, over_leaves):
     """The least objective over values with a ridge, or over weights with a price, and a free intercept."""
     w, intercept = cp.Variable(A.shape[1]), cp.Variable()

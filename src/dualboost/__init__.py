@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from .estimators.classifier_cv import DualBoostClassifierCV
     from .estimators.regressor import DualBoostRegressor
     from .estimators.regressor_cv import DualBoostRegressorCV
-    from .export import to_lightgbm
+    from .export import to_c, to_lightgbm, to_onnx, to_sql
     from .formulations import (
         CGBoost,
         ConvexBoost,
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
         NuLPBoost,
         QRLPBoost,
         QuantileLoss,
+        QuantilesLoss,
         SoftBoost,
         SpatialLPBoost,
         TotalBoost,
@@ -51,7 +52,10 @@ _HOMES = {
     "SolverOptions": "masters.options",
     "load_model": "loading",
     "thin": "thinning",
+    "to_c": "export",
     "to_lightgbm": "export",
+    "to_onnx": "export",
+    "to_sql": "export",
 }
 """The modules of public names outside ``formulations``; a name is imported when it is first used."""
 
@@ -79,6 +83,7 @@ __all__ = [
     "OptimalLearner",
     "QRLPBoost",
     "QuantileLoss",
+    "QuantilesLoss",
     "SoftBoost",
     "SolverOptions",
     "SpatialLPBoost",
@@ -87,7 +92,10 @@ __all__ = [
     "__version__",
     "load_model",
     "thin",
+    "to_c",
     "to_lightgbm",
+    "to_onnx",
+    "to_sql",
 ]
 
 _ROOMS = ("datasets", "errors", "formulations", "plots")

@@ -44,6 +44,11 @@ def require_seed(value: Any) -> None:
         raise InvalidParameterError(f"random_state={value!r} cannot seed a generator: {error}") from error
 
 
+def seed_of(random_state: Any) -> int:
+    """A seed drawn from ``random_state``; always the same one for None, so that fits that draw rows can be repeated."""
+    return 0 if random_state is None else int(check_random_state(random_state).randint(2**31 - 1))
+
+
 def require_fraction(name: str, value: Any, or_none: bool = True) -> float:
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, Real) or not 0 < float(value) < 1:
         alternative = ", or None" if or_none else ""

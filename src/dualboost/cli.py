@@ -11,6 +11,10 @@ import warnings
 from importlib.util import find_spec
 from typing import Any
 
+from .extras import how_to_install
+
+NEEDED = ("click", "pandas", "pyarrow", "tqdm")
+"""The packages of the command line."""
 _shown: set[str] = set()
 """The warnings already printed, so that each is printed only once."""
 
@@ -33,7 +37,7 @@ def main() -> None:
 def _run() -> None:
     for name in ("click", "pandas"):
         if find_spec(name) is None:
-            sys.exit(f"dualboost: the command line needs the package {name}: pip install 'dualboost[cli]'.")
+            sys.exit(f"dualboost: the command line needs the package {name}: {how_to_install(*NEEDED)}.")
     import click
 
     from .commands import dualboost

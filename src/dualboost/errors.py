@@ -4,6 +4,10 @@ Errors also derive from the built-in type that scikit-learn users expect (``Valu
 ``ImportError`` for a missing extra), so existing ``except`` clauses keep working.
 """
 
+import sys
+import warnings
+from types import FrameType
+
 from sklearn.exceptions import NotFittedError
 
 
@@ -35,6 +39,10 @@ class ModelFormatError(DualBoostError, ValueError):
     """A file is not a model file of dualboost, or is damaged."""
 
 
+class GrowingError(DualBoostError, RuntimeError):
+    """LightGBM failed to grow a tree; a fit that has trees already ends with these, and a ``GrowerWarning``."""
+
+
 class UnfittedModelError(DualBoostError, NotFittedError):
     """A model has to be fitted first."""
 
@@ -55,6 +63,10 @@ class SolverWarning(DualBoostWarning):
     """No solver reached the requested accuracy; the best feasible ensemble is returned."""
 
 
+class GrowerWarning(DualBoostWarning):
+    """LightGBM failed to grow a further tree; the best ensemble so far is returned."""
+
+
 class ThinningWarning(DualBoostWarning):
     """No smaller ensemble is good enough, so that the model is returned unchanged, or the best of a given size."""
 
@@ -73,3 +85,12 @@ class DataWarning(DualBoostWarning):
 
 class MissingDependencyWarning(DualBoostWarning):
     """An optional feature is off because its dependency is not installed."""
+
+
+def warn_user(message: str, category: type[DualBoostWarning]) -> None:
+    """Warn, and point to the call by which the user came into this package."""
+    level, frame = 1, sys._getframe()
+    caller: FrameType | None = frame
+    while caller is not None and caller.f_globals.get("__name__", "").partition(".")[0] == "dualboost":
+        level, caller = level + 1, caller.f_back
+    warnings.warn(message, category, stacklevel=level)

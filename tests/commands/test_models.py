@@ -64,7 +64,7 @@ def test_classes_may_be_balanced(run, tables):
 def test_columns_may_be_dropped(run, tables):
     run(*FIT, "--drop", "side", "--drop", "a")
     assert list(load_model(tables / "model.json").feature_names_in_) == ["b", "c", "d"]
-    assert "no column 'z' to drop" in run(*FIT, "--drop", "z").stderr
+    assert "no column 'z' (--drop)" in run(*FIT, "--drop", "z").stderr
 
 
 @pytest.mark.parametrize("name", ["out.csv", "out.csv.gz", "out.parquet"])
@@ -147,7 +147,8 @@ def test_likely_mistakes_are_told(run, tables):
     done = run(*FIT)
     assert done.returncode == 0
     assert "column 'b' is text, as row 18 has 'oops'; its numbers become categories" in done.stderr
-    assert "column 'id' has 300 different values in 300 rows; leave it out with --drop?" in done.stderr
+    assert "column 'id' has 300 different values in 300 rows" in done.stderr
+    assert "leave it out with --drop" in done.stderr
 
 
 @pytest.mark.parametrize(

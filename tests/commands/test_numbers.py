@@ -2,12 +2,14 @@
 
 import json
 
+import lightgbm
 import numpy as np
 import pandas as pd
 import pytest
+import xgboost
 from sklearn.metrics import mean_absolute_error, r2_score, root_mean_squared_error
 
-from dualboost import DualBoostRegressorCV, HuberLoss, QuantileLoss, load_model
+from dualboost import DualBoostRegressor, DualBoostRegressorCV, HuberLoss, QuantileLoss, load_model
 
 from ..numbers_to_learn import amounts, counts
 
@@ -143,3 +145,26 @@ def test_show_trees_and_rules(run, model):
     assert "classes" not in found
     assert len(found["rules"]) == len(rules)
     assert f"{rules['weighted_vote'].max():+.4g} (" in trees
+
+
+@pytest.mark.parametrize("name", ["model.json", "boosted.json", "light.txt"])
+def test_thin_keeps_r2(name, run, tables):
+    names = [*"abcde"]
+    for table in ("train", "test"):  # models of other libraries take numbers only
+        pd.read_csv(tables / f"{table}.csv")[[*names, "y"]].to_csv(tables / f"{table}.csv", index=False)
+    X, y = (part := pd.read_csv(tables / "train.csv"))[names], part["y"]
+    if name == "model.json":
+        DualBoostRegressor(max_trees=12, max_depth=2).fit(X, y).save(tables / name)
+    elif name == "boosted.json":
+        xgboost.XGBRegressor(n_estimators=20, max_depth=2, n_jobs=1).fit(X, y).save_model(tables / name)
+    else:
+        light = lightgbm.LGBMRegressor(n_estimators=20, num_leaves=4, verbose=-1, n_jobs=1).fit(X, y)
+        light.booster_.save_model(tables / name)
+    asked = ("--target", "y", "--tolerance", "0.05", "--validation", "test.csv", "--json")
+    done = run("thin", name, "train.csv", *asked, "-o", f"small_{name}")
+    assert done.returncode == 0, done.stderr
+    figures = json.loads(done.stdout)
+    assert all(figure.isidentifier() for figure in figures)
+    assert figures["trees"]["after"] < figures["trees"]["before"]
+    assert figures["r2_validation"]["after"] >= figures["r2_validation"]["before"] - 0.05
+    assert run("thin", name, "train.csv", "--target", "z", "-o", "x" + name).returncode == 1

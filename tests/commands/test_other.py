@@ -12,6 +12,7 @@ import xgboost
 from dualboost import DualBoostClassifier, load_model
 from dualboost.datasets import make_ringnorm
 from dualboost.formulations import FORMULATIONS
+from dualboost.formulations.number_losses import NUMBER_LOSSES
 
 
 @pytest.fixture
@@ -114,10 +115,12 @@ def test_show_trees_and_rules(run, rings, tmp_path):
 
 def test_formulations_are_listed(run):
     listed = json.loads(run("formulations", "--json").stdout)
-    assert [row["name"] for row in listed] == list(FORMULATIONS)
+    assert [row["name"] for row in listed if row["option"] == "--formulation"] == list(FORMULATIONS)
+    assert [row["name"] for row in listed if row["option"] == "--loss"] == list(NUMBER_LOSSES)
     assert all(row["optimises"] and row["C"] and row["use"] for row in listed)
     text = run("formulations").stdout
-    assert all(one.title in text for one in FORMULATIONS.values())
+    assert all(one.title in text for one in [*FORMULATIONS.values(), *NUMBER_LOSSES.values()])
+    assert text.index("For classes") < text.index("For numbers (--loss)") < text.index("Squared loss")
 
 
 def test_help_lists_every_command_and_imports_none():

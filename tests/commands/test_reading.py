@@ -2,7 +2,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from dualboost.commands.reading import features_for, training_features
+from dualboost.commands.reading import features_for, numbers_for, numbers_of
 from dualboost.commands.targets import guessed_task, read_training, split_target
 from dualboost.data.table_files import read_table
 from dualboost.errors import DataWarning, InvalidDataError
@@ -17,15 +17,13 @@ def path(tmp_path):
     return file
 
 
-def test_text_and_booleans_become_categories(path):
-    features, labels = split_target(read_table(path), "y", path)
-    frame = training_features(features, path)
-    assert labels.tolist() == ["yes", "no", "yes"]
-    assert frame["age"].tolist()[:2] == [37.0, 52.5]
-    assert np.isnan(frame["age"].iloc[2])
-    assert frame["job"].cat.categories.tolist() == ["cook", "nurse"]
-    assert frame["job"].isna().tolist() == [False, True, False]
-    assert frame["ok"].cat.categories.tolist() == ["False", "True"]
+def test_a_training_table_is_read_whole(path):
+    features, labels, task, weights = read_training(path, "y")
+    assert (labels.tolist(), task, weights) == (["yes", "no", "yes"], "classification", None)
+    assert features.names == ["age", "job", "ok"]
+    assert [features.column(k).kind for k in range(3)] == ["numbers", "text", "numbers"]
+    assert features.column(1).entries == ["nurse", None, "cook"]
+    np.testing.assert_array_equal(features.column(2).numbers("here"), [1.0, 0.0, 1.0])
 
 
 def test_labels_must_be_there(path):
@@ -39,9 +37,9 @@ def test_labels_must_be_there(path):
 
 
 def test_two_labels_are_needed(path):
-    features, labels, task = read_training(path, "y", ["ok"])
+    features, labels, task, _ = read_training(path, "y", ["ok"])
     assert task == "classification"
-    assert list(features) == ["age", "job"]
+    assert features.names == ["age", "job"]
     assert labels.tolist() == ["yes", "no", "yes"]
     path.write_text("x,y\n1,1\n2,2\n3,1\n")
     assert read_training(path, "y")[1].tolist() == [1, 2, 1]
@@ -98,7 +96,7 @@ def test_the_task_is_guessed(target, task):
 
 def test_numbers_are_a_target(path):
     path.write_text("x,y\n1,1\n2,2.5\n3,-1e300\n")
-    _, y, task = read_training(path, "y")
+    _, y, task, _ = read_training(path, "y")
     assert (y.tolist(), task) == ([1.0, 2.5, -1e300], "regression")
     path.write_text("x,y\n1,1\n2,2\n3,1\n")
     assert read_training(path, "y", task="regression").target.tolist() == [1.0, 2.0, 1.0]
@@ -106,45 +104,60 @@ def test_numbers_are_a_target(path):
     with pytest.raises(InvalidDataError, match="column 'y' must hold numbers, for regression; row 2 has 'two'"):
         read_training(path, "y", task="regression")
     path.write_text("x,y\n1,1\n2,inf\n3,2\n")
-    with pytest.raises(InvalidDataError, match="column 'y' is infinite in row 2"):
+    with pytest.raises(InvalidDataError, match="column 'y' contains infinity in row 2"):
         read_training(path, "y")
 
 
-def test_infinite_numbers_and_times_are_told(path):
-    with pytest.raises(InvalidDataError, match="column 'a' is infinite in row 2"):
-        training_features(pd.DataFrame({"a": [1.0, np.inf]}), path)
-    with pytest.raises(InvalidDataError, match="column 'a' holds times"):
-        training_features(pd.DataFrame({"a": pd.to_datetime(["2020-01-01", None])}), path)
-
-
 def test_a_models_columns_are_found_by_name(path):
-    frame = features_for(["job", "age"], {"job": ["cook"]}, read_table(path, ["job"]), path)
-    assert list(frame) == ["job", "age"]
+    table = features_for(["job", "age"], read_table(path, ["job"]), path)
+    assert table.names == ["job", "age"]
     with pytest.raises(InvalidDataError, match="the model needs 'x', which the table does not have"):
-        features_for(["x", "age"], {}, read_table(path), path)
-    with pytest.raises(InvalidDataError, match="column 'ok' must hold numbers, as in training; row 1 has True"):
-        features_for(["ok"], {}, read_table(path), path)
+        features_for(["x", "age"], read_table(path), path)
+    np.testing.assert_array_equal(numbers_for(["ok", "age"], read_table(path), path)[:2], [[1.0, 37.0], [0.0, 52.5]])
     with pytest.raises(InvalidDataError, match="column 'job' must hold numbers, as in training; row 1 has 'nurse'"):
-        features_for(["job"], {}, read_table(path), path)
+        numbers_for(["job"], read_table(path), path)
+
+
+def test_the_word_among_numbers_is_told(path):
+    path.write_text("x,y\n1,1\n2,two\n3,1\n")
+    with pytest.raises(InvalidDataError, match="column 'y' must hold numbers, for this test; row 2 has 'two'"):
+        numbers_of(read_table(path)["y"], path, "for this test")
 
 
 def test_categories_that_look_like_numbers_stay_text(tmp_path):
     path = tmp_path / "data.csv"
     path.write_text("code\n01\n2\n")
-    assert features_for(["code"], {"code": ["01"]}, read_table(path, ["code"]), path)["code"].tolist() == ["01", "2"]
+    assert features_for(["code"], read_table(path, ["code"]), path).column(0).entries == ["01", "2"]
 
 
 @pytest.mark.parametrize("spelling", ["True,False", "TRUE,FALSE", "true,false"])
-def test_truth_values_are_known_again_in_every_spelling(spelling, tmp_path):
+def test_truth_values_are_numbers_in_every_spelling(spelling, tmp_path):
     path = tmp_path / "data.csv"
     yes, no = spelling.split(",")
     path.write_text(f"ok,y\n{yes},1\n{no},0\n,1\n")
-    categories = read_training(path, "y")[0]["ok"].cat.categories
-    column = features_for(["ok"], {"ok": categories}, read_table(path, ["ok"]), path)["ok"]
-    assert column.tolist()[:2] == ["True", "False"]
-    assert column.isna().tolist() == [False, False, True]
+    np.testing.assert_array_equal(read_training(path, "y").features.column(0).numbers("here"), [1.0, 0.0, np.nan])
+
+
+def test_columns_of_weights(path):
+    path.write_text("x,n,y\n1,2,a\n2,0,b\n3,1.5,a\n")
+    training = read_training(path, "y", weights="n")
+    assert training.features.names == ["x"]
+    assert training.weights.tolist() == [2.0, 0.0, 1.5]
+    path.write_text("x,n,y\n1,2,a\n2,-1,b\n3,,a\n")
+    with pytest.raises(InvalidDataError, match=r"column 'n' must hold a weight of at least 0 .* row 2 has -1"):
+        read_training(path, "y", weights="n")
+    with pytest.raises(InvalidDataError, match=r"no column 'N' \(--sample-weight\); did you mean 'n'\?"):
+        read_training(path, "y", weights="N")
+
+
+def test_numbers_may_be_declared_categories(path):
+    path.write_text("zip,y\n01,a\n02,b\n01,a\n")
+    column = read_training(path, "y", categorical=["zip"]).features.column(0)
+    assert (column.kind, column.entries) == ("categories", ["01", "02", "01"])
 
 
 def test_the_labels_cannot_be_dropped(path):
     with pytest.raises(InvalidDataError, match="--drop y: it is the column of the labels"):
         read_training(path, "y", ["y"])
+    with pytest.raises(InvalidDataError, match="--categorical y: it is the column of the labels"):
+        read_training(path, "y", categorical=["y"])

@@ -1,47 +1,113 @@
-"""What users may pass in, and how it reaches the learners."""
+"""From tables to the features that learners see."""
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from scipy import sparse
 
-from dualboost.data.features import FeatureEncoder, as_features, has_missing
-from dualboost.errors import InvalidDataError
+from dualboost.data.features import SMALLEST_CATEGORY, FeatureEncoder, as_features, has_missing, require_finite
+from dualboost.data.messages import Source
+from dualboost.data.tables import Table
+from dualboost.errors import DataWarning, InvalidDataError
+
+COLOURS = ["red", "blue", None, "red", "blue", "red", "blue", "red", "blue", "green"]
 
 
-def frame():
-    colours = pd.Categorical(["red", "blue", None, "red"], categories=["blue", "green", "red"])
-    return pd.DataFrame({"size": [1.0, 2.0, np.nan, 4.0], "colour": colours})
+def table(colours=COLOURS, **columns):
+    return Table(pd.DataFrame({"size": np.arange(float(len(colours))), "colour": colours} | columns))
 
 
-def test_categories_become_codes():
-    encoder = FeatureEncoder().fit(frame())
-    np.testing.assert_array_equal(encoder.transform(frame())["colour"], [2.0, 0.0, np.nan, 2.0])
-    assert list(encoder.categories) == [1]
+def encoder(colours=COLOURS, weights=None, **columns):
+    rows = table(colours, **columns)
+    return FeatureEncoder.fitted(rows, np.ones(len(colours)) if weights is None else np.asarray(weights, dtype=float))
 
 
-def test_codes_are_those_of_training_whatever_the_new_order():
-    encoder = FeatureEncoder().fit(frame())
-    new = pd.DataFrame({"size": [0.0, 0.0], "colour": pd.Categorical(["red", "black"])})
-    np.testing.assert_array_equal(encoder.transform(new)["colour"], [2.0, np.nan])
+def codes(colours, found):
+    return found.transform(table(colours))[:, 1].tolist()
 
 
-def test_the_frame_passed_in_is_left_alone():
-    data = frame()
-    FeatureEncoder().fit(data).transform(data)
-    pd.testing.assert_frame_equal(data, frame())
+def test_text_becomes_codes_in_order():
+    found = encoder()
+    assert {k: known.tolist() for k, known in found.categories.items()} == {1: ["blue", "red"]}
+    np.testing.assert_array_equal(codes(["red", "blue", None], found), [1.0, 0.0, np.nan])
 
 
-def test_text_columns_are_refused_by_name():
-    with pytest.raises(InvalidDataError, match=r"'name'.*category"):
-        FeatureEncoder().fit(pd.DataFrame({"name": ["a", "b"]}))
+def test_a_category_of_few_rows_or_none_is_a_gap():
+    np.testing.assert_array_equal(codes(["green", "violet", "red"], encoder()), [np.nan, np.nan, 1.0])
 
 
-def test_arrays_pass_through():
-    X = np.ones((2, 2))
-    encoder = FeatureEncoder().fit(X)
-    assert encoder.transform(X) is X
-    assert as_features(X) is X
+def test_weights_are_multiplicities_of_categories():
+    weights = np.where(np.arange(10) == 9, SMALLEST_CATEGORY, 1.0)
+    assert encoder(weights=weights).categories[1].tolist() == ["blue", "green", "red"]
+    assert encoder(weights=1e-3 * np.ones(10)).categories[1].tolist() == ["blue", "red"]
+    assert encoder(weights=np.array([1.0, 0, 1, 1, 0, 1, 1, 1, 0, 1])).categories[1].tolist() == ["red"]
+
+
+@given(st.lists(st.sampled_from("abcdef"), min_size=1, max_size=40), st.randoms())
+def test_repeated_rows_and_their_multiplicities_have_the_same_categories(entries, random):
+    counts = [random.randint(1, 3) for _ in entries]
+    repeated = [entry for entry, count in zip(entries, counts, strict=True) for _ in range(count)]
+    known = encoder(entries, counts).categories[1].tolist()
+    assert known == encoder(repeated).categories[1].tolist()
+    assert known == sorted(entry for entry in set(repeated) if repeated.count(entry) >= SMALLEST_CATEGORY)
+
+
+@pytest.mark.parametrize(
+    ("values", "kind"),
+    [([3, 1, 2], "int64"), ([0.5, -1.0], "float64"), ([True, False], "bool"), (["b", "a"], "O"), (["a", 1], "O")],
+    ids=str,
+)
+def test_categories_keep_their_type_and_are_in_order(values, kind):
+    entries = pd.Categorical(values * SMALLEST_CATEGORY, categories=values)
+    known = FeatureEncoder.fitted(Table(pd.DataFrame({"kind": entries})), np.ones(len(entries))).categories[0]
+    assert known.dtype == kind
+    assert known.tolist() == (sorted(values) if kind != "O" or "b" in values else [1, "a"])
+
+
+def test_numbers_that_were_text_in_training_are_known():
+    found = encoder(["1", "2"] * 5)
+    assert codes([1, 2], found) == codes(["1", "2"], found) == [0.0, 1.0]
+
+
+def test_a_column_of_text_without_an_entry_says_nothing():
+    rows = Table(pl.DataFrame({"z": pl.Series([None] * 5, dtype=pl.String)}))
+    found = FeatureEncoder.fitted(rows, np.ones(5))
+    assert found.categories[0].tolist() == []
+    assert np.isnan(found.transform(rows)).all()
+
+
+def test_the_table_passed_in_is_left_alone():
+    frame = pd.DataFrame({"colour": COLOURS})
+    FeatureEncoder.fitted(Table(frame), np.ones(10)).transform(Table(frame))
+    pd.testing.assert_frame_equal(frame, pd.DataFrame({"colour": COLOURS}))
+
+
+def test_types_of_no_use_are_refused_by_name():
+    with pytest.raises(
+        InvalidDataError, match=r"X: column 'z' is of type object: make numbers or text of it, or leave it out"
+    ):
+        encoder(z=[{}] * 10)
+
+
+def test_a_column_without_a_known_value_is_warned_of():
+    found = encoder()
+    with pytest.warns(DataWarning, match=r"column 'colour' has no value \(such as 'violet'\) that is a category"):
+        found.transform(table(["violet"] * 10))
+
+
+@pytest.mark.parametrize("names", [None, list("ab")])
+@pytest.mark.parametrize("bad", [np.inf, -np.inf])
+@pytest.mark.parametrize("make", [np.array, sparse.csr_matrix, sparse.csc_matrix])
+def test_infinite_numbers_are_told_by_column_and_row(make, bad, names):
+    X = np.array([[1.0, np.nan], [2.0, np.nan], [np.nan, bad], [bad, 0.0]])
+    require_finite(make(X[:2]), Source())
+    columns = {0: "0", 1: "1"} if names is None else {0: "'a'", 1: "'b'"}
+    expected = "|".join(f"column {columns[k]} contains infinity in row {row + 1}" for k, row in ((0, 3), (1, 2)))
+    with pytest.raises(InvalidDataError, match=rf"^data\.csv: ({expected})"):
+        require_finite(make(X), Source("data.csv", 1), names)
 
 
 def test_sparse_features_have_one_form():
@@ -49,6 +115,22 @@ def test_sparse_features_have_one_form():
     features = as_features(X)
     assert features.nnz == 1
     assert features.toarray()[0, 1] == 3.0
+    X = np.ones((2, 2))
+    assert as_features(X) is X
+
+
+def test_sparse_tables_stay_sparse():
+    X = sparse.random(20, 5, density=0.2, random_state=0, format="csr")
+    rows = Table(pd.DataFrame.sparse.from_spmatrix(X))
+    found = FeatureEncoder.fitted(rows, np.ones(20)).transform(rows)
+    assert sparse.issparse(found)
+    np.testing.assert_array_equal(found.toarray(), X.toarray())
+
+
+def test_polars_gaps_are_gaps():
+    rows = Table(pl.DataFrame({"size": [1.0, None, float("nan")], "ok": [True, None, False]}))
+    expected = [[1.0, 1.0], [np.nan, np.nan], [np.nan, 0.0]]
+    np.testing.assert_array_equal(FeatureEncoder.fitted(rows, np.ones(3)).transform(rows), expected)
 
 
 def test_features_with_missing_values():

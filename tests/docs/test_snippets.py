@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+import dualboost
 from dualboost import DualBoostClassifier
 from dualboost.datasets import make_twonorm
 from dualboost.formulations import FORMULATIONS
@@ -130,6 +131,13 @@ def test_every_page_is_in_a_table_of_contents():
             lines = (line for line in tree.splitlines() if line.strip() and not line.startswith(":"))
             listed |= {re.sub(r".*<(.*)>", r"\1", line) for line in lines}
     assert {page.stem for page in (ROOT / "docs").glob("*.md")} - {"index"} <= listed
+
+
+def test_every_public_name_is_in_the_reference():
+    page = (ROOT / "docs" / "api.md").read_text(encoding="utf-8").split()
+    public = [f"dualboost.{name}" for name in dualboost.__all__ if name != "__version__"]
+    public += [f"dualboost.plots.{name}" for name in dualboost.plots.__all__]
+    assert [name for name in public if name not in page] == []
 
 
 def test_the_mathematics_of_every_formulation_is_shown():

@@ -229,7 +229,7 @@ def test_explanations_and_rules_add_up_to_the_score():
     rules = clf.rules()
     assert len(rules) == clf.n_leaves_
     values = {(rule.tree, rule.leaf): rule.weighted_vote for rule in rules.itertuples()}
-    features = clf.fitted_.encoder.transform(X).to_numpy(dtype=float)
+    features = clf._features(X)
     found = sum(np.array([values[j, leaf] for leaf in tree.leaves(features)]) for j, tree in enumerate(clf.estimators_))
     np.testing.assert_allclose(found + clf.intercept_, scores, atol=1e-9)
     assert clf.feature_importances_.sum() == pytest.approx(1.0)

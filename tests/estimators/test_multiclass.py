@@ -141,8 +141,8 @@ def test_categories_and_missing_values():
         (["a"] * 6, None, "one class only"),
         ([0, 0, 1, 1, 2, 2], [1, 1, 1, 1, 0, 0], r"No row of class 2 .*sample_weight"),
         ([0.5, 1.5, 2.25, 3.0, 4.0, 5.0], None, r"0\.5.*no classes"),
-        ([0.0, 1.0, 2.0, np.nan, 1.0, 0.0], None, "labels are missing in 1 of 6 rows, row 3 first"),
-        (["a", "b", "c", None, "b", "a"], None, "labels are missing in 1 of 6 rows, row 3 first"),
+        ([0.0, 1.0, 2.0, np.nan, 1.0, 0.0], None, "is missing in 1 of 6 rows, row 3 first"),
+        (["a", "b", "c", None, "b", "a"], None, "is missing in 1 of 6 rows, row 3 first"),
     ],
 )
 def test_labels_that_cannot_be_learnt(y, weights, message):

@@ -15,8 +15,14 @@ from sklearn.model_selection import GridSearchCV, train_test_split
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from dualboost import DualBoostRegressor, DualBoostRegressorCV, HuberLoss, QuantileLoss
-from dualboost.errors import DegenerateEnsembleWarning, DualBoostWarning, InvalidDataError, InvalidParameterError
-from dualboost.formulations.numbers import NUMBER_LOSSES
+from dualboost.errors import (
+    DataWarning,
+    DegenerateEnsembleWarning,
+    DualBoostWarning,
+    InvalidDataError,
+    InvalidParameterError,
+)
+from dualboost.formulations.number_losses import NUMBER_LOSSES
 
 from ..number_programmes import optimum
 from ..thoroughness import every, how_many
@@ -35,7 +41,7 @@ def made(loss, **options):
 
 
 @pytest.mark.parametrize("corrects", ["leaves", "trees"])
-@pytest.mark.parametrize("loss", NUMBER_LOSSES)
+@pytest.mark.parametrize("loss", [name for name in NUMBER_LOSSES if name != "quantiles"])  # see test_quantiles.py
 def test_the_objective_is_that_of_cvxpy(loss, corrects):
     X, y = load_diabetes(return_X_y=True)
     X, y = X[:80], y[:80]
@@ -51,7 +57,7 @@ def test_the_objective_is_that_of_cvxpy(loss, corrects):
         A = np.column_stack([learner.vote(X) for learner in reg.estimators_])
     expected = optimum(A, targets, prices, loss, corrects == "leaves")
     assert reg.gap_ <= 1e-6
-    assert reg.objective_ == pytest.approx(expected, rel=2e-6)
+    assert reg.objective_ == pytest.approx(expected, rel=1e-6)
 
 
 def test_squared_loss_over_leaves_is_ridge_regression(diabetes):
@@ -73,22 +79,6 @@ def test_each_loss_predicts(loss, diabetes):
     assert reg.gap_ <= 1e-6
     assert mean_absolute_error(yt, reg.predict(Xt)) < 0.9 * mean_absolute_error(yt, np.full(len(yt), np.median(y)))
     np.testing.assert_allclose(list(reg.staged_predict(Xt))[-1], reg.predict(Xt))
-
-
-@pytest.mark.parametrize("loss", ["squared", "huber", "absolute"])
-@pytest.mark.parametrize(("a", "b"), [(1e-12, 0.0), (1e12, 5e12), (-3.0, 1.0)])
-def test_the_unit_of_y_changes_nothing(loss, a, b, diabetes):
-    X, Xt, y, _ = diabetes
-    one, other = (DualBoostRegressor(loss, max_depth=2, max_trees=5, tol=1e-9).fit(X, one) for one in (y, a * y + b))
-    found = (other.predict(Xt) - b) / a
-    np.testing.assert_allclose(found, one.predict(Xt), rtol=1e-9 if loss == "squared" else 1e-4)
-
-
-def test_counts_scale(diabetes):
-    X, Xt, y, _ = diabetes
-    one, other = (DualBoostRegressor("poisson", max_depth=2, max_trees=5).fit(X, f * y) for f in (1.0, 1000.0))
-    np.testing.assert_allclose(other.predict(Xt), 1000.0 * one.predict(Xt), rtol=1e-4)
-    assert (one.predict(Xt) > 0).all()
 
 
 @settings(max_examples=how_many(10, 300))
@@ -205,7 +195,7 @@ def test_a_weight_of_two_is_the_row_twice_and_threads_change_nothing(diabetes):
 @pytest.mark.parametrize("loss", KINKED)
 def test_without_a_tree_the_intercept_is_the_optimum(loss):
     y = np.array([1.0, 2.0, 3.0, 4.0, 1e9])
-    with pytest.warns(DegenerateEnsembleWarning):
+    with pytest.warns(DegenerateEnsembleWarning), pytest.warns(DataWarning, match=r"1 of 5 numbers of y are further"):
         reg = DualBoostRegressor(loss).fit(np.zeros((5, 1)), y)
     assert reg.gap_ <= 1e-6
     if loss != "epsilon_insensitive":
@@ -225,14 +215,9 @@ CHECKED = [
     DualBoostRegressor("absolute", corrects="trees"),
     DualBoostRegressorCV(),
 ]
-NINE_DIGITS = "weights and repetitions are compared to nine digits, and a gap of 1e-6 leaves about six"
-EXPECTED = {f"check_sample_weight_equivalence_on_{kind}_data": NINE_DIGITS for kind in ("dense", "sparse")}
 
 
-@parametrize_with_checks(
-    every(CHECKED, CHECKED[:1]),
-    expected_failed_checks=lambda estimator: EXPECTED if isinstance(estimator, DualBoostRegressorCV) else {},
-)
+@parametrize_with_checks(every(CHECKED, CHECKED[:1]))
 def test_scikit_learn_compatible(estimator, check):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DegenerateEnsembleWarning)

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from dualboost import DualBoostClassifier
+from dualboost.errors import InvalidParameterError
 
 from ..conftest import small_dataset
 
@@ -70,3 +71,18 @@ def test_default_C_follows_the_scale_of_the_weights(formulation_shape, scale):
     )
     assert clf.gap_ <= 1e-6
     assert clf.score(X, y) > 0.8
+
+
+@pytest.mark.parametrize("formulation", ["qrlp", "erlp"])
+@pytest.mark.parametrize("total", [np.sum, sum, lambda weights: sum(weights[::-1])], ids=["numpy", "forwards", "back"])
+def test_C_may_be_the_total_of_the_weights(formulation, total):
+    """In whatever order it was added up: the bound is the same number up to rounding."""
+    for seed in range(8):
+        rng = np.random.default_rng(seed)
+        X = rng.normal(size=(60, 3)).round(1)
+        y = X[:, 0] + rng.normal(size=60) > 0
+        weights = rng.random(60) * 10.0 ** rng.integers(-3, 4)
+        clf = DualBoostClassifier(formulation, C=total(weights), max_trees=2, calibration="training")
+        assert clf.fit(X, y, sample_weight=weights).gap_ <= 1e-6
+    with pytest.raises(InvalidParameterError, match="the total of the sample weights"):
+        clf.set_params(C=1.0001 * total(weights)).fit(X, y, sample_weight=weights)

@@ -35,11 +35,18 @@ from . import NEWEST
 N_ROWS = 12
 METHODS = ("predict", "decision_function", "predict_proba")
 """What is asked of a model that can answer it."""
+METHODS_OF_QUANTILES = ("predict", "predict_quantiles", "predict_interval")
 
 
 def with_numbered_category(n=400, seed=0):
     X, y = table(n, seed)
     return X.assign(size=pd.Categorical(np.arange(n) % 5 * 10)), y
+
+
+def with_numbers_that_are_categories(n=400, seed=0):
+    X, y = table(n, seed)
+    group = np.arange(n) % 6
+    return X.assign(group=group), y ^ np.isin(group, (1, 4))
 
 
 def thinned():
@@ -93,6 +100,8 @@ def models():
     yield "thinned", numbers_with_gaps, thinned()
     leaves = DualBoostClassifier("logistic", C=200.0, max_depth=2, max_trees=6)
     yield "leaves", table, fit(leaves, table, ("no", "yes"))
+    listed = DualBoostClassifier(max_depth=3, max_trees=6, categorical_features=["colour", "group"])
+    yield "listed", with_numbers_that_are_categories, fit(listed, with_numbers_that_are_categories)
     classes = DualBoostClassifier("logistic", max_depth=3, max_trees=6)
     yield "classes", three_classes, fit(classes, three_classes, ("low", "mittelmäßig", "high"))
     tuned_classes = DualBoostClassifierCV("logistic", Cs=2, cv=2, max_depth=2, max_trees=3, random_state=0)
@@ -105,16 +114,21 @@ def models():
     yield "counts", counts, DualBoostRegressor("poisson", max_depth=2, max_trees=5, random_state=0).fit(*counts())
     tuned_numbers = DualBoostRegressorCV(QuantileLoss(quantile=0.9), Cs=2, cv=2, max_depth=2, max_trees=3)
     yield "tuned_numbers", amounts, tuned_numbers.fit(*amounts())
+    quantiles = DualBoostRegressor(
+        "quantile", quantiles=[0.05, 0.3, 0.8, 0.95], calibrate="conformal", max_depth=2, max_trees=5, random_state=0
+    )
+    yield "quantiles", amounts, quantiles.fit(*amounts())
 
 
 def answers(clf, X):
+    methods = METHODS_OF_QUANTILES if getattr(clf, "quantiles", None) else METHODS
     is_frame = isinstance(X, pd.DataFrame)
     rows = pd.DataFrame(X).astype(object)
     return {
         "columns": list(X.columns) if is_frame else None,
         "categorical": list(X.select_dtypes("category").columns) if is_frame else [],
         "rows": rows.where(rows.notna(), None).to_numpy().tolist(),
-    } | {method: getattr(clf, method)(X).tolist() for method in METHODS if hasattr(clf, method)}
+    } | {method: getattr(clf, method)(X).tolist() for method in methods if hasattr(clf, method)}
 
 
 def main(*names):

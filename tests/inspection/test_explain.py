@@ -74,7 +74,7 @@ def test_shapley_values_by_their_definition(options, weights):
     clf = DualBoostClassifier("cg", max_trees=6, **options).fit(X, y, sample_weight=weights)
     used = np.flatnonzero(clf.weights_)
     trees, shares = [clf.estimators_[j] for j in used], clf.weights_[used] / clf.weights_.sum()
-    explained, codes = clf.explain(X[:12]), np.asarray(clf.fitted_.encoder.transform(X[:12]), dtype=float)
+    explained, codes = clf.explain(X[:12]), clf._features(X[:12])
     for row, x in enumerate(codes):
         phi, base = shapley_values(trees, shares, x)
         np.testing.assert_allclose(explained.values[row], phi, rtol=0, atol=1e-6)

@@ -4,6 +4,7 @@ from dataclasses import replace
 from xml.etree import ElementTree
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn import config_context
 from sklearn.pipeline import make_pipeline
@@ -11,9 +12,10 @@ from sklearn.utils import estimator_html_repr
 
 from dualboost import DualBoostClassifier, LPBoost
 from dualboost.errors import DegenerateEnsembleWarning
+from dualboost.inspection.effects import effects_of
 from dualboost.inspection.html import fitted_html
 
-from ..thinning.models import numbers
+from ..thinning.models import numbers, table
 
 X, Y = numbers()
 
@@ -73,3 +75,45 @@ def test_one_iteration_and_none_used():
 
 def test_inside_a_pipeline(fitted):
     assert "DualBoostClassifier" in estimator_html_repr(make_pipeline(fitted))
+
+
+def labels(html):
+    return [picture.attrib["aria-label"] for picture in ElementTree.fromstring(html).iter("svg")]
+
+
+def test_effects_are_shown_in_one_scale():
+    X, y = table()
+    clf = DualBoostClassifier(max_depth=2, max_trees=10).fit(X, y)
+    html = fitted_html(clf)
+    found = effects_of(clf.fitted_, None)
+    shown = [label.removeprefix("effect of ") for label in labels(html) if label.startswith("effect of ")]
+    singles = [found.names.features[effect.cells[0].feature] for effect in found.singles[:6]]
+    assert shown[: len(singles)] == singles
+    assert len(shown) == len(singles) + min(len(found.pairs), 2)
+    assert "effects on the log-odds of 1" in html
+
+
+def test_steps_are_drawn_as_steps():
+    clf = DualBoostClassifier(max_depth=1, max_trees=10).fit(X, Y)
+    effect = effects_of(clf.fitted_, None).singles[0]
+    root = ElementTree.fromstring(fitted_html(clf))
+    curve = next(path for path in root.iter("path") if path.attrib.get("stroke-width") == "1.6")
+    assert curve.attrib["d"].count("V") == len(effect.cells[0].cuts)
+    assert not set(curve.attrib["d"]) & set("LCSQ")
+    heights = [float(part.split("V")[1]) for part in curve.attrib["d"].split("H")[1:-1]]
+    np.testing.assert_allclose(np.corrcoef(heights, effect.values[1:-1, 0])[0, 1], -1.0, atol=1e-3)
+
+
+def test_deep_trees_show_importances():
+    clf = DualBoostClassifier(max_depth=4, max_trees=5).fit(X, Y)
+    html = fitted_html(clf)
+    assert "importance of features" in html
+    assert f"x0 {clf.feature_importances_[0]:.0%}" in html
+    assert not any(label.startswith("effect of") for label in labels(html))
+
+
+def test_names_are_escaped():
+    frame = pd.DataFrame(X, columns=["<a>", "b & c", 'd "e"', "f", "g"])
+    html = fitted_html(DualBoostClassifier(max_depth=2, max_trees=8).fit(frame, Y))
+    assert "<a>" not in html
+    assert "effect of <a>" in labels(html)

@@ -103,5 +103,5 @@ def test_what_has_no_rules(monkeypatch):
         DualBoostClassifier(learner=LogisticRegression(), max_trees=3).fit(X, y).rules()
     clf = DualBoostClassifier(max_trees=3).fit(X, y)
     monkeypatch.setitem(sys.modules, "pandas", None)
-    with pytest.raises(MissingDependencyError, match="pip install pandas"):
+    with pytest.raises(MissingDependencyError, match="pip install 'pandas"):
         clf.rules()

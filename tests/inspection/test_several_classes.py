@@ -12,7 +12,7 @@ from scipy import sparse
 from sklearn.inspection import permutation_importance
 
 from dualboost import DualBoostClassifier, DualBoostClassifierCV
-from dualboost.commands.show import _rules, _trees
+from dualboost.commands.shown import _rules, _trees
 from dualboost.errors import DegenerateEnsembleWarning, UnsupportedModelError
 from dualboost.inspection.classes import class_text, strongest
 from dualboost.inspection.html import fitted_html
@@ -78,7 +78,7 @@ def test_shapley_values_by_their_definition(weights):
     X, y = three_classes(n=300)
     X = X[["a", "b", "d", "colour"]]
     clf = DualBoostClassifier(max_depth=3, max_trees=4).fit(X, y, sample_weight=weights)
-    explained, codes = clf.explain(X[:6]), np.asarray(clf.fitted_.encoder.transform(X[:6]), dtype=float)
+    explained, codes = clf.explain(X[:6]), clf._features(X[:6])
     for k in range(3):
         trees = [tree.with_votes(tree.votes[:, k]) for tree in clf.estimators_]
         for row, x in enumerate(codes):

@@ -37,5 +37,5 @@ def test_nothing_when_piped_or_switched_off(monkeypatch):
 
 def test_without_tqdm_the_fit_goes_on(monkeypatch):
     monkeypatch.setitem(sys.modules, "tqdm", None)
-    with pytest.warns(MissingDependencyWarning, match=r"dualboost\[progress\]"):
+    with pytest.warns(MissingDependencyWarning, match="pip install 'tqdm"):
         assert shown(monkeypatch, Terminal(), enabled=True) == ""

@@ -114,7 +114,8 @@ def test_fits_are_certified_over_all_rows(name, depth, monkeypatch):
     monkeypatch.setattr("dualboost.masters.LEAST_ROWS", 10**9)
     plain = DualBoostClassifier(name, solver=SolverOptions(reoptimize="every"), **options).fit(X, y)
     assert merged.gap_ <= 1e-6
-    assert merged.score(X, y) == pytest.approx(plain.score(X, y), abs=0.03)
+    is_same = merged.objective_ == pytest.approx(plain.objective_, rel=1e-5)  # ties may be decided otherwise
+    assert is_same or merged.score(X, y) == pytest.approx(plain.score(X, y), abs=0.03)
 
 
 @pytest.mark.parametrize("place", ["divide_rows", "_enter", "_advance"])

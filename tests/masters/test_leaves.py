@@ -11,8 +11,8 @@ from dualboost.algebra.leaves import LeafColumns
 from dualboost.algebra.rows import Rows
 from dualboost.formulations import CGBoost, ConvexBoost, LogisticBoost, LPBoost
 from dualboost.formulations.weight_sets import Free
-from dualboost.masters.leaf_dense import dense_optimum
 from dualboost.masters.leaf_elimination import Elimination
+from dualboost.masters.leaf_kinked import kinked_optimum
 from dualboost.masters.leaf_newton import certified, optimum
 from dualboost.masters.leaf_point import LeafPoint
 from dualboost.masters.leaf_sweeps import sweep
@@ -85,7 +85,7 @@ def test_smooth_optimum_is_that_of_a_general_minimiser(formulation):
 @pytest.mark.parametrize("formulation", KINKED, ids=lambda one: one.name)
 def test_kinked_optimum_is_certified_and_no_step_improves_it(formulation):
     point = start(leaf_columns(), formulation)
-    reached, solution = dense_optimum(point, 1e-7)
+    reached, solution = kinked_optimum(point, 1e-7)
     assert solution.gap <= 1e-7
     rng = np.random.default_rng(2)
     for _ in range(50):

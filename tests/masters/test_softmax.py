@@ -35,7 +35,7 @@ def start(C, n_rows=150, n_classes=3, sizes=(2, 4, 3, 5), seed=0):
     columns = VectorLeafColumns(rows, n_classes)
     for size, leaves in zip(sizes, leaves_of(codes, sizes, rng), strict=True):
         columns.append(leaves, size)
-    empty = SoftmaxPoint.start(LogisticBoost(C=C).softmax_programme(rows, n_classes), columns)
+    empty = SoftmaxPoint.start(LogisticBoost(C=C).over_leaves(rows, None, n_classes), columns)
     return empty.at(np.zeros((columns.n_columns, n_classes)), empty.intercept, empty.scores)
 
 
@@ -118,7 +118,7 @@ def test_sweeps_lower_the_objective_towards_the_optimum():
 
 def test_a_class_without_rows_has_no_probability():
     rows = Rows(np.ones(20), np.arange(20) % 2)
-    programme = LogisticBoost(C=5.0).softmax_programme(rows, 3)
+    programme = LogisticBoost(C=5.0).over_leaves(rows, None, 3)
     point, solution = softmax_optimum(SoftmaxPoint.start(programme, VectorLeafColumns(rows, 3)), 1e-6)
     assert solution.gap <= 1e-6
     assert point.probabilities[:, 2].max() < 1e-6

@@ -45,6 +45,8 @@ WRONG = [
     ("parameters.max_depth", 2.0, "is 2.0; it must be a whole number"),
     ("parameters.max_depth", True, "is true; it must be a whole number"),
     ("parameters.C", "1", "is '1'; it must be a finite number"),
+    ("parameters.C", -1, "is -1; it must be above 0"),
+    ("formulation.C", -1, "is -1; it must be above 0"),
     ("parameters.learner", "__import__", "is '__import__'; it must be one of cart, optimal"),
     (
         "parameters.learner",
@@ -110,6 +112,17 @@ WRONG = [
 def test_a_wrong_value_is_named(where, value, message, tmp_path):
     content = json.dumps(put(document("stumps"), where, value))
     refuse(tmp_path / "model.json", content, f"{re.escape(where)}.*{message}")
+
+
+def test_a_C_below_zero_of_a_formulation_that_was_asked_for(tmp_path):
+    content = json.dumps(put(document("stumps"), "parameters.formulation", {"name": "lp", "C": -1}))
+    refuse(tmp_path / "model.json", content, "parameters.formulation.C is -1; it must be above 0")
+
+
+@pytest.mark.parametrize("where", ["tuning.C", "tuning.Cs[1]"])
+def test_a_C_below_zero_that_was_tuned(where, tmp_path):
+    content = json.dumps(put(document("tuned"), where, -1.0))
+    refuse(tmp_path / "model.json", content, re.escape(where) + " is -1.0; it must be a number above 0")
 
 
 def test_another_formulation_than_asked_for(tmp_path):

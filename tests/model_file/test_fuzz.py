@@ -43,6 +43,9 @@ def require_sensible(model, rng):
         predicted = model.predict(X)
         if is_regressor(model):
             assert np.isfinite(predicted).all()
+            if model.fitted_.task.n_outputs > 1:
+                assert (np.diff(model.predict_quantiles(X)) >= 0).all()
+                assert (np.diff(model.predict_interval(X)) >= 0).all()
             return
         margins, probabilities = model.decision_function(X), model.predict_proba(X)
     assert np.isfinite(margins).all()
@@ -89,7 +92,7 @@ def test_damaged_files(share, mutators):
     assert (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) * UNIT < MOST_BYTES
 
 
-OF_NUMBERS = ("numbers.json", "huber.json", "counts.json", "tuned_numbers.json")
+OF_NUMBERS = ("numbers.json", "huber.json", "counts.json", "tuned_numbers.json", "quantiles.json")
 
 
 @pytest.mark.parametrize("names", [("classes.json", "tuned_classes.json"), OF_NUMBERS], ids=["classes", "numbers"])

@@ -16,7 +16,7 @@ from dualboost import (
     load_model,
 )
 from dualboost.formulations import FORMULATIONS
-from dualboost.formulations.numbers import NUMBER_LOSSES
+from dualboost.formulations.number_losses import NUMBER_LOSSES
 from dualboost.loading import read_model
 from dualboost.masters import MASTERS, SolverOptions
 from dualboost.model_file.files import read_file

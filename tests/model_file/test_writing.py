@@ -3,6 +3,8 @@
 import gzip
 import os
 import stat
+import subprocess
+import sys
 
 import numpy as np
 import pandas as pd
@@ -13,6 +15,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import KFold
 
 from dualboost import DualBoostClassifier, DualBoostClassifierCV, load_model, thin
+from dualboost.data.whole_files import write_whole
 from dualboost.errors import (
     DualBoostError,
     InvalidParameterError,
@@ -137,6 +140,31 @@ def test_permissions_are_those_of_a_new_file(fitted, tmp_path):
     fitted.save(tmp_path / "model.json")
     modes = {stat.S_IMODE((tmp_path / name).stat().st_mode) for name in ("plain", "model.json")}
     assert len(modes) == 1
+
+
+@pytest.mark.parametrize("mode", [0o600, 0o640, 0o444])
+def test_permissions_of_a_file_that_is_replaced_stay(mode, fitted, taken):
+    taken.chmod(mode)
+    fitted.save(taken)
+    assert stat.S_IMODE(taken.stat().st_mode) == mode
+    assert load_model(taken).n_trees_ == fitted.n_trees_
+
+
+def test_what_a_killed_process_left_is_removed_by_a_later_save(tmp_path):
+    writing = "import sys, pathlib, os, signal; from dualboost.data.whole_files import write_whole;"
+    dying = "os.fsync = lambda file: os.kill(os.getpid(), signal.SIGKILL);"
+    command = writing + dying + "write_whole(pathlib.Path(sys.argv[1]), b'half')"
+    path, other = tmp_path / "model.json", tmp_path / ".other.json.01234567.tmp"
+    subprocess.run([sys.executable, "-c", command, str(path)], check=False)
+    other.write_text("of another file")
+    left, other_name = sorted(os.listdir(tmp_path), key=lambda name: "other" in name)
+    write_whole(path, b"first")
+    assert left in os.listdir(tmp_path)  # it may be of a process that is still writing
+    for name in (left, other_name):
+        os.utime(tmp_path / name, (0, 0))
+    write_whole(path, b"whole")
+    assert sorted(os.listdir(tmp_path)) == [other_name, "model.json"]
+    assert path.read_bytes() == b"whole"
 
 
 def test_a_link_is_followed(fitted, taken):

@@ -34,7 +34,7 @@ def test_history_has_three_panels(fitted):
     assert gap.get_yscale() == "log"
     np.testing.assert_array_equal(drawn(accuracy, "training"), fitted.history_["train_accuracy"])
     np.testing.assert_array_equal(drawn(accuracy, "held out"), fitted.history_["validation_score"])
-    assert drawn(accuracy, "rows given")[-1] == fitted.score(X, Y)
+    assert drawn(accuracy, "X and y passed")[-1] == fitted.score(X, Y)
 
 
 def test_history_without_rows_and_with_a_bound():
@@ -131,7 +131,7 @@ def test_unfitted_models_and_a_missing_library(draw, fitted, monkeypatch):
     with pytest.raises(UnfittedModelError, match="call fit"):
         draw(DualBoostClassifier())
     monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
-    with pytest.raises(MissingDependencyError, match=r"pip install 'dualboost\[plot\]'"):
+    with pytest.raises(MissingDependencyError, match=r"pip install 'matplotlib"):
         draw(fitted)
 
 
@@ -175,3 +175,21 @@ def test_path_rings_the_number_of_trees_chosen():
     assert ring.get_xdata()[0] <= cv.fitted_.tuning.max_trees
     found = np.flatnonzero((cv.path_["C"] == cv.C_) & (cv.path_["n_trees"] == ring.get_xdata()[0]))
     assert ring.get_ydata()[0] in cv.path_["score"][found]
+
+
+def test_legends_stand_above_the_axes(fitted):
+    """So that they cover no curve, whatever it does."""
+    cv = DualBoostClassifierCV("nm", Cs=3, max_trees=10, random_state=0).fit(X, Y)
+    for ax in [*plot_history(fitted, X, Y)[1:], plot_path(cv)]:
+        ax.figure.canvas.draw()
+        assert ax.get_legend().get_window_extent().y0 >= ax.bbox.y1 - 1.0
+        assert ax.get_legend().get_window_extent().y1 <= ax.figure.bbox.y1 + 1.0
+
+
+def test_the_path_says_what_its_bars_and_trees_are():
+    cv = DualBoostClassifierCV("nm", Cs=3, max_trees=10, random_state=0).fit(X, Y)
+    ax = plot_path(cv)
+    texts = [text.get_text() for text in ax.get_legend().get_texts()]
+    assert f"chosen: C = {cv.C_:.3g}, {cv.n_trees_} trees on all rows" in texts
+    assert "± standard error" in texts
+    assert "mean over the folds" in ax.get_xlabel()

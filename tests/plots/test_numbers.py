@@ -12,6 +12,7 @@ from dualboost.errors import InvalidDataError, UnfittedModelError, UnsupportedMo
 from dualboost.plots import (
     plot_confusion_matrix,
     plot_history,
+    plot_intervals,
     plot_margins,
     plot_path,
     plot_predictions,
@@ -53,6 +54,26 @@ def test_residuals_against_predictions(fitted):
     np.testing.assert_allclose(ax.collections[0].get_offsets(), np.column_stack([predicted, NEW_Y - predicted]))
     expected = [mean_absolute_error(NEW_Y, predicted), np.mean(NEW_Y - predicted)]
     np.testing.assert_allclose(figures(ax.get_title()), expected, rtol=5e-3)
+
+
+def test_intervals_and_what_is_true():
+    options = {"quantiles": [0.1, 0.25, 0.75, 0.9], "max_depth": 2, "max_trees": 4}
+    reg = DualBoostRegressor("quantile", **options).fit(X, Y)
+    ax = plt.subplots()[1]
+    assert plot_intervals(reg, NEW, NEW_Y, coverage=0.5, ax=ax) is ax
+    low, high = reg.predict_interval(NEW, 0.5).T
+    is_inside = (low <= NEW_Y) & (high >= NEW_Y)
+    order = np.argsort(reg.predict(NEW), kind="stable")
+    drawn = np.array([segment[:, 1] for segment in ax.collections[0].get_segments()])
+    np.testing.assert_allclose(drawn, np.column_stack([low, high])[order])
+    inside, outside = (collection.get_offsets() for collection in ax.collections[1:])
+    np.testing.assert_allclose(inside[:, 1], NEW_Y[order][is_inside[order]])
+    np.testing.assert_allclose(outside[:, 1], NEW_Y[order][~is_inside[order]])
+    assert f"covers {is_inside.mean():.1%} of 150 rows" in ax.get_title()
+    many = plot_intervals(reg, pd.concat([NEW, NEW]), np.append(NEW_Y, NEW_Y))
+    assert len(many.collections[0].get_segments()) == 150
+    with pytest.raises(UnsupportedModelError, match="needs a fitted DualBoostRegressor, not a LinearRegression"):
+        plot_intervals(LinearRegression().fit([[0.0]], [0.0]), [[0.0]], [0.0])
 
 
 @pytest.mark.parametrize("draw", [plot_predictions, plot_residuals])

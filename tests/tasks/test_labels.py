@@ -68,7 +68,7 @@ def test_a_frame_of_one_column_is_that_column():
 def test_missing_labels_are_told_with_their_row(dtype):
     y = pd.Series(CODES[2] == 1).astype(dtype)
     y = y.mask(np.isin(np.arange(N), [7, 11]))
-    message = "Input y contains NaN, NA or None: labels are missing in 2 of 60 rows, row 7 first; leave rows without"
+    message = "Input y contains NaN, NA or None: it is missing in 2 of 60 rows, row 7 first; leave rows without"
     with pytest.raises(InvalidDataError, match=message):
         fitted(y)
     clf = fitted(y.dropna().reindex(range(N), fill_value=y.iloc[0]))

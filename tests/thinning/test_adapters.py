@@ -102,7 +102,7 @@ def test_new_leaves_are_what_the_model_predicts(case, fitted):
         found = np.asarray(rewritten.predict_proba(X_new))[:, 1]
         assert (np.asarray(rewritten.predict(X_new)).ravel() == adapter.classes[(expected > 0.5).astype(int)]).all()
     else:
-        found = adapter.link.probability(adapter.raw_scores(rewritten, X_new))
+        found = adapter.link.expected(adapter.raw_scores(rewritten, X_new))
     np.testing.assert_allclose(found, expected, atol=1e-6)
     assert np.ptp(expected) > 0
 

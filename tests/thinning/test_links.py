@@ -28,9 +28,9 @@ def test_logit_is_a_logistic_regression(slope):
 def test_logit_finds_the_scale_that_was_lost(factor, shift):
     """Soft targets: the probabilities of the model as it was."""
     scores, _, counts = sample(1)
-    targets = Logit().probability(factor * scores + shift)
+    targets = Logit().expected(factor * scores + shift)
     found = Logit().recalibration(scores, targets, counts, size=1.0)
-    fitted = Logit().probability(found[0] * scores + found[1])
+    fitted = Logit().expected(found[0] * scores + found[1])
     np.testing.assert_allclose(fitted, targets, atol=5e-3)
 
 
@@ -51,7 +51,7 @@ def test_average_stays_a_probability(seed, size):
     scores, targets, counts = sample(seed)
     scores = size * np.tanh(scores)
     factor, shift = Average().recalibration(scores, targets, counts, size)
-    probabilities = Average().probability(factor * scores + shift)
+    probabilities = Average().expected(factor * scores + shift)
     assert probabilities.min() >= 0
     assert probabilities.max() <= 1
     assert factor > 0

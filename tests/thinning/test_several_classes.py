@@ -132,7 +132,7 @@ def promised(model, result, X=X_NEW, y=Y_NEW):
     """The probabilities that the result describes by its leaves or weights."""
     adapter, rows = adapter_for(model), rows_of(model, X, y)
     if result.leaves is None:
-        return adapter.link.probability(rows.scores(result.kept, result.weights, result.intercept))
+        return adapter.link.expected(rows.scores(result.kept, result.weights, result.intercept))
     return softmax(rows.refitted_scores(result.kept, result.leaves, result.intercept), axis=1)
 
 
@@ -143,7 +143,7 @@ def test_every_adapter_has_a_case():
 def test_members_add_up_to_the_model(fitted):
     adapter, rows = adapter_for(fitted), rows_of(fitted)
     np.testing.assert_allclose(adapter.raw_scores(fitted, X_NEW), rows.full_scores, atol=2e-6)
-    np.testing.assert_allclose(probabilities(fitted, X_NEW), adapter.probability(rows.full_scores), atol=1e-6)
+    np.testing.assert_allclose(probabilities(fitted, X_NEW), adapter.expected(rows.full_scores), atol=1e-6)
 
 
 def test_the_model_returned_is_what_was_computed(fitted, thinned):
@@ -202,7 +202,7 @@ def test_the_first_members_can_be_written(fitted):
 
     adapter, rows = adapter_for(fitted), rows_of(fitted)
     point = Candidates(Trial(adapter, rows, rows), Scoring()).truncated(3)
-    expected = adapter.link.probability(rows.scores(point.members, point.weights, point.intercept))
+    expected = adapter.link.expected(rows.scores(point.members, point.weights, point.intercept))
     rebuilt = adapter.rebuild(point.members, point.weights, point.intercept)
     assert type(rebuilt) is type(fitted) or isinstance(rebuilt, ThinnedTreesClassifier)
     np.testing.assert_allclose(probabilities(rebuilt, X_NEW), expected, atol=1e-6)
@@ -236,7 +236,7 @@ def test_the_leaves_are_optimal(which, imitates):
     """Against scipy on the indicators of the leaves, for rounds of trees and for trees with vectors."""
     model, C = FITS[which](X, Y), 300.0
     adapter, rows = adapter_for(model), rows_of(model, X, Y)
-    shares = adapter.probability(rows.full_scores) if imitates else np.eye(3)[Y]
+    shares = adapter.expected(rows.full_scores) if imitates else np.eye(3)[Y]
     path = adapter.leaf_path(rows.imitating(shares) if imitates else rows)
     stage = path.down_to(C, 3, sizes_below(12, None))[1]
     assert 0 <= stage.solution.gap <= 1e-6

@@ -195,9 +195,14 @@ class LeafColumns:
         """A'u: for each leaf, the sum of the residuals of its rows."""
         return self.sums(self.operator.adjoint(u))
 
-    def gram(self, d: Vector) -> Matrix:
-        """Z' diag(d) Z over the first ``len(d)`` rows, Z being the indicators and a last column of ones."""
-        return self._gram_of_pairs(d) if self.n_columns > MANY_LEAVES * self.n_trees else self._gram_written_out(d)
+    def gram(self, d: Vector, precision: type[np.floating] = np.float32) -> Matrix:
+        """Z' diag(d) Z over the first ``len(d)`` rows, Z being the indicators and a last column of ones.
+
+        Entries are at least as precise as asked for; those that only guide a search may be rough.
+        """
+        if self.n_columns > MANY_LEAVES * self.n_trees:
+            return self._gram_of_pairs(d)
+        return self._gram_written_out(d, precision)
 
     def _gram_of_pairs(self, d: Vector) -> Matrix:
         """By the sums over the rows of each pair of leaves, for one pair of trees after the other."""
@@ -215,17 +220,17 @@ class LeafColumns:
                 total[own, other], total[other, own] = sums, sums.T
         return total
 
-    def _gram_written_out(self, d: Vector) -> Matrix:
+    def _gram_written_out(self, d: Vector, precision: type[np.floating]) -> Matrix:
         """By the product of indicators that are written out: trees with few leaves have few of them."""
         size, starts = self.n_columns + 1, self.starts
         total = np.zeros((size, size))
         for low in range(0, len(d), ROWS_AT_ONCE):
             part = d[low : low + ROWS_AT_ONCE]
             rows = np.arange(len(part))
-            indicators = np.zeros((len(part), size), dtype=np.float32)
+            indicators = np.zeros((len(part), size), dtype=precision)
             indicators[:, -1] = 1.0
             for leaves, start in zip(self._leaves, starts.tolist(), strict=False):
                 indicators[rows, start + leaves[low : low + ROWS_AT_ONCE].astype(np.intp)] = 1.0
-            weighted = indicators * part[:, None].astype(np.float32)
+            weighted = indicators * part[:, None].astype(precision)
             total += np.dot(weighted.T, indicators)
         return total

@@ -10,6 +10,7 @@ from scipy import sparse
 
 from .._typing import Matrix
 from .leaves import LeafColumns, LeafNumbers
+from .outputs import OutputsThemselves
 from .rows import Rows
 from .side_rows import NoSideRows
 
@@ -30,6 +31,12 @@ class VectorLeafColumns(LeafColumns):
         super().hold(trees)
         held = {id(leaves) for leaves in self._leaves}
         self._indicators = {key: known for key, known in self._indicators.items() if key in held}
+
+    def with_one_value(self) -> LeafColumns:
+        """The same leaves with a single value each."""
+        columns = LeafColumns(self.rows, OutputsThemselves())
+        columns.hold(list(zip(self._leaves, self.sizes, strict=True)))
+        return columns
 
     def indicators(self, k: int) -> sparse.csr_matrix:
         """One row for each leaf of a tree, with a one for each row of the data in it."""

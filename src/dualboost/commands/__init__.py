@@ -11,9 +11,10 @@ from .._version import __version__
 
 COMMANDS = {
     "fit": (".fitting", "Fit a model to a table."),
-    "predict": (".models", "Predict the rows of a table."),
-    "evaluate": (".models", "Compare a model's predictions with the labels of a table."),
+    "predict": (".predicting", "Predict the rows of a table."),
+    "evaluate": (".predicting", "Compare a model's predictions with the labels of a table."),
     "thin": (".thinning", "Drop most of a model's trees and keep its accuracy."),
+    "export": (".exporting", "Write a model as C, SQL, ONNX or a LightGBM model."),
     "show": (".show", "A model's trees, or its rules, as text."),
     "formulations": (".family", "What can be optimised, and when to use it."),
     "study": ("..study.commands", "Rerun the published evaluation."),

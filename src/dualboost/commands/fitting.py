@@ -7,43 +7,47 @@ from typing import Any
 
 import click
 
-from ..errors import InvalidParameterError
-from ..estimators.classifier import DualBoostClassifier
-from ..estimators.classifier_cv import DualBoostClassifierCV
-from ..estimators.regressor import DualBoostRegressor
-from ..estimators.regressor_cv import DualBoostRegressorCV
-from ..formulations import FORMULATIONS
-from ..formulations.numbers import NUMBER_LOSSES
-from ..pricing import LEARNERS
-from .models import FILE, TARGET, description
-from .output import JSON, report, require_place
-from .targets import TASKS, read_training
-
-ESTIMATORS: dict[str, tuple[Any, Any]] = {
-    "classification": (DualBoostClassifier, DualBoostClassifierCV),
-    "regression": (DualBoostRegressor, DualBoostRegressorCV),
-}
-"""The estimator of each task, and the one that tunes C."""
-LOSS_OPTIONS = ("delta", "quantile")
-OF_OTHERS = {"classification": ("loss", *LOSS_OPTIONS), "regression": ("formulation", "class_weight")}
-"""The options that each task does not have."""
-SPELLED = {"classification": "accuracy", "regression": "r2"}
-"""The key of the score on the training rows."""
+from .options import (
+    FILE,
+    FORMULATIONS,
+    JSON,
+    LEARNERS,
+    LOSSES_FOR_CLASSES,
+    LOSSES_FOR_NUMBERS,
+    STANDARD,
+    TARGET,
+    TASKS,
+)
 
 
 @click.command()
 @click.argument("data", type=FILE)
 @TARGET
-@click.option("-o", "--out", type=FILE, default="model.json", show_default=True, help="The model file.")
+@click.option(
+    "-o", "--out", type=FILE, default="model.json", show_default=True, help="The model file, or - for standard output."
+)
 @click.option("--task", type=click.Choice(TASKS), help="What the target is [default: guessed, and said].")
 @click.option(
-    "--formulation", type=click.Choice(list(FORMULATIONS)), help="What is optimised for classes [default: logistic]."
+    "--formulation", type=click.Choice(FORMULATIONS), help="What is optimised for classes [default: logistic]."
 )
 @click.option(
-    "--loss", type=click.Choice(list(NUMBER_LOSSES)), help="What is optimised for numbers [default: squared]."
+    "--loss",
+    type=click.Choice(list(dict.fromkeys(LOSSES_FOR_NUMBERS + LOSSES_FOR_CLASSES))),
+    help="What is optimised for numbers [default: squared]; for classes with --formulation convex.",
 )
 @click.option("--delta", type=float, help="With --loss huber: where it becomes linear, in deviations of the target.")
 @click.option("--quantile", type=float, help="With --loss quantile: above 0 and below 1.")
+@click.option("--quantiles", help="With --loss quantile: several at once, such as 0.05,0.5,0.95.")
+@click.option(
+    "--calibrate",
+    type=click.Choice(["conformal"]),
+    help="With --quantiles: set rows aside, and let the interval cover as many new rows as it promises.",
+)
+@click.option(
+    "--epsilon",
+    type=float,
+    help="The constant of erlp, qrlp, soft, total and mlp; or the half-width of --loss epsilon_insensitive.",
+)
 @click.option(
     "--corrects",
     type=click.Choice(["trees", "leaves"]),
@@ -55,11 +59,13 @@ SPELLED = {"classification": "accuracy", "regression": "r2"}
 )
 @click.option("--max-trees", type=int, help="The greatest number of trees [default: 50 for leaves, 100 for trees].")
 @click.option("--voting", type=click.Choice(["hard", "confidence"]), default="hard", show_default=True)
-@click.option("--learner", type=click.Choice(list(LEARNERS)), default="cart", show_default=True)
+@click.option("--learner", type=click.Choice(LEARNERS), default="cart", show_default=True)
 @click.option(
     "--select", type=click.Choice(["best", "sparsest"]), default="best", show_default=True, help="With --C auto."
 )
 @click.option("--class-weight", type=click.Choice(["balanced"]), help="Let every class weigh the same.")
+@click.option("--sample-weight", help="A column with the weight of each row: 2 counts as the row twice.")
+@click.option("--categorical", multiple=True, help="A column of numbers that are categories; may be given again.")
 @click.option("--drop", multiple=True, help="A column to leave out, such as an identifier; may be given again.")
 @click.option("--time-limit", type=float, help="Seconds after which no further tree is generated.")
 @click.option("--random-state", default=0, show_default=True)
@@ -71,65 +77,32 @@ def fit(
     task: str | None,
     C: str | None,
     select: str,
+    sample_weight: str | None,
+    categorical: tuple[str, ...],
     drop: tuple[str, ...],
     as_json: bool,
     **options: Any,
 ) -> None:
-    """Fit a model to DATA, a CSV (or .csv.gz) or Parquet file. Text columns are categories; gaps are missing values.
+    """Fit a model to DATA, a CSV (or .csv.gz) or Parquet file, or - for standard input.
 
-    Text and few whole numbers are classes; numbers with fractions, or more than 20 different whole numbers, are learnt
-    by regression.
+    Text columns are categories, gaps are missing values, and true and false are numbers. Text and few whole numbers are
+    classes; numbers with fractions, or more than 20 different whole numbers, are learnt by regression.
     """
+    from .asked import asked_estimator
+    from .models import description
+    from .output import report, require_place, write_model
+    from .targets import read_training
+
     require_place(out, data)
-    training = read_training(data, target, drop, task)
-    model = _estimator(training.task, C, select, options).fit(training.features, training.target)
-    model.save(out)
+    training = read_training(data, target, drop, task, categorical, sample_weight)
+    estimator = asked_estimator(training.task, C, select, options)
+    model = estimator.fit(training.features, training.target, training.weights)
+    write_model(model, out)
     said = training.task if task or as_json else f"{training.task}, guessed from the target (see --task)"
     figures = {"task": said, "model": str(out), "rows": len(training.target), "features": training.features.shape[1]}
-    weighted = "weighted_" if options["class_weight"] else ""
-    quality = f"{weighted}training_{SPELLED[training.task]}"
-    report(figures | description(model) | {quality: model.history_["train_accuracy"][-1]}, as_json)
+    is_weighted = options["class_weight"] or sample_weight
+    quality = f"{'weighted_' if is_weighted else ''}training_{'accuracy' if training.task == TASKS[0] else 'r2'}"
+    figures |= description(model) | {quality: model.history_["train_accuracy"][-1]}
+    report(figures, as_json, to_stderr=out == STANDARD)
     if model.stop_reason_ == "interrupted":
         raise KeyboardInterrupt
-
-
-def _estimator(task: str, C: str | None, select: str, options: dict[str, Any]) -> Any:
-    if select != "best" and C != "auto":
-        raise InvalidParameterError(f"--select {select} chooses among values of C: add --C auto.")
-    given = _of_task(task, options)
-    voting = given.pop("voting")
-    if voting != "hard":  # a learner may have no other way to vote than its own
-        given["learner"] = LEARNERS[given["learner"]](voting=voting)
-    plain, tuned = ESTIMATORS[task]
-    if C == "auto":
-        return tuned(select=select, verbose=1, **given)
-    try:
-        value = None if C is None else float(C)
-    except ValueError as error:
-        raise InvalidParameterError(f"--C {C}: give a number, or auto.") from error
-    return plain(C=value, verbose=1, **given)
-
-
-def _of_task(task: str, options: dict[str, Any]) -> dict[str, Any]:
-    """The options that the estimator of the task takes; one that is for the other task is refused."""
-    for name in OF_OTHERS[task]:
-        if options[name] is not None:
-            spelled = name.replace("_", "-")
-            raise InvalidParameterError(f"--{spelled} {options[name]} is not for {task}: leave it out, or set --task.")
-    taken = {name: value for name, value in options.items() if name not in (*OF_OTHERS[task], *LOSS_OPTIONS)}
-    choice = "loss" if task == "regression" else "formulation"
-    if taken[choice] is None:
-        del taken[choice]
-    return taken | _loss_object(options)
-
-
-def _loss_object(options: dict[str, Any]) -> dict[str, Any]:
-    """The loss with its options, if any is given."""
-    given = {name: options[name] for name in LOSS_OPTIONS if options[name] is not None}
-    if not given:
-        return {}
-    loss = NUMBER_LOSSES[options["loss"] or str(DualBoostRegressor().loss)]()
-    for name in given:
-        if name not in loss.get_params():
-            raise InvalidParameterError(f"--{name} is no option of the loss {loss.name}: set --loss, or leave it out.")
-    return {"loss": loss.set_params(**given)}

@@ -10,12 +10,17 @@ import click
 import numpy as np
 
 from ..errors import InvalidParameterError
+from ..model_file.writing import model_text
+from .options import STANDARD
 
-JSON = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+OF_CLASSES = ("true_", "predicted_")
+"""Figures whose name ends with that of a class."""
 
 
 def require_place(out: Path, *inputs: Path) -> None:
     """Raise an error, before any work is done, if ``out`` cannot be written or would replace an input."""
+    if out == STANDARD:
+        return
     if out.resolve() in [path.resolve() for path in inputs]:
         raise InvalidParameterError(f"--out {out} is an input; choose another file.")
     if out.is_dir():
@@ -24,15 +29,27 @@ def require_place(out: Path, *inputs: Path) -> None:
         raise InvalidParameterError(f"--out {out}: there is no folder {out.parent}.")
 
 
-def report(figures: dict[str, Any], as_json: bool) -> None:
+def write_model(model: Any, out: Path) -> None:
+    """Write a model of ours to its file, or to standard output."""
+    if out == STANDARD:
+        click.echo(model_text(model), nl=False)
+    else:
+        model.save(out)
+
+
+def report(figures: dict[str, Any], as_json: bool, to_stderr: bool = False) -> None:
     """Print one figure on each line, or one JSON object with the same names."""
     if as_json:
-        click.echo(as_json_text(figures))
+        click.echo(as_json_text(figures), err=to_stderr)
         return
     width = max(len(name) for name in figures) + 2
     for name, value in figures.items():
-        parts = 1 if name.startswith("true_") else -1  # what follows is the name of a class
-        click.echo(f"{name.replace('_', ' ', parts):{width}}{_readable(value)}")
+        click.echo(f"{_spelled(name):{width}}{_readable(value)}", err=to_stderr)
+
+
+def _spelled(name: str) -> str:
+    """The name with spaces; that of a class stays as it is."""
+    return name.replace("_", " ", 1 if name.startswith(OF_CLASSES) else -1)
 
 
 def as_json_text(value: Any) -> str:
@@ -44,10 +61,14 @@ def _readable(value: Any) -> str:
     if isinstance(value, (float, np.floating)):
         return f"{value:.4g}"
     if isinstance(value, dict):
-        return ", ".join(f"{name}: {_readable(part)}" for name, part in value.items())
+        return ", ".join(f"{_of_class(name)}: {_readable(part)}" for name, part in value.items())
     if isinstance(value, np.ndarray) and value.ndim:
         return ", ".join(map(_readable, value))
     return str(value)
+
+
+def _of_class(name: str) -> str:
+    return _spelled(name) if name.startswith(OF_CLASSES) else name
 
 
 def _plain(value: Any) -> Any:

@@ -12,11 +12,12 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from .._typing import Vector
-from ..data.table_files import read_table
+from ..data.messages import few, suggestion
+from ..data.table_files import name_of, read_table
+from ..data.tables import Table
 from ..errors import DataWarning, InvalidDataError
-from .reading import few, numbers_of, suggestion, training_features
+from .reading import numbers_of, source_of
 
-TASKS = ("classification", "regression")
 FEW_NUMBERS = 20
 """Whole numbers of more different values than this are taken for quantities, not for classes."""
 MANY_CLASSES = 50
@@ -26,23 +27,56 @@ MANY_CLASSES = 50
 class Training(NamedTuple):
     """A table to learn from."""
 
-    features: pd.DataFrame
+    features: Table
     target: NDArray[Any]
     task: str
+    weights: Vector | None
 
 
-def read_training(path: Path, target: str, dropped: Sequence[str] = (), task: str | None = None) -> Training:
+def read_training(
+    path: Path,
+    target: str,
+    dropped: Sequence[str] = (),
+    task: str | None = None,
+    categorical: Sequence[str] = (),
+    weights: str | None = None,
+) -> Training:
     """The features and the target of a training table; without a task, it is guessed."""
-    frame = read_table(path)
-    if target in dropped:
-        raise InvalidDataError(f"--drop {target}: it is the column of the labels (--target).")
-    unknown = [name for name in dropped if name not in frame]
-    if unknown:
-        raise InvalidDataError(f"{path}: there is no column {unknown[0]!r} to drop.")
-    features, column = _split(frame.drop(columns=list(dropped)), target, path)
+    frame = read_table(path, categorical)
+    asked = {"--drop": dropped, "--categorical": categorical, "--sample-weight": [] if weights is None else [weights]}
+    _require_columns(frame, target, asked, path)
+    frame = frame.astype(dict.fromkeys(categorical, "category"))
+    column_of_weights = None if weights is None else _weights(frame[weights], path)
+    others = [name for name in (*dropped, weights) if name is not None]
+    features, column = _split(frame.drop(columns=others), target, path)
     task = task or guessed_task(column)
     y = _classes(column, path) if task == "classification" else target_numbers(column, path)
-    return Training(training_features(features, path), y, task)
+    return Training(Table(features, source_of(path)), y, task, column_of_weights)
+
+
+def _require_columns(frame: pd.DataFrame, target: str, asked: dict[str, Sequence[str]], path: Path) -> None:
+    """Require that the columns that options name are there, and are not the target."""
+    for option, names in asked.items():
+        if target in names:
+            raise InvalidDataError(f"{option} {target}: it is the column of the labels (--target).")
+        unknown = [name for name in names if name not in frame]
+        if unknown:
+            raise InvalidDataError(
+                f"{name_of(path)}: there is no column {unknown[0]!r} ({option}); "
+                f"{suggestion(unknown[0], list(frame.columns))}"
+            )
+
+
+def _weights(column: pd.Series, path: Path) -> Vector:
+    """The weights of the rows; one that is missing or below zero is told by its row."""
+    weights = numbers_of(column, path, "for --sample-weight")
+    wrong = np.flatnonzero(~(weights >= 0))
+    if len(wrong):
+        raise InvalidDataError(
+            f"{name_of(path)}: column {column.name!r} must hold a weight of at least 0 for every row; row "
+            f"{int(wrong[0]) + 1} has {column.iloc[int(wrong[0])]}."
+        )
+    return weights
 
 
 def guessed_task(column: pd.Series) -> str:
@@ -67,23 +101,23 @@ def split_numbers(frame: pd.DataFrame, target: str, path: Path) -> tuple[pd.Data
 
 
 def target_numbers(column: pd.Series, path: Path) -> Vector:
-    return numbers_of(column, path, "for regression").to_numpy()
+    return numbers_of(column, path, "for regression")
 
 
 def _split(frame: pd.DataFrame, target: str, path: Path) -> tuple[pd.DataFrame, pd.Series]:
     if target not in frame:
         raise InvalidDataError(
-            f"{path}: there is no column {target!r} (--target); {suggestion(target, list(frame.columns))}"
+            f"{name_of(path)}: there is no column {target!r} (--target); {suggestion(target, list(frame.columns))}"
         )
     column, features = frame[target], frame.drop(columns=target)
     if column.isna().any():
         first = int(np.flatnonzero(column.isna())[0]) + 1
         raise InvalidDataError(
-            f"{path}: {int(column.isna().sum())} labels are missing, the first in row {first} (an empty cell, NA, "
-            "None, nan, null and N/A are missing values)."
+            f"{name_of(path)}: {int(column.isna().sum())} labels are missing, the first in row {first} (an empty cell, "
+            "NA, None, nan, null and N/A are missing values)."
         )
     if features.shape[1] == 0:
-        raise InvalidDataError(f"{path}: there is no column besides {target!r}.")
+        raise InvalidDataError(f"{name_of(path)}: there is no column besides {target!r}.")
     return features, column
 
 
@@ -98,7 +132,7 @@ def _as_labels(labels: pd.Series) -> NDArray[Any]:
 def _classes(column: pd.Series, path: Path) -> NDArray[Any]:
     """The labels; a target that is no class is refused: one label, numbers with fractions, or hardly a label twice."""
     labels = _as_labels(column)
-    kinds, target = np.unique(labels).tolist(), f"{path}: {column.name!r}"
+    kinds, target = np.unique(labels).tolist(), f"{name_of(path)}: {column.name!r}"
     if len(kinds) < 2:
         raise InvalidDataError(f"{target} must hold two labels or more; it has 1: {few(kinds)}.")
     if len(kinds) == 2:

@@ -1,75 +1,159 @@
-"""From what users pass in (arrays, data frames, sparse matrices) to the encoded features that learners see."""
+"""From what users pass in (tables, arrays, sparse matrices) to the encoded features that learners see.
+
+Text and categories become codes, truth values numbers; dates are refused.
+"""
 
 from __future__ import annotations
 
-import warnings
+from collections.abc import Collection
 from dataclasses import dataclass, field
+from itertools import repeat
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from .._typing import Features
-from ..errors import DataWarning, InvalidDataError
+from .._typing import Features, Vector
+from ..errors import InvalidDataError
+from .columns import Column
+from .doubts import doubt_training, doubt_unknown
+from .messages import Source
+from .tables import Table
+from .times import are_dates, refused_times
 
-ENOUGH_TO_TELL = 10
-"""If a column has at least this many values and none is a known category, its type has probably changed."""
+SMALLEST_CATEGORY = 4
+"""A category of fewer training rows than this counts as missing, as one that is not seen in training does."""
 
 
-@dataclass
+@dataclass(frozen=True, eq=False)
 class FeatureEncoder:
-    """Turns pandas categorical columns into codes; all other columns are numeric already.
+    """The categories of each column that has any, in the order of their codes; all other columns hold numbers."""
 
-    A category that was not seen in training becomes a missing value.
-    """
+    categories: dict[int, NDArray[Any]] = field(default_factory=dict)
 
-    categories: dict[int, Any] = field(default_factory=dict)
+    @classmethod
+    def fitted(cls, table: Table, weights: Vector, chosen: Collection[int] | None = None) -> FeatureEncoder:
+        """The categories of a training table; those of the columns at these positions, or None for what types say."""
+        if not chosen and table.numbers is not None:
+            return cls()
+        positions = _categorical(table, chosen)
+        return cls({k: _categories(table.column(k), weights, by_type=chosen is None) for k in positions})
 
-    def fit(self, X: Any) -> FeatureEncoder:
-        self.categories = {}
-        if _is_frame(X):
-            for position, (name, dtype) in enumerate(zip(X.columns, X.dtypes, strict=True)):
-                if hasattr(dtype, "categories"):
-                    self.categories[position] = dtype.categories
-                elif dtype.kind in "OSUMm":
-                    raise InvalidDataError(
-                        f"X has a column {name!r} of type {dtype}: convert it to numbers or to the type 'category'."
-                    )
-        return self
-
-    def transform(self, X: Any) -> Any:
-        """X with codes in place of categories; scikit-learn has still to validate it."""
-        if not self.categories or not _is_frame(X):
-            return X
-        X = X.copy(deep=False)
-        for position, categories in self.categories.items():
-            if position >= X.shape[1]:
-                break
-            column = X.iloc[:, position]
-            values = _as_categories(np.asarray(column.astype(object)), column.isna().to_numpy(), categories)
-            codes = categories.get_indexer(values).astype(float)
-            if (codes < 0).all() and column.notna().sum() >= ENOUGH_TO_TELL:
-                _warn_unknown(column)
-            X.isetitem(position, np.where(codes < 0, np.nan, codes))
-        return X
+    def transform(self, table: Table) -> Features:
+        """The columns as numbers; a category that the training data did not have, or hardly, counts as missing."""
+        whole = None if self.categories else table.numbers
+        if whole is not None:
+            return whole
+        n_rows, n_columns = table.shape
+        features = np.empty((n_rows, n_columns), order="F")
+        for k in range(n_columns):
+            column = table.column(k)
+            known = self.categories.get(k)
+            features[:, k] = column.numbers("as in training") if known is None else _codes(column, known)
+        return features
 
 
-def _as_categories(values: NDArray[Any], is_missing: NDArray[np.bool_], categories: Any) -> NDArray[Any]:
-    """The values as text if all categories are text: a boolean or a number may have been text in training."""
-    if not all(isinstance(known, str) for known in categories):
-        return values
-    return np.array([value if gap else str(value) for value, gap in zip(values, is_missing, strict=True)], dtype=object)
+def _categorical(table: Table, chosen: Collection[int] | None) -> list[int]:
+    """The positions of the columns with categories; every other column must hold numbers."""
+    positions = []
+    for k in range(table.shape[1]):
+        column = table.column(k)
+        if k in chosen if chosen is not None else _is_categorical(column):
+            positions.append(k)
+        else:
+            column.numbers(f"unless you {column.source.declare}")
+    return positions
 
 
-def _warn_unknown(column: Any) -> None:
-    value = column.dropna().iloc[0]
-    warnings.warn(
-        f"No value of column {column.name!r} (such as {value!r}) is a category that was seen in training: all of them "
-        "count as missing.",
-        DataWarning,
-        stacklevel=4,
-    )
+def _is_categorical(column: Column) -> bool:
+    """Whether the type of a column makes it one of categories; a type that is of no use is refused."""
+    if column.kind == "times":
+        raise refused_times(column)
+    if column.kind == "odd":
+        raise column.refused(
+            f"is of type {column.type_name}: make numbers or text of it, or {column.source.leave_out}."
+        )
+    return column.kind in ("categories", "text")
+
+
+def _categories(column: Column, weights: Vector, by_type: bool) -> NDArray[Any]:
+    """The categories with enough rows, in order."""
+    sizes = _sizes(column, weights)
+    if by_type and column.kind == "text" and are_dates(sizes):
+        raise refused_times(column)
+    doubt_training(column, len(sizes))
+    return _as_array(_ordered([entry for entry, size in sizes.items() if size >= SMALLEST_CATEGORY]))
+
+
+def _sizes(column: Column, weights: Vector) -> dict[Any, float]:
+    """How many rows have each value: counted, or by their multiplicities where these say that there are more."""
+    rows: dict[Any, int] = {}
+    copies: dict[Any, float] = {}
+    for entry, weight in zip(column.entries, weights.tolist(), strict=True):
+        if entry is not None and weight > 0:
+            rows[entry] = rows.get(entry, 0) + 1
+            copies[entry] = copies.get(entry, 0.0) + weight
+    return {entry: max(count, copies[entry]) for entry, count in rows.items()}
+
+
+def _ordered(values: list[Any]) -> list[Any]:
+    """The values in order; values of several types type by type."""
+    try:
+        return sorted(values)
+    except TypeError:
+        return sorted(values, key=lambda value: (type(value).__name__, str(value)))
+
+
+def _as_array(values: list[Any]) -> NDArray[Any]:
+    """Numbers of one type as an array of these, all else as an array of objects."""
+    kinds = {type(value) for value in values}
+    if len(kinds) == 1 and kinds <= {bool, int, float}:
+        numbers = np.array(values)
+        if numbers.dtype.kind in "biuf" and numbers.tolist() == values:
+            return numbers
+    objects = np.empty(len(values), dtype=object)
+    objects[:] = values
+    return objects
+
+
+def _codes(column: Column, known: NDArray[Any]) -> Vector:
+    """The code of each entry; nan where it is missing or not known."""
+    lookup = {value: float(code) for code, value in enumerate(known.tolist())}
+    entries = column.entries
+    are_text = all(isinstance(value, str) for value in lookup)
+    if are_text and not set(map(type, entries)) <= {str, type(None)}:  # a number may have been text in training
+        entries = [None if entry is None else str(entry) for entry in entries]
+    codes = np.fromiter(map(lookup.get, entries, repeat(np.nan)), dtype=np.float64, count=len(entries))
+    if len(known) and np.isnan(codes).all():
+        doubt_unknown(column)
+    return codes
+
+
+def require_finite(X: Features, source: Source, names: list[Any] | None = None) -> None:
+    """Refuse infinite numbers, by the column and the row of the first."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        if np.isfinite(X.sum()):  # quick, and true of most tables without a gap
+            return
+    place = _infinite(X)
+    if place is not None:
+        row, column = place
+        name = column if names is None else names[column]
+        raise InvalidDataError(
+            f"{source.column(name)} contains infinity in {source.row(row)}; make it missing (nan), or cut it off at a "
+            "large number."
+        )
+
+
+def _infinite(X: Features) -> tuple[int, int] | None:
+    """The row and the column of an infinite number, if there is one."""
+    if sparse.issparse(X):
+        entries = X.tocoo()
+        wrong = np.flatnonzero(np.isinf(entries.data))
+        return (int(entries.row[wrong[0]]), int(entries.col[wrong[0]])) if len(wrong) else None
+    largest = np.fmax(np.fmax.reduce(X, axis=0), -np.fmin.reduce(X, axis=0))  # without an array as large as X
+    columns = np.flatnonzero(np.isinf(largest))
+    return (int(np.argmax(np.isinf(X[:, columns[0]]))), int(columns[0])) if len(columns) else None
 
 
 def as_features(X: Any) -> Features:
@@ -86,7 +170,3 @@ def has_missing(X: Features) -> NDArray[np.bool_]:
     """Whether each feature has a missing value."""
     smallest = X.min(axis=0)  # nan if any value is nan; unlike isnan(X), this makes no array as large as X
     return np.isnan(smallest.toarray().ravel() if sparse.issparse(X) else smallest)
-
-
-def _is_frame(X: Any) -> bool:
-    return hasattr(X, "columns") and hasattr(X, "dtypes") and hasattr(X, "isetitem")

@@ -2,7 +2,8 @@
 
 Every formulation depends on rows with the same features and target only through the sum of their weights, so that
 merging them is exact, and a row of weight two gives the same problem as the row twice. Sorting the rows by a hash makes
-the fitted model independent of the order of the data.
+the fitted model independent of the order of the data. The sign of a target is the last bit of the hash, so that targets
+of the opposite sign have the same order.
 """
 
 from __future__ import annotations
@@ -30,6 +31,10 @@ class TrainingRows:
     """The merged row of each original row; -1 for a row of weight zero."""
     share: Vector
     """The share of each original row in the weight of its merged row."""
+    keys: NDArray[np.uint64]
+    """The hash of each row."""
+    rows_each: float = 1.0
+    """How many original rows a row stands for, on average: counted, or by their multiplicities if these are more."""
 
     def spread(self, u: Vector) -> Vector:
         """The duals of the merged rows, divided among the original rows."""
@@ -44,7 +49,9 @@ class TrainingRows:
         X = self.X[positions] if sparse.issparse(self.X) else _taken(self.X, positions)
         counts = self.counts[positions]
         counts = counts * (self.counts.sum() / counts.sum())
-        return TrainingRows(X, self.targets[positions], counts, np.arange(len(positions)), np.ones(len(positions)))
+        own, ones = np.arange(len(positions)), np.ones(len(positions))
+        keys, rows_each = self.keys[positions], self.rows_each
+        return TrainingRows(X, self.targets[positions], counts, own, ones, keys, rows_each)
 
 
 def merge_rows(X: Features, targets: Vector, weights: Vector) -> TrainingRows:
@@ -77,7 +84,8 @@ def _merge_indexed(X: Features, targets: Vector, weights: Vector) -> TrainingRow
     share[kept] = weights[kept] / counts[group]
     chosen = kept[first]
     X = X[chosen] if sparse.issparse(X) else _taken(X, chosen)
-    return TrainingRows(X, targets[chosen], counts, all_groups, share)
+    rows_each = max(len(kept), float(counts.sum())) / max(len(counts), 1)
+    return TrainingRows(X, targets[chosen], counts, all_groups, share, keys[first], rows_each)
 
 
 def _taken(X: Features, rows: Integers) -> Features:
@@ -96,17 +104,22 @@ def _hashes(X: Features, targets: Vector) -> NDArray[np.uint64]:
     if sparse.issparse(X):
         products = _mix(X.data) * odd[X.indices]
         ends = np.concatenate([[np.uint64(0)], np.cumsum(products, dtype=np.uint64)])
-        return hashes + (ends[X.indptr[1:]] - ends[X.indptr[:-1]])
+        return _with_signs(hashes + (ends[X.indptr[1:]] - ends[X.indptr[:-1]]), targets)
     for start in range(0, len(targets), ROWS_AT_ONCE):
         block = slice(start, start + ROWS_AT_ONCE)
         hashes[block] += (_mix(X[block]) * odd[:-1]).sum(axis=1, dtype=np.uint64)
-    return hashes
+    return _with_signs(hashes, targets)
+
+
+def _with_signs(hashes: NDArray[np.uint64], targets: Vector) -> NDArray[np.uint64]:
+    """The hashes with the sign of the target as their last bit."""
+    return (hashes & ~np.uint64(1)) | (targets < 0)
 
 
 def _hashes_of_targets(targets: Vector, odd: np.uint64) -> NDArray[np.uint64]:
     """What the targets add to the hashes of the rows; targets of -1 and +1 need no mixing of their bits."""
     of_class = np.where(targets > 0, odd, np.uint64(0))
-    return np.where(np.abs(targets) == 1, of_class, _mix(targets) * odd)
+    return np.where(np.abs(targets) == 1, of_class, _mix(np.abs(targets)) * odd)
 
 
 def _mix(values: Vector) -> NDArray[np.uint64]:

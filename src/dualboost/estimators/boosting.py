@@ -14,7 +14,7 @@ from sklearn.utils import check_random_state
 from .._typing import Vector
 from ..algebra.columns import Columns
 from ..algebra.threads import one_blas_thread
-from ..arguments import require_fraction, require_integer
+from ..arguments import require_fraction, require_integer, seed_of
 from ..data.merging import TrainingRows, merge_rows
 from ..data.splitting import hold_out
 from ..errors import InvalidParameterError
@@ -26,13 +26,14 @@ from ..loop.leaf_wiring import LeafWiring, wire_leaves
 from ..loop.logs import log_end, log_iteration, log_start
 from ..loop.path import ON_PATH
 from ..loop.progress import ProgressBar
+from ..loop.row_samples import RowSamples, share_of_rows
 from ..loop.stopping import Callbacks, NoImprovement, StoppingRule, TimeLimit
 from ..loop.wiring import Wiring, wire
 from ..masters import Precision, SolverOptions
-from ..models.fitted import Tuning
+from ..models.fitted import FittedModel, Tuning
 from ..pricing import PricingContext, TrainingData, affordable_depth, make_grower, make_pool, makes_trees
-from ..tasks import Task
-from ..tasks.scoring import Scoring, make_scoring
+from ..tasks import Task, TaskReader
+from ..tasks.scoring import Scoring, make_scoring, require_for_task
 from .attributes import FittedAttributes
 from .conclusion import conclude
 from .degenerate import warn_if_degenerate
@@ -54,6 +55,7 @@ class Boosting(FittedAttributes):
     max_trees: int | None
     corrects: str | None
     solver: SolverOptions | None
+    categorical_features: Any
     tol: float
     n_jobs: int | None
     random_state: Any
@@ -67,7 +69,7 @@ class Boosting(FittedAttributes):
     class_weight: Any = None
     epsilon: float | None = None
 
-    def _tasks(self) -> Sequence[type[Task]]:
+    def _tasks(self) -> Sequence[TaskReader]:
         """The tasks that the estimator learns, in the order in which they are asked whether they take y."""
         raise NotImplementedError
 
@@ -85,15 +87,20 @@ class Boosting(FittedAttributes):
     def fit(self: Estimator, X: Any, y: Any, sample_weight: Any = None) -> Estimator:
         """Train on X and y; ``sample_weight`` are multiplicities: 2 counts as the row twice."""
         self._check_parameters()
-        training_set = read_training_set(self, self._tasks(), X, y, sample_weight)
+        self._fitted = self._fitted_to(self._read(X, y, sample_weight))
+        return self
+
+    def _read(self, X: Any, y: Any, sample_weight: Any) -> TrainingSet:
+        return read_training_set(self, self._tasks(), X, y, sample_weight)
+
+    def _fitted_to(self, training_set: TrainingSet) -> FittedModel:
         formulation, tuning = self._choose_formulation(training_set)
         problem = self._pose(training_set, formulation)
         most = tuning.max_trees if tuning is not None else None
         trace = self._generate(problem, most or self._size(formulation).trees)
         fitted = conclude(problem, trace, tuning, effective_n_jobs(self.n_jobs))
         warn_if_degenerate(fitted, problem.wiring)
-        self._fitted = fitted
-        return self
+        return fitted
 
     def _choose_formulation(self, data: TrainingSet) -> tuple[Formulation, Tuning | None]:
         """The formulation to optimise, and how its C was tuned, if it was."""
@@ -118,7 +125,7 @@ class Boosting(FittedAttributes):
         self._require_formulation_for(data.task, formulation)
         solver = self.solver or SolverOptions()
         algebra = data.task.rows(rows.targets, rows.counts, effective_n_jobs(self.n_jobs))
-        training_data = TrainingData(rows.X, sorted(data.encoder.categories))
+        training_data = TrainingData(rows.X, sorted(data.encoder.categories), rows.rows_each)
         size = self._size(formulation)
         context = PricingContext(
             size.depth,
@@ -128,7 +135,9 @@ class Boosting(FittedAttributes):
         )
         if self._corrected(formulation) == "leaves":
             grower = make_grower(self.learner, training_data, context)
-            return wire_leaves(data.task, rows.targets, formulation, algebra, solver, precision, grower)
+            share = share_of_rows(size.trees * 2.0**size.depth / len(rows.keys))
+            samples = RowSamples(rows.keys, share, seed_of(self.random_state))
+            return wire_leaves(data.task, rows.targets, formulation, algebra, solver, precision, grower, samples)
         sides = formulation.side_rows(algebra, rows.X.shape[1])
         of_A = data.task.operator(rows.targets).rows_of_A(algebra)
         columns = Columns(of_A, capacity=min(size.trees, 128), sides=sides)
@@ -162,7 +171,7 @@ class Boosting(FittedAttributes):
         held = hold_out(strata, data.weights, share, rng)
         training_weights = data.weights.copy()
         training_weights[held] = 0.0
-        scoring = self._scoring()
+        scoring = require_for_task(self._scoring(), data.task)
         return HeldOut(data.features[held], data.targets[held], data.weights[held], scoring), training_weights
 
     def _generate(self, problem: Problem, max_trees: int) -> Trace:

@@ -57,7 +57,7 @@ def calibration_of(problem: Problem, trace: Trace, ensemble: Ensemble) -> Any:
                 "fit was interrupted while probabilities were calibrated; the ensemble is complete, and its "
                 "probabilities are fitted to the training rows.",
                 InterruptedFitWarning,
-                stacklevel=4,
+                stacklevel=5,
             )
         except Exception as error:  # any learner may fail on fewer rows in its own way, but the model is fitted
             log_no_twins(error)

@@ -58,7 +58,7 @@ class DualBoostClassifier(Boosting, InspectionMixin, PredictionMixin, Classifier
         more. All learners of a list are used.
     max_depth : int, default=None
         The greatest depth of a tree, unless its learner has a depth of its own. None means 5 where leaves are
-        corrected (2 with ``learner="optimal"``), and stumps, 1, where trees are.
+        corrected (2 with ``learner="optimal"``), and stumps, 1, where trees are. No tree is deeper than 256.
     max_trees : int, default=None
         The greatest number of trees: those of the result where leaves are corrected, and those generated where trees
         are. None means 50 and 100.
@@ -67,6 +67,11 @@ class DualBoostClassifier(Boosting, InspectionMixin, PredictionMixin, Classifier
         a tree enter.
     solver : SolverOptions, default=None
         How the programmes are solved, which does not change what is optimal; None means ``SolverOptions()``.
+    categorical_features : "from_dtype", None, or list of names, of positions or of bools, default="from_dtype"
+        The columns of X that hold categories, as in scikit-learn's ``HistGradientBoostingClassifier``. "from_dtype"
+        takes those of text and of a categorical type (pandas, polars, Arrow); of an array, those of text. A list names
+        all of them: any other column must hold numbers. None means none. A category with fewer than 4 training rows
+        counts as missing, as one does that is not seen in training.
     class_weight : dict, "balanced" or None, default=None
         What the sample weights of each class are multiplied by: a dict of weights by class, 1 for classes that it
         leaves out; or "balanced", the number of rows / (the number of classes * the rows of the class), with rows
@@ -139,7 +144,7 @@ class DualBoostClassifier(Boosting, InspectionMixin, PredictionMixin, Classifier
         held out. With more than two classes, the residuals: how much the loss falls if a score of the row rises.
     stop_reason_ : str
         One of "certified", "converged", "max_trees", "time_limit", "no_improvement", "callback", "interrupted",
-        "solver_failed".
+        "solver_failed", "grower_failed".
         "certified" is a proof that no tree of the class improves the ensemble. "converged" means that none was found;
         with CART, a heuristic, that is not a proof that none exists; for "soft", "total" and "mlp", that epsilon is
         reached.
@@ -177,6 +182,7 @@ class DualBoostClassifier(Boosting, InspectionMixin, PredictionMixin, Classifier
         max_trees: int | None = None,
         tol: float = 1e-6,
         solver: SolverOptions | None = None,
+        categorical_features: Any = "from_dtype",
         class_weight: Any = None,
         validation_fraction: float | None = None,
         n_iter_no_change: int | None = None,
@@ -197,6 +203,7 @@ class DualBoostClassifier(Boosting, InspectionMixin, PredictionMixin, Classifier
         self.max_trees = max_trees
         self.tol = tol
         self.solver = solver
+        self.categorical_features = categorical_features
         self.class_weight = class_weight
         self.validation_fraction = validation_fraction
         self.n_iter_no_change = n_iter_no_change

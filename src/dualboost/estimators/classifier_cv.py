@@ -20,7 +20,7 @@ class DualBoostClassifierCV(TunedBoosting, DualBoostClassifier):
     Parameters
     ----------
     formulation, epsilon, learner, max_depth, max_trees, tol, solver : as for ``DualBoostClassifier``
-    calibration, class_weight, n_jobs, random_state, verbose : as for ``DualBoostClassifier``
+    categorical_features, calibration, class_weight, n_jobs, random_state, verbose : as for ``DualBoostClassifier``
     time_limit, callbacks : as for ``DualBoostClassifier``; those of the final fit
     Cs : int or array of floats, default=10
         The number of values from the formulation's own grid (``formulation.C_grid``), or the values. The grid depends
@@ -61,6 +61,7 @@ class DualBoostClassifierCV(TunedBoosting, DualBoostClassifier):
         max_trees: int | None = None,
         tol: float = 1e-6,
         solver: SolverOptions | None = None,
+        categorical_features: Any = "from_dtype",
         class_weight: Any = None,
         cv: Any = None,
         validation_fraction: float = 0.2,
@@ -82,6 +83,7 @@ class DualBoostClassifierCV(TunedBoosting, DualBoostClassifier):
             max_trees=max_trees,
             tol=tol,
             solver=solver,
+            categorical_features=categorical_features,
             class_weight=class_weight,
             scoring=scoring,
             calibration=calibration,

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from .._typing import Vector
-from ..data.features import has_missing
+from ..data.features import FeatureEncoder, has_missing
 from ..data.merging import TrainingRows
 from ..loop.history import Trace
 from ..models.ensemble import Ensemble, WeightStages
 from ..models.fitted import FitFigures, FittedModel, Tuning
+from ..models.marginals import Marginal, has_small_parts, marginals_of
 from ..models.vector_ensemble import VectorEnsemble
 from ..trees.learner import Learner
 from ..trees.pruning import pruned
@@ -47,7 +50,20 @@ def conclude(problem: Problem, trace: Trace, tuning: Tuning | None, n_jobs: int)
         duals=rows.spread(wiring.duals_of_rows(trace.duals)),
         stages=trace.leaf_stages() or WeightStages(trace.weights, trace.intercepts),
         tuning=tuning,
+        marginals=_marginals(learners, weights, rows, data.encoder),
     )
+
+
+def _marginals(
+    learners: Sequence[Learner], weights: Vector, rows: TrainingRows, encoder: FeatureEncoder
+) -> dict[int, Marginal] | None:
+    """How the rows are distributed over the features of an ensemble that is a sum of small parts; else None."""
+    used = [learner for learner, weight in zip(learners, weights, strict=True) if weight]
+    trees = [learner for learner in used if isinstance(learner, Tree)]
+    if len(trees) < len(used) or not has_small_parts(trees):
+        return None
+    n_codes = {feature: len(known) for feature, known in encoder.categories.items()}
+    return marginals_of(trees, rows.X, rows.counts, n_codes)
 
 
 def _finished(trace: Trace, weights: Vector, rows: TrainingRows, can_prune: bool) -> list[Learner]:

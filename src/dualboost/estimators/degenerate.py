@@ -20,7 +20,7 @@ MOST_TIED = 0.5
 """If more than this share of the training rows has a score of zero, there is a warning."""
 MUCH_WORSE = 0.02
 """A share of rows by which an ensemble may be behind the majority class on its training rows without a warning."""
-USER = 3
+USER = 4
 """The ``stacklevel`` that makes a warning point to the user's call of ``fit``."""
 
 
@@ -28,7 +28,9 @@ def warn_if_degenerate(model: FittedModel, wiring: Wiring | LeafWiring) -> None:
     """Warn if the ensemble is empty, gives a tie for most rows, or fails to reach what its formulation requires."""
     if isinstance(wiring, LeafWiring):
         if not model.ensemble.weights.any():
-            warnings.warn(_without_splits(model.formulation), DegenerateEnsembleWarning, stacklevel=USER)
+            warnings.warn(
+                _without_splits(model.formulation, wiring.targets), DegenerateEnsembleWarning, stacklevel=USER
+            )
         return
     for message, category in (*_findings(model, wiring.columns), *_worse_than_the_majority(model, wiring)):
         warnings.warn(message, category, stacklevel=USER)
@@ -61,7 +63,9 @@ def _worse_than_the_majority(model: FittedModel, wiring: Wiring) -> Iterator[tup
         yield message, DegenerateEnsembleWarning
 
 
-def _without_splits(formulation: Formulation) -> str:
+def _without_splits(formulation: Formulation, targets: Vector) -> str:
+    if np.ptp(targets) == 0:
+        return "y is the same in all rows, so every row gets the same prediction."
     return (
         f"No split lowers the objective of {formulation.name!r} with C={formulation.C:.3g}, so every row gets the "
         "same prediction. A larger C may help."

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import reprlib
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -9,6 +10,7 @@ import numpy as np
 
 from .._typing import Vector
 from ..arguments import require_choice, require_integer, require_jobs, require_positive, require_seed
+from ..data.chosen import require_categorical_features
 from ..errors import InvalidDataError, InvalidParameterError
 from ..loop.history import Iteration
 from ..masters import SolverOptions
@@ -46,6 +48,7 @@ def check_common(estimator: Any) -> None:
     require_learner(estimator.learner)
     _require_corrects(estimator)
     _require_solver(estimator.solver)
+    require_categorical_features(estimator.categorical_features)
     require_class_weight(estimator.class_weight)
     for name in ("max_depth", "max_trees"):
         if getattr(estimator, name) is not None:
@@ -90,7 +93,9 @@ def as_sample_weight(sample_weight: Any, n_rows: int) -> Vector:
     try:
         weights = np.asarray(sample_weight, dtype=np.float64)
     except (TypeError, ValueError) as error:
-        raise InvalidDataError(f"sample_weight={sample_weight!r} must be one number for each row, or None.") from error
+        raise InvalidDataError(
+            f"sample_weight={reprlib.repr(sample_weight)} must be one number for each row, or None."
+        ) from error
     if weights.ndim == 0:
         weights = np.full(n_rows, float(weights))
     if weights.shape != (n_rows,):
@@ -101,5 +106,5 @@ def as_sample_weight(sample_weight: Any, n_rows: int) -> Vector:
         worst = weights[~np.isfinite(weights) | (weights < 0)][0]
         raise InvalidDataError(f"sample_weight contains {worst}; every weight must be finite and non-negative.")
     if not weights.any():
-        raise InvalidDataError("sample_weight is zero for every row; at least one row of each class needs a weight.")
+        raise InvalidDataError("sample_weight is zero for every row; rows to train on need a positive weight.")
     return weights

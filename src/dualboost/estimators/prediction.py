@@ -7,16 +7,15 @@ from collections.abc import Iterator
 from typing import Any
 
 from numpy.typing import NDArray
-from scipy import sparse
 from sklearn.metrics import accuracy_score
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from .._typing import Features, Matrix, Vector
-from ..data.features import as_features
 from ..model_file.writing import save_model
+from ..models.tree_sum import TreeSum
 from ..tasks.labels import plain_labels
 from .attributes import FittedAttributes
-from .reading import CHECKS
+from .reading import read_features
 
 
 class FeatureReading(FittedAttributes):
@@ -24,14 +23,18 @@ class FeatureReading(FittedAttributes):
 
     def _features(self, X: Any) -> Features:
         check_is_fitted(self)
-        X = validate_data(self, self.fitted_.encoder.transform(X), reset=False, **CHECKS)
-        return as_features(X) if sparse.issparse(X) else X
+        return read_features(self, self.fitted_.encoder, X)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model to a JSON file, compressed if its name ends with ".gz"; ``dualboost.load_model`` reads it."""
         check_is_fitted(self)
         self._check_parameters()
         save_model(self, path)
+
+    def tree_sum(self) -> TreeSum:
+        """What the model computes, as data: for those who write it in another language."""
+        check_is_fitted(self)
+        return self.fitted_.tree_sum()
 
 
 class PredictionMixin(FeatureReading):

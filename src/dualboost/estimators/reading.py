@@ -2,24 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 from sklearn.utils import get_tags
-from sklearn.utils.validation import validate_data
+from sklearn.utils.validation import check_array, validate_data
 
-from .._typing import Features, Vector
-from ..data.features import FeatureEncoder, as_features
-from ..tasks import Task, read_target
+from .._typing import Features, Integers, Vector
+from ..data.chosen import chosen_positions, require_categorical_features
+from ..data.features import FeatureEncoder, as_features, require_finite
+from ..data.messages import Source
+from ..data.tables import Table, as_table
+from ..errors import InvalidDataError, InvalidParameterError
+from ..tasks import Task, TaskReader, read_target
 from ..tasks.labels import warn_of_identifiers
 from .class_weights import weigh_classes
 from .parameters import as_sample_weight
 
-CHECKS: dict[str, Any] = {"accept_sparse": "csr", "dtype": np.float64, "ensure_all_finite": "allow-nan"}
-"""How scikit-learn validates features, in training and in prediction."""
+CHECKS: dict[str, Any] = {"accept_sparse": "csr", "dtype": np.float64, "ensure_all_finite": False}
+"""How scikit-learn validates features, in training and in prediction; that they are finite is checked here."""
+
+
+class Aside(NamedTuple):
+    """Rows that the fit knows nothing of, which have a weight of zero in it, and their multiplicities."""
+
+    rows: Integers
+    counts: Vector
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,6 +45,7 @@ class TrainingSet:
     weights: Vector
     """The multiplicity of each row, times the weight of its class."""
     feature_names: NDArray[Any] | None
+    aside: Aside | None = None
 
 
 class _StandIn:
@@ -47,16 +60,31 @@ class _StandIn:
         return self._tags
 
 
-def read_training_set(estimator: Any, tasks: Sequence[type[Task]], X: Any, y: Any, sample_weight: Any) -> TrainingSet:
-    """The training set, or an error that names the estimator."""
+def read_training_set(
+    estimator: Any,
+    tasks: Sequence[TaskReader],
+    X: Any,
+    y: Any,
+    sample_weight: Any,
+    set_aside: Callable[[Vector], Integers] | None = None,
+) -> TrainingSet:
+    """The training set, or an error that names the estimator; ``set_aside`` chooses rows by their multiplicities."""
     y = tasks[0].plain(y)
-    encoder = FeatureEncoder().fit(X)
     # scikit-learn's messages contain the name of the class of the object that it validates for.
     stand_in = type(type(estimator).__name__, (_StandIn,), {})(get_tags(estimator))
-    features, y = validate_data(stand_in, encoder.transform(X), y, **CHECKS)
-    task, targets = read_target(y, tasks)
+    listed = estimator.categorical_features
+    table = as_table(X, by_columns=bool(require_categorical_features(listed)))
+    names = None if table is None else _names(stand_in, table)
+    encoder = _encoder(table, X, listed, sample_weight)
+    features, y = validate_data(stand_in, X if table is None else encoder.transform(table), y, **CHECKS)
+    _require_finite(features, table)
+    weights = as_sample_weight(sample_weight, len(y))
+    aside = None
+    if set_aside is not None:
+        rows = set_aside(weights)
+        aside, weights = Aside(rows, weights[rows]), np.where(np.isin(np.arange(len(weights)), rows), 0.0, weights)
+    task, targets = read_target(y, tasks, weights)
     warn_of_identifiers(task.groups(targets))
-    weights = as_sample_weight(sample_weight, len(targets))
     task.require_trainable(targets[weights > 0])
     weights = weigh_classes(estimator.class_weight, task.labels(targets), weights)
     return TrainingSet(
@@ -65,5 +93,58 @@ def read_training_set(estimator: Any, tasks: Sequence[type[Task]], X: Any, y: An
         features=as_features(features),
         targets=targets,
         weights=weights,
-        feature_names=getattr(stand_in, "feature_names_in_", None),
+        feature_names=names,
+        aside=aside,
     )
+
+
+def read_features(estimator: Any, encoder: FeatureEncoder, X: Any) -> Features:
+    """The features of rows to predict, checked and encoded as in training."""
+    table = as_table(X, by_columns=bool(encoder.categories))
+    if table is None:
+        _require_table(X, encoder)
+        features = validate_data(estimator, X, reset=False, **CHECKS)
+    else:
+        _require_columns(table)
+        validate_data(estimator, table.native, reset=False, skip_check_array=True)
+        features = check_array(encoder.transform(table), estimator=estimator, **CHECKS)
+    _require_finite(features, table)
+    return as_features(features) if sparse.issparse(features) else features
+
+
+def _names(stand_in: Any, table: Table) -> NDArray[Any] | None:
+    """The names of the columns, if all are text."""
+    _require_columns(table)
+    validate_data(stand_in, table.native, skip_check_array=True)
+    return getattr(stand_in, "feature_names_in_", None)
+
+
+def _require_columns(table: Table) -> None:
+    if not table.shape[1]:
+        raise InvalidDataError(f"{table.source.name} has no columns; pass a table with at least one.")
+
+
+def _encoder(table: Table | None, X: Any, listed: Any, sample_weight: Any) -> FeatureEncoder:
+    if table is None:
+        if sparse.issparse(X) and require_categorical_features(listed):
+            raise InvalidParameterError(
+                "categorical_features is for tables and arrays, but X is a sparse matrix: pass X.toarray()."
+            )
+        return FeatureEncoder()
+    n_rows, n_columns = table.shape
+    chosen = chosen_positions(listed, n_columns, table.names if table.has_names else None)
+    return FeatureEncoder.fitted(table, as_sample_weight(sample_weight, n_rows), chosen)
+
+
+def _require_table(X: Any, encoder: FeatureEncoder) -> None:
+    if sparse.issparse(X) and encoder.categories:
+        raise InvalidDataError(
+            "The model has columns of categories, but X is a sparse matrix: pass a table, or an array."
+        )
+
+
+def _require_finite(features: Features, table: Table | None) -> None:
+    if table is None:
+        require_finite(features, Source())
+    else:
+        require_finite(features, table.source, table.names)

@@ -3,25 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from sklearn.base import BaseEstimator, RegressorMixin
 
+from ..arguments import require_choice
+from ..errors import InvalidParameterError
 from ..formulations.base import Formulation
-from ..formulations.numbers import NumberLoss, make_number_loss
+from ..formulations.number_losses import make_number_loss
+from ..formulations.numbers import NumberLoss
+from ..formulations.quantiles import QuantilesLoss
 from ..inspection import InspectionMixin
 from ..masters import SolverOptions
-from ..tasks import REGRESSION, Task
+from ..models.fitted import FittedModel
+from ..tasks import REGRESSION, TaskReader
 from ..tasks.scoring import Scoring, make_scoring
 from .boosting import Boosting
+from .conformal import CalibratedPinballScorer, rows_aside, widening_of
 from .number_prediction import NumberPredictionMixin
+from .reading import TrainingSet, read_training_set
 
 
 class DualBoostRegressor(Boosting, InspectionMixin, NumberPredictionMixin, RegressorMixin, BaseEstimator):
     """A small, accurate tree ensemble for numbers, by totally corrective boosting.
 
     Trees are grown one after the other, and after every tree the values of all leaves of all trees are re-optimised.
-    Half as many trees again are grown as asked for, those that are missed least are eliminated, and each tree that
+    Twice as many trees are grown as asked for, those that are missed least are eliminated, and each tree that
     remains is grown once more against all others. The result has a duality gap, computed from its values and duals.
 
     Targets are standardised inside: y -> a y + b makes the predictions a F + b.
@@ -30,19 +39,27 @@ class DualBoostRegressor(Boosting, InspectionMixin, NumberPredictionMixin, Regre
     ----------
     loss : str or loss object, default="squared"
         What is optimised: "squared", "huber", "absolute", "quantile", "epsilon_insensitive" or "poisson". Options are
-        given by an object: ``HuberLoss(delta=1.0)`` and ``TubeLoss(epsilon=0.1)``, in deviations of y, and
-        ``QuantileLoss(quantile=0.9)``. "poisson" is for counts and rates, and predicts means by their logarithm.
+        given by an object: ``HuberLoss(delta=1.0)`` and ``TubeLoss(epsilon=0.1)``, in units of y read off its deciles,
+        and ``QuantileLoss(quantile=0.9)``. "poisson" is for counts and rates, and predicts means by their logarithm.
     C : float, default=None
         The price of the mean loss, above 0: a larger one follows y more closely. None is the number of distinct rows
         divided by 20.
+    quantiles : list of floats, default=None
+        With loss="quantile": two or more increasing levels inside (0, 1), such as [0.05, 0.5, 0.95]. One set of trees
+        has a value for each level in every leaf; all are optimised together, and on no training row does a quantile
+        exceed the next one. ``predict_quantiles`` and ``predict_interval`` give them, ``predict`` the median.
+    calibrate : {None, "conformal"}, default=None
+        With ``quantiles``: "conformal" sets a quarter of the rows aside and moves the ends of ``predict_interval`` such
+        that it covers as many new rows as the levels promise, on average over rows like those of the fit.
     corrects : {"leaves", "trees"}, default=None
         What is re-optimised after every new tree: the values of all leaves with a ridge, or one weight for each tree,
         whose sum is paid for. None is "leaves", if the learners are trees.
-    learner, max_depth, max_trees, tol, solver : as for ``DualBoostClassifier``
+    learner, max_depth, max_trees, tol, solver, categorical_features : as for ``DualBoostClassifier``
         By default trees of depth 5, 50 of them.
     validation_fraction, n_iter_no_change, scoring : as for ``DualBoostClassifier``
         Without a ``scoring``, held-out rows are judged by the loss itself: the mean squared error for "squared", the
-        mean absolute error for "huber" and "absolute", the pinball loss, the Poisson deviance.
+        mean absolute error for "huber" and "absolute", the pinball loss, the Poisson deviance. With ``calibrate`` it is
+        the pinball loss of intervals that are made to cover their share of the rows held out.
     time_limit, n_jobs, random_state, verbose, callbacks : as for ``DualBoostClassifier``
 
     Attributes
@@ -70,12 +87,15 @@ class DualBoostRegressor(Boosting, InspectionMixin, NumberPredictionMixin, Regre
         loss: str | NumberLoss = "squared",
         C: float | None = None,
         *,
+        quantiles: Sequence[float] | None = None,
+        calibrate: str | None = None,
         corrects: str | None = None,
         learner: Any = "cart",
         max_depth: int | None = None,
         max_trees: int | None = None,
         tol: float = 1e-6,
         solver: SolverOptions | None = None,
+        categorical_features: Any = "from_dtype",
         validation_fraction: float | None = None,
         n_iter_no_change: int | None = None,
         scoring: Any = None,
@@ -87,12 +107,15 @@ class DualBoostRegressor(Boosting, InspectionMixin, NumberPredictionMixin, Regre
     ) -> None:
         self.loss = loss
         self.C = C
+        self.quantiles = quantiles
+        self.calibrate = calibrate
         self.corrects = corrects
         self.learner = learner
         self.max_depth = max_depth
         self.max_trees = max_trees
         self.tol = tol
         self.solver = solver
+        self.categorical_features = categorical_features
         self.validation_fraction = validation_fraction
         self.n_iter_no_change = n_iter_no_change
         self.scoring = scoring
@@ -102,14 +125,41 @@ class DualBoostRegressor(Boosting, InspectionMixin, NumberPredictionMixin, Regre
         self.verbose = verbose
         self.callbacks = callbacks
 
-    def _tasks(self) -> Sequence[type[Task]]:
-        return [REGRESSION[make_number_loss(self.loss, self.C).link]]
+    def _tasks(self) -> Sequence[TaskReader]:
+        loss = self._loss(self.C)
+        return [REGRESSION[loss.link].of_loss(loss)]
+
+    def _loss(self, C: float | None) -> NumberLoss:
+        return make_number_loss(self.loss, C, self.quantiles)
 
     def _made_formulation(self, C: float | None = None) -> Formulation:
-        return make_number_loss(self.loss, self.C if C is None else C)
+        return self._loss(self.C if C is None else C)
 
     def _scoring(self) -> Scoring:
-        return make_scoring(make_number_loss(self.loss, None).scorer if self.scoring is None else self.scoring)
+        if self.scoring is not None:
+            return make_scoring(self.scoring)
+        own = self._loss(None).scorer
+        return make_scoring(own if self.calibrate is None else CalibratedPinballScorer(own.levels))
+
+    def _fitted_to(self, training_set: TrainingSet) -> FittedModel:
+        fitted = super()._fitted_to(training_set)
+        return fitted if self.calibrate is None else replace(fitted, calibration=widening_of(fitted, training_set))
+
+    def _read(self, X: Any, y: Any, sample_weight: Any) -> TrainingSet:
+        if self.calibrate is None:
+            return super()._read(X, y, sample_weight)
+        set_aside = partial(rows_aside, random_state=self.random_state)
+        return read_training_set(self, self._tasks(), X, y, sample_weight, set_aside)
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        if self.calibrate is None:
+            return
+        require_choice("calibrate", self.calibrate, ["conformal"])
+        if self._loss(None).link != QuantilesLoss.link:
+            raise InvalidParameterError(
+                f"calibrate={self.calibrate!r} is for intervals: pass loss='quantile' and quantiles=[0.05, 0.5, 0.95]."
+            )
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from ..formulations.numbers import NumberLoss
@@ -17,8 +18,8 @@ class DualBoostRegressorCV(TunedBoosting, DualBoostRegressor):
 
     Parameters
     ----------
-    loss, corrects, learner, max_depth, max_trees, tol, solver : as for ``DualBoostRegressor``
-    n_jobs, random_state, verbose, time_limit, callbacks : as for ``DualBoostRegressor``
+    loss, quantiles, calibrate, corrects, learner, max_depth, max_trees, tol, solver : as for ``DualBoostRegressor``
+    categorical_features, n_jobs, random_state, verbose, time_limit, callbacks : as for ``DualBoostRegressor``
     Cs : int or array of floats, default=10
         The number of values from the grid, or the values.
     cv : int or splitter, default=None
@@ -41,12 +42,15 @@ class DualBoostRegressorCV(TunedBoosting, DualBoostRegressor):
         loss: str | NumberLoss = "squared",
         Cs: Any = 10,
         *,
+        quantiles: Sequence[float] | None = None,
+        calibrate: str | None = None,
         corrects: str | None = None,
         learner: Any = "cart",
         max_depth: int | None = None,
         max_trees: int | None = None,
         tol: float = 1e-6,
         solver: SolverOptions | None = None,
+        categorical_features: Any = "from_dtype",
         cv: Any = None,
         validation_fraction: float = 0.2,
         select: str = "best",
@@ -59,12 +63,15 @@ class DualBoostRegressorCV(TunedBoosting, DualBoostRegressor):
     ) -> None:
         super().__init__(
             loss=loss,
+            quantiles=quantiles,
+            calibrate=calibrate,
             corrects=corrects,
             learner=learner,
             max_depth=max_depth,
             max_trees=max_trees,
             tol=tol,
             solver=solver,
+            categorical_features=categorical_features,
             scoring=scoring,
             time_limit=time_limit,
             n_jobs=n_jobs,

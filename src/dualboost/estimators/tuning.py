@@ -20,7 +20,9 @@ from ..loop.leaf_path import follow_leaf_path, sizes_below
 from ..loop.leaf_wiring import LeafWiring
 from ..loop.logs import log_choice
 from ..loop.path import ON_PATH, PathPoint, follow_path
+from ..loop.progress import ProgressBar
 from ..models.fitted import Tuning
+from ..tasks.scoring import require_for_task
 from .attributes import TunedAttributes
 from .boosting import Boosting
 from .parameters import check_common
@@ -46,7 +48,8 @@ class TunedBoosting(TunedAttributes, Boosting):
         n_rows = self._n_rows(data)
         values = self._values(n_rows)
         held_out = self._folds(data)
-        folds = [self._path(data, held, values, with_errors=len(held_out) == 1) for held in held_out]
+        with ProgressBar(len(held_out) * len(values) * self._n_sizes(), self.verbose > 0, "value of C") as bar:
+            folds = [self._path(data, held, values, len(held_out) == 1, bar) for held in held_out]
         scores = np.array([[point.score for point in fold] for fold in folds])
         trees = np.array([[point.n_trees for point in fold] for fold in folds]).mean(axis=0)
         mean = scores.mean(axis=0)
@@ -64,22 +67,33 @@ class TunedBoosting(TunedAttributes, Boosting):
         most = self._sizes()[chosen // len(values)] if len(Cs) > len(values) else None
         return Tuning(float(Cs[chosen]), Cs, scores, path, most)
 
-    def _path(self, data: TrainingSet, held: Integers, values: Vector, with_errors: bool) -> list[PathPoint]:
+    def _path(
+        self, data: TrainingSet, held: Integers, values: Vector, with_errors: bool, bar: ProgressBar
+    ) -> list[PathPoint]:
         """The scores of every value of C on the rows held out, after training on the other rows."""
+
+        def note(point: PathPoint) -> None:
+            bar.advance(C=f"{point.C:.3g}", score=f"{point.score:.4g}", trees=point.n_trees)
+
         training = data.weights.copy()
         training[held] = 0.0
         rows = self._rows(data, training)
         wiring = self._wire(data, rows, self._untuned(), ON_PATH)
-        tested = HeldOut(data.features[held], data.targets[held], data.weights[held], self._scoring())
+        scoring = require_for_task(self._scoring(), data.task)
+        tested = HeldOut(data.features[held], data.targets[held], data.weights[held], scoring)
         with one_blas_thread():
             if isinstance(wiring, LeafWiring):
-                return follow_leaf_path(wiring, values, tested, self._sizes(), with_errors)
-            return follow_path(wiring, values, tested, self._size(wiring.formulation).trees, with_errors)
+                return follow_leaf_path(wiring, values, tested, self._sizes(), with_errors, note)
+            return follow_path(wiring, values, tested, self._size(wiring.formulation).trees, with_errors, note)
 
     def _sizes(self) -> list[int]:
         """The numbers of trees that are compared where leaves are corrected."""
         most = self._size(self._untuned()).trees
         return sizes_below(most) if self.select == "sparsest" else [most]
+
+    def _n_sizes(self) -> int:
+        """How many numbers of trees each value of C is compared at."""
+        return len(self._sizes()) if self._corrected(self._untuned()) == "leaves" else 1
 
     def _n_rows(self, data: TrainingSet) -> float:
         """The number of rows that a grid of C is made for: distinct ones where the scale of weights means nothing."""
@@ -111,8 +125,11 @@ class TunedBoosting(TunedAttributes, Boosting):
         # An int divides the rows with a positive weight; the indices of a splitter refer to all rows.
         rows = np.flatnonzero(weights > 0) if isinstance(self.cv, Integral) else np.arange(len(weights))
         targets = data.targets[rows]
-        splitter = check_cv(self.cv, targets, classifier=strata is not None)
-        folds = [rows[held] for _, held in splitter.split(np.zeros((len(rows), 1)), targets)]
+        try:
+            splitter = check_cv(self.cv, targets, classifier=strata is not None)
+            folds = [rows[held] for _, held in splitter.split(np.zeros((len(rows), 1)), targets)]
+        except ValueError as error:
+            raise InvalidParameterError(f"cv={self.cv!r} cannot divide {len(rows)} rows: {error}") from error
         return [held for held in (fold[weights[fold] > 0] for fold in folds) if len(held)]
 
     def _untuned(self) -> Formulation:

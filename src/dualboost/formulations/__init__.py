@@ -28,6 +28,7 @@ from .numbers import SquaredLoss as SquaredLoss
 from .numbers import TubeLoss as TubeLoss
 from .programme import Programme as Programme
 from .qrlp import QRLPBoost as QRLPBoost
+from .quantiles import QuantilesLoss as QuantilesLoss
 from .soft import SoftBoost as SoftBoost
 from .spatial import SpatialLPBoost as SpatialLPBoost
 from .total import TotalBoost as TotalBoost

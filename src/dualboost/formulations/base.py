@@ -4,21 +4,30 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, fields, replace
-from typing import ClassVar
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
-from .._typing import Vector
+from .._typing import Matrix, Vector
 from ..algebra.columns import Columns
 from ..algebra.rows import Rows
 from ..algebra.side_rows import NoSideRows, SideRows
 from ..arguments import ParameterObject
 from ..errors import InvalidParameterError, UnsupportedFormulationError
 from .programme import Programme
-from .softmax import SoftmaxProgramme
 
 LARGEST_C = 1e15
 """The largest C beside a ridge: beyond it the ridge is lost in the rounding errors of the loss."""
+ROUNDING = 1e-9
+"""By what share C may exceed its bound: a sum of weights depends on the order in which it is added up."""
+
+
+class Intercepts(Protocol):
+    """The part of a task's operator that programmes over leaves need."""
+
+    def rows_of_A(self, rows: Rows) -> Rows: ...
+
+    def intercepts(self) -> Matrix: ...
 
 
 @dataclass
@@ -47,6 +56,9 @@ class Formulation(ParameterObject, ABC):
     """Whether a larger C uses fewer learners; a path over C begins where the most learners are generated."""
     has_sides: ClassVar[bool] = False
     """Whether the formulation may have side rows, so that a column is more than its votes on the data rows."""
+    overgrowth: ClassVar[float] = 1.5
+    """How many times as many trees are grown as are asked for where leaves are corrected, before the least useful ones
+    are eliminated."""
     corrects: ClassVar[str] = "trees"
     """What is re-optimised unless the user says otherwise: one weight for each of the "trees", or all "leaves"."""
     has_intercept: ClassVar[bool] = False
@@ -129,14 +141,14 @@ class Formulation(ParameterObject, ABC):
             return replace(self, C=self.default_C(n_samples))
         low, high = self.C_bounds(n_samples)
         is_number = isinstance(self.C, (int, float, np.number)) and not isinstance(self.C, bool)
-        if not (is_number and low < self.C <= high and np.isfinite(self.C)):
+        if not (is_number and low < self.C <= high * (1.0 + ROUNDING) and np.isfinite(self.C)):
             of_rows = " (the total of the sample weights)" if high == n_samples else ""
             limit = f"at most {high:g}{of_rows}" if np.isfinite(high) else "finite"
             raise InvalidParameterError(
                 f"C={self.C!r} is outside the range of formulation {self.name!r}: it must be a number above {low:g} "
                 f"and {limit}; C=None picks {self.default_C(n_samples):.4g} for this data."
             )
-        return replace(self, C=float(self.C))
+        return replace(self, C=min(float(self.C), high))
 
     def resolve_for(self, rows: Rows) -> Formulation:
         """This formulation with a number for C, for the rows of a fit."""
@@ -146,10 +158,15 @@ class Formulation(ParameterObject, ABC):
         """The number of rows that the default and the grid of C are made for."""
         return rows.n_samples
 
-    def softmax_programme(self, rows: Rows, n_classes: int) -> SoftmaxProgramme:
-        """The programme over leaves that have a value for each class of the rows."""
+    def over_leaves(self, rows: Rows, operator: Intercepts, n_outputs: int) -> Any:
+        """The programme over the values of leaves, which have any sign and a ridge, with free intercepts.
+
+        It has a ``leaf_master``, the name of who solves it. Where a row has several outputs, leaves have a value each.
+        """
+        if n_outputs == 1:
+            return self.programme(operator.rows_of_A(rows), 1).over_leaves(operator.intercepts())
         raise UnsupportedFormulationError(
-            f"formulation={self.name!r} cannot correct the leaves of {n_classes} classes: use 'logistic', or "
+            f"formulation={self.name!r} cannot correct the leaves of {n_outputs} classes: use 'logistic', or "
             "corrects='trees'."
         )
 

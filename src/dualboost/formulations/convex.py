@@ -42,9 +42,8 @@ class ConvexBoost(Formulation):
     Where the loss leaves u without an upper bound, the programme has one that no optimum reaches, since the loss of an
     optimum is at most that of w = 0.
 
-    Pricing: a column improves when its edge exceeds 1 ("l1"), or is positive ("l2", "linf"). Under "linf" a column
-    whose weight is at its bound keeps a positive edge, often the largest: a pricer that finds this column again ends
-    the generation early.
+    Pricing: a column improves when its edge exceeds 1 ("l1"), or is positive and the column is not held ("l2", "linf").
+    One that is held keeps a positive edge, often the largest: the best other one is asked for.
 
     C: the cost of a unit of loss, above 0, or for "linf" the largest weight. Default: 50/M, where M is the total of the
     multiplicities, and 1 for "linf". Paper's range: chosen by cross-validation; the grid is 10^-4 to 10^-0.33, and

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
 from .._typing import Vector
 from ..algebra.rows import Rows
-from .base import LARGEST_C, Formulation
+from .base import LARGEST_C, Formulation, Intercepts
 from .programme import Programme
 from .softmax import SoftmaxProgramme
 from .terms import LogisticTerm
@@ -78,8 +78,10 @@ class LogisticBoost(Formulation):
         scale = rows.counts * (self.strength / rows.n_samples)
         return Programme(rows, rows.full(0.0), scale, LogisticTerm(scale), Cone(ridge=1.0))
 
-    def softmax_programme(self, rows: Rows, n_classes: int) -> SoftmaxProgramme:
-        return SoftmaxProgramme(rows, rows.groups, rows.counts * (self.strength / rows.n_samples), n_classes)
+    def over_leaves(self, rows: Rows, operator: Intercepts, n_outputs: int) -> Any:
+        if n_outputs == 1:
+            return super().over_leaves(rows, operator, n_outputs)
+        return SoftmaxProgramme(rows, rows.groups, rows.counts * (self.strength / rows.n_samples), n_outputs)
 
     def size_of(self, rows: Rows) -> float:
         """The number of distinct rows, so that ridges mean as much for one of K evenly likely classes as for two.

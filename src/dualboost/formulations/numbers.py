@@ -66,8 +66,10 @@ class NumberLoss(Formulation):
     has_intercept: ClassVar[bool] = True
     is_scale_free: ClassVar[bool] = True
     has_final_scores: ClassVar[bool] = True
+    overgrowth: ClassVar[float] = 2.0
     link: ClassVar[str] = "identity"
-    """What the scores are: the target itself, or its logarithm ("log"); "tube" if the loss bends on both sides of y."""
+    """What the scores are: the target itself, also if outliers hardly move them ("robust") or the loss bends on both
+    sides of y ("tube"); or its logarithm ("log")."""
 
     scorer: ClassVar[Any] = "neg_mean_absolute_error"
     """What held-out rows are judged by unless the user says otherwise: a scorer of scikit-learn's, or its name."""
@@ -121,9 +123,11 @@ class SquaredLoss(NumberLoss):
 
 @dataclass
 class HuberLoss(NumberLoss):
-    """loss = (y - F)^2/2 up to an error of delta, and linear beyond: |u| <= delta P, g(u) = u^2/(2P) - y u.
+    """loss = (y - F)^2/2 up to an error of delta, and linear beyond: ``|u| <= delta P``, g(u) = u^2/(2P) - y u.
 
-    ``delta`` is in deviations of y. Huber, "Robust estimation of a location parameter", Ann. Math. Statist. 35 (1964).
+    ``delta`` is in deviations of y, read off its deciles.
+
+    Huber, "Robust estimation of a location parameter", Ann. Math. Statist. 35 (1964).
     """
 
     delta: float = 1.0
@@ -132,6 +136,7 @@ class HuberLoss(NumberLoss):
     title: ClassVar[str] = "Huber loss"
     optimises: ClassVar[str] = "the squared error of small errors, the absolute error of large ones, plus a ridge"
     use: ClassVar[str] = "Means, with outliers in y."
+    link: ClassVar[str] = "robust"
 
     def __post_init__(self) -> None:
         if not (isinstance(self.delta, (int, float)) and 0 < self.delta < np.inf):
@@ -156,6 +161,7 @@ class QuantileLoss(NumberLoss):
     title: ClassVar[str] = "Quantile loss"
     optimises: ClassVar[str] = "the pinball loss plus half the squared norm of all leaf values"
     use: ClassVar[str] = "Medians and other quantiles."
+    link: ClassVar[str] = "robust"
 
     def __post_init__(self) -> None:
         if not (isinstance(self.quantile, (int, float)) and 0 < self.quantile < 1):
@@ -190,12 +196,13 @@ class PoissonLoss(NumberLoss):
 
 @dataclass
 class AbsoluteLoss(NumberLoss):
-    """loss = |y - F|, twice the quantile loss at one half: |u| <= P, g(u) = -y u. The scores are medians."""
+    """loss = ``|y - F|``, twice the quantile loss at one half: ``|u| <= P``, g(u) = -y u. The scores are medians."""
 
     name: ClassVar[str] = "absolute"
     title: ClassVar[str] = "Absolute loss"
     optimises: ClassVar[str] = "the absolute error plus half the squared norm of all leaf values"
     use: ClassVar[str] = "Medians: the mean absolute error."
+    link: ClassVar[str] = "robust"
 
     def row_loss(self, y: Vector, prices: Vector) -> RowLoss:
         return RowLoss(-prices, prices, LinearTerm(y, np.zeros_like(y)))
@@ -203,9 +210,11 @@ class AbsoluteLoss(NumberLoss):
 
 @dataclass
 class TubeLoss(NumberLoss):
-    """loss = max(0, |y - F| - epsilon): |u| <= P, g(u) = epsilon |u| - y u, as two duals a row, one for each side of y.
+    """loss = ``max(0, |y - F| - epsilon)``: ``|u| <= P``, ``g(u) = epsilon |u| - y u``, as two duals a row.
 
-    ``epsilon`` is in deviations of y. Vapnik, "The nature of statistical learning theory", Springer (1995).
+    ``epsilon`` is in deviations of y, read off its deciles.
+
+    Vapnik, "The nature of statistical learning theory", Springer (1995).
     """
 
     epsilon: float = 0.1
@@ -224,26 +233,3 @@ class TubeLoss(NumberLoss):
         """``y`` has both signs of each target, so that the multiplicities of the rows add up to twice their total."""
         lower = np.zeros_like(y)
         return RowLoss(lower, 2.0 * prices, LinearTerm(y - self.epsilon, lower))
-
-
-NUMBER_LOSSES: dict[str, type[NumberLoss]] = {
-    loss.name: loss for loss in (SquaredLoss, HuberLoss, AbsoluteLoss, QuantileLoss, PoissonLoss, TubeLoss)
-}
-"""The losses by name; a new loss joins by one line."""
-
-
-def make_number_loss(loss: str | NumberLoss, C: float | None) -> NumberLoss:
-    """A loss from its name, or the object given, with ``C`` if it has none itself."""
-    if isinstance(loss, NumberLoss):
-        loss.check()
-        if C is None:
-            return loss
-        if loss.C is not None:
-            raise InvalidParameterError(f"C={C!r} is given beside loss={loss!r}, which has a C: give one.")
-        return replace(loss, C=C)
-    if not isinstance(loss, str) or loss not in NUMBER_LOSSES:
-        raise InvalidParameterError(
-            f"loss={loss!r} is not known; choose one of {list(NUMBER_LOSSES)}, or pass an object, for example "
-            "HuberLoss(delta=2)."
-        )
-    return NUMBER_LOSSES[loss](C=C)

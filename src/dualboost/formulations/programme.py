@@ -29,7 +29,7 @@ from ..algebra.pairs import Pairs
 from ..algebra.rows import Rows
 from ..errors import InvalidParameterError
 from .equations import Equations
-from .terms import RowTerm
+from .terms import LinearTerm, RowTerm
 from .weight_sets import Free, WeightSet
 
 if TYPE_CHECKING:
@@ -103,6 +103,17 @@ class Programme:
     def over_leaves(self, intercepts: Matrix) -> Programme:
         """The same loss over the values of leaves, which have any sign and a ridge, with free intercepts."""
         return replace(self, weight_set=Free(1.0), intercepts=intercepts)
+
+    @property
+    def leaf_master(self) -> str:
+        """Who solves the programme over leaves."""
+        return self.term.leaf_master
+
+    def for_growing(self) -> Programme:
+        """The programme that trees are grown for: without kinks, where a second derivative says too little."""
+        if not isinstance(self.term, LinearTerm):
+            return self
+        return replace(self, term=self.term.smoothed(self.lower, self.upper))
 
     def with_sides(self, rows: Rows, lower: Vector, upper: Vector, slopes: Vector) -> Programme:
         """The same programme with side rows: their box, and g(theta) = slope*theta.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import ClassVar
 
 import numpy as np
 from scipy.special import xlogy
@@ -44,6 +45,11 @@ class SoftmaxProgramme:
     prices: Vector
     n_classes: int
     ridge: float = 1.0
+
+    leaf_master: ClassVar[str] = "softmax"
+
+    def for_growing(self) -> SoftmaxProgramme:
+        return self
 
     @cached_property
     def totals(self) -> Vector:

@@ -20,6 +20,8 @@ FLAT = 1e-280
 """A curvature that adds nothing to any sum in double precision, and that may be divided by."""
 SLIGHT = 1e-2
 """The share of the curvature of a parabola that touches the loss where the loss is linear."""
+BAND = 0.3
+"""The margin over which a smoothed kink bends. Margins of classes are about one, and targets have a scale of one."""
 LARGEST_EXPONENT = 700.0
 """Exponents are limited to this, beyond which the exponential overflows."""
 
@@ -28,6 +30,8 @@ class RowTerm(ABC):
     """g, one convex function for each row."""
 
     is_linear: ClassVar[bool] = False
+    leaf_master: ClassVar[str] = "smooth"
+    """Who solves programmes with this term over leaves: a name in ``masters/leaf_masters.py``."""
 
     @abstractmethod
     def value(self, u: Vector) -> Vector:
@@ -85,6 +89,14 @@ class LinearTerm(RowTerm):
     origin: Vector
 
     is_linear: ClassVar[bool] = True
+    leaf_master: ClassVar[str] = "kinked"
+
+    def smoothed(self, lower: Vector, upper: Vector) -> SmoothedKink:
+        """A term whose loss bends over a margin of ``BAND`` around the kink instead."""
+        middle, kink = 0.5 * (lower + upper), np.broadcast_to(self.kink, lower.shape)
+        curvatures = BAND / np.maximum(upper - lower, FLAT)
+        constant = kink * self.origin + 0.5 * curvatures * middle**2
+        return SmoothedKink(-kink - curvatures * middle, curvatures, constant, kink)
 
     def block(self, block: slice) -> LinearTerm:
         return LinearTerm(_in_block(self.kink, block), self.origin[block])
@@ -146,6 +158,30 @@ class QuadraticTerm(RowTerm):
         off = np.abs(margins + self.linear)
         slight = SLIGHT * np.abs(u) / np.maximum(off, np.finfo(float).tiny)
         return losses, u, np.where(curvature > 0, curvature, slight)
+
+
+@dataclass(frozen=True, eq=False)
+class SmoothedKink(QuadraticTerm):
+    """g(u) = -kink*(u - origin) + curvature*(u - middle)**2/2, with the middle of the box: a hinge loss that bends over
+    a margin of ``BAND`` around the kink.
+    """
+
+    kink: Vector
+
+    leaf_master: ClassVar[str] = "smoothed"
+
+    def block(self, block: slice) -> SmoothedKink:
+        plain = super().block(block)
+        return SmoothedKink(plain.linear, plain.curvatures, plain.constant, self.kink[block])
+
+    def expansion(self, margins: Vector, lower: Vector, upper: Vector) -> tuple[Vector, Vector, Vector]:
+        """For the second derivative, that of the parabola which touches the loss here and is nowhere below it.
+
+        Hunter & Lange, "Quantile regression via an MM algorithm", J. Computational and Graphical Statistics 9 (2000).
+        """
+        u = self.response(margins, lower, upper)
+        curvature = (upper - lower) / np.maximum(BAND, 2.0 * np.abs(margins - self.kink))
+        return -u * margins - self.value(u), u, curvature
 
 
 @dataclass(frozen=True, eq=False)

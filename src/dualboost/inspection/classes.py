@@ -26,3 +26,8 @@ def class_text(values: Vector, classes: Sequence[object], most: int = MOST_NAMED
     """The strongest classes of a leaf with their values, such as "+0.61 for virginica, -0.30 for setosa, …"."""
     named = [f"{values[k]:+.2f} for {classes[k]}" for k in strongest(values, most)]
     return ", ".join(named if len(named) == len(values) else [*named, "…"])
+
+
+def quantile_text(values: Vector, quantiles: Sequence[object]) -> str:
+    """All quantiles of a leaf with their values, such as "-3.1 for q0.05, +0.4 for q0.5"."""
+    return ", ".join(f"{value:+.4g} for {name}" for value, name in zip(values, quantiles, strict=True))

@@ -1,4 +1,4 @@
-"""A summary of a fit for notebooks: a line of text, and two plots as inline SVG in the colours of the page."""
+"""A summary of a fit for notebooks: a line of text, two plots as inline SVG in the colours of the page, and effects."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from .._typing import Vector
+from .html_effects import effects_html
 from .names import number
 from .scores import held_out_name, training_name
 
@@ -52,7 +53,8 @@ def _summary(clf: Any) -> str:
     return (
         '<div class="dualboost-fit" style="font:13px sans-serif;color:inherit;margin:.5em 0">'
         f'<div style="display:flex;flex-wrap:wrap;gap:.2em 1.6em">{cells}</div>'
-        f'<div style="display:flex;flex-wrap:wrap;gap:.2em 1.6em;margin-top:.5em">{curves}</div></div>'
+        f'<div style="display:flex;flex-wrap:wrap;gap:.2em 1.6em;margin-top:.5em">{curves}</div>'
+        f"{effects_html(clf.fitted_)}</div>"
     )
 
 

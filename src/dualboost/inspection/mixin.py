@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._typing import Features
 from ..models.fitted import FittedModel
+from .effects import effects_table
 from .explain import Explanation, explain_margins
 from .html import fitted_html
 from .rules import rules_table
@@ -46,11 +47,32 @@ class InspectionMixin:
         check_is_fitted(self)
         return rules_table(self.fitted_, None if X is None else self._features(X))
 
+    def effects(self, X: Any = None) -> Any:
+        """The ensemble as a sum of functions of one feature and of pairs of features, in a pandas data frame.
+
+        Only for trees that test at most two features on the way to a leaf, such as stumps and trees of depth 2. The
+        first row is the intercept; each further one is a cell of an effect, the strongest effect first: ``feature``,
+        ``value`` (between two cuts, a category, or missing), ``low`` and ``high`` (above ``low``, at most ``high``),
+        for pairs the same of the ``other_`` feature, ``share`` of the rows, and ``effect``. The intercept and the
+        effects of the cells that a row is in add up to ``decision_function``, to rounding; of a regressor to
+        ``predict``, under the Poisson loss to its logarithm. For several classes or quantiles there is a column
+        ``effect_<class>`` for each.
+
+        The decomposition is the functional analysis of variance under features that are independent of each other, each
+        distributed as in X, or if X is None as in the training rows: the mean of every effect over each of its features
+        is zero. So the effect of one feature is the partial dependence of the score on it, less its mean, and the
+        effect of a pair is what the two do together beyond what each does alone; its ``share`` is a product of two. A
+        model from a file does not know the training rows: pass X.
+        """
+        check_is_fitted(self)
+        return effects_table(self.fitted_, None if X is None else self._features(X))
+
     def explain(self, X: Any) -> Explanation:
         """Exact SHAP values of ``decision_function``: ``base_value + values.sum(axis=1)`` is the score.
 
         An unknown feature is averaged over by the number of training rows in each leaf, counted by their multiplicities
-        (path-dependent TreeSHAP). Only for ensembles of trees. For several classes ``values`` has an axis more, and
+        (path-dependent TreeSHAP). Only for ensembles of trees, with at most 40 features on the way to a leaf: the
+        algorithm loses its digits with more. For several classes ``values`` has an axis more, and
         ``base_value`` an entry for each class. Of a regressor the sum is ``predict``, in the units of y; under the
         Poisson loss the logarithm of ``predict``.
         """

@@ -10,9 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..models.fitted import FittedModel
-
-NEARLY_ZERO = 1e-30
-"""Numbers below this are shown as 0, because LightGBM writes the threshold zero as 1e-35."""
+from ..trees.tiny_values import READ_AS_ZERO
 
 
 @dataclass(frozen=True)
@@ -23,6 +21,8 @@ class Names:
     categories: dict[int, Any]
     has_missing: NDArray[np.bool_]
     classes: list[str] = field(default_factory=list)
+    """The classes, or the quantiles of a regressor."""
+    has_classes: bool = True
 
     def category(self, feature: int, code: int) -> str:
         known = self.categories.get(feature)
@@ -36,14 +36,18 @@ def names_of(model: FittedModel) -> Names:
     """The names in a model; features without a name are called x0, x1, ..., as in scikit-learn."""
     given = model.feature_names
     names = [f"x{k}" for k in range(model.n_features)] if given is None else [str(name) for name in given]
-    classes = [str(label) for label in getattr(model.task, "classes", ())]
-    return Names(names, model.encoder.categories, model.has_missing, classes)
+    return Names(names, model.encoder.categories, model.has_missing, model.task.output_names, model.task.has_classes)
 
 
 def number(value: float) -> str:
-    """A number with six digits, or with one digit after the decimal point if that needs more."""
+    """A number with six digits, or with one digit after the decimal point if that needs more.
+
+    LightGBM writes a threshold of zero as 1e-35, which is shown as 0.
+    """
     size = abs(value)
-    if size < NEARLY_ZERO or not math.isfinite(value):
-        return "0" if size < NEARLY_ZERO else str(value)
+    if size in (0.0, READ_AS_ZERO):
+        return "0"
+    if not math.isfinite(value):
+        return str(value)
     digits = max(6, min(15, math.floor(math.log10(size)) + 2))
     return f"{value:.{digits}g}"

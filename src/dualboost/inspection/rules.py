@@ -6,10 +6,10 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .._typing import Features, Matrix, Vector
 from ..errors import MissingDependencyError, UnsupportedModelError
+from ..extras import how_to_install
 from ..models.fitted import FittedModel
 from ..trees.tree import Tree
 from .conditions import leaf_conditions, rule_text
@@ -18,7 +18,7 @@ from .names import Names, names_of
 COLUMNS = ["tree", "leaf", "weight", "conditions", "vote", "weighted_vote", "rows", "share"]
 CLASS_COLUMN = "label"
 VALUE_COLUMN = "value_{}"
-"""The name of the column with the values for one class."""
+"""The name of the column with the values for one class, or one quantile."""
 DIGITS = 9
 """Values that agree in this many decimal places count as equally strong."""
 
@@ -42,7 +42,7 @@ def rules_table(model: FittedModel, features: Features | None) -> Any:
     try:
         import pandas as pd
     except ImportError as error:
-        raise MissingDependencyError("rules returns a pandas data frame: pip install pandas.") from error
+        raise MissingDependencyError(f"rules returns a table of pandas: {how_to_install('pandas')}.") from error
     trees, names, n_outputs = used_trees(model, "rules"), names_of(model), model.task.n_outputs
     records = [record for j, tree in trees.items() for record in _rules(j, tree, names, features)]
     table = pd.DataFrame.from_records(records, columns=["tree", "leaf", "conditions", "rows", "share"])
@@ -53,16 +53,14 @@ def rules_table(model: FittedModel, features: Features | None) -> Any:
     each = np.arange(len(votes))
     table = table.assign(weight=weights, vote=votes[each, largest], weighted_vote=values[each, largest])[COLUMNS]
     if n_outputs > 1:
-        table = _with_classes(table, values, model.task.labels(largest), names)
+        if model.task.has_classes:
+            table.insert(table.columns.get_loc("vote"), CLASS_COLUMN, model.task.labels(largest))
+        table = table.assign(
+            **{VALUE_COLUMN.format(name): own for name, own in zip(names.classes, values.T, strict=True)}
+        )
     # Rounding would make all rules alike where the unit of y is large.
     strength = np.abs(model.ensemble.scales()[positions, None] * votes).max(axis=1).round(DIGITS)
     return table.iloc[np.argsort(-strength, kind="stable")].reset_index(drop=True)
-
-
-def _with_classes(table: Any, values: Matrix, labels: NDArray[Any], names: Names) -> Any:
-    """The table with the class that each rule speaks for most, and a column of values for each class."""
-    table.insert(table.columns.get_loc("vote"), CLASS_COLUMN, labels)
-    return table.assign(**{VALUE_COLUMN.format(name): own for name, own in zip(names.classes, values.T, strict=True)})
 
 
 def class_values(table: Any, classes: Sequence[object]) -> Matrix:

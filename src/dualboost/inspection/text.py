@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from ..trees.tree import Tree
-from .classes import class_text
+from .classes import class_text, quantile_text
 from .conditions import split_text
 from .names import Names
 
@@ -24,7 +24,7 @@ def draw_tree(tree: Tree, names: Names, classes: Sequence[str]) -> str:
 
 def _lines(tree: Tree, node: int, indent: str, names: Names, classes: Sequence[str]) -> Iterator[str]:
     if node < 0:
-        yield indent + _leaf(tree, ~node, classes)
+        yield indent + _leaf(tree, ~node, names, classes)
         return
     test, otherwise = f"if {split_text(tree, node, names)}", "else"
     if names.has_missing[tree.feature[node]]:
@@ -32,17 +32,17 @@ def _lines(tree: Tree, node: int, indent: str, names: Names, classes: Sequence[s
     for answer, child, stem in ((test, tree.left[node], "│  "), (otherwise, tree.right[node], "   ")):
         branch = "├─ " if stem.strip() else "└─ "
         if child < 0:
-            yield f"{indent}{branch}{answer}: {_leaf(tree, ~int(child), classes)}"
+            yield f"{indent}{branch}{answer}: {_leaf(tree, ~int(child), names, classes)}"
         else:
             yield f"{indent}{branch}{answer}:"
             yield from _lines(tree, int(child), indent + stem, names, classes)
 
 
-def _leaf(tree: Tree, leaf: int, classes: Sequence[str]) -> str:
+def _leaf(tree: Tree, leaf: int, names: Names, classes: Sequence[str]) -> str:
     vote = tree.votes[leaf]
     rows = "" if tree.covers is None else f" ({tree.covers[leaf]:g} rows)"
     if np.ndim(vote):
-        return class_text(vote, classes) + rows
+        return (class_text if names.has_classes else quantile_text)(vote, classes) + rows
     if not classes:
         return f"{vote:+.4g}{rows}"
     strength = "" if abs(vote) == 1.0 else f" {abs(vote):.2f}"

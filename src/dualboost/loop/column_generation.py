@@ -17,11 +17,13 @@ import numpy as np
 
 from .._typing import Matrix, Vector
 from ..algebra.rows import Rows
-from ..errors import InterruptedFitWarning, SolverWarning
+from ..errors import GrowingError, InterruptedFitWarning, SolverWarning
 from ..formulations.programme import Programme
 from ..masters import Candidate, MasterFailed, MasterSolution, bound_over_class, certify, n_used, relative_gap
+from ..masters.certificate import size_of_product
 from ..pricing.pool import Offer
 from ..tasks.scoring import ScoredRows
+from .failures import warn_of_grower
 from .guides import OwnDuals, PricingDuals
 from .held_out import HeldOut
 from .history import Iteration, Trace
@@ -75,6 +77,11 @@ class ColumnGeneration:
                     InterruptedFitWarning,
                     stacklevel=4,
                 )
+            except GrowingError as failure:
+                if not self.trace.iterations:
+                    raise
+                reason = "grower_failed"
+                warn_of_grower(failure, len(self.trace.iterations))
             try:
                 self._polish()
                 if reason != "time_limit":
@@ -98,7 +105,7 @@ class ColumnGeneration:
         n_fruitless, is_new = 0, False
         while self.columns.n_columns < self.max_trees:
             started = time.perf_counter()
-            offers = self._priced(u)
+            offers = self._priced(u, threshold, is_settled)
             priced_at = time.perf_counter()
             if solution is not None and self._proves(solution, u, offers):
                 return "certified"
@@ -140,13 +147,47 @@ class ColumnGeneration:
         reasons = (rule.reason(record) for record in last for rule in self.stopping)
         return next(filter(None, reasons), None)
 
-    def _priced(self, u: Vector) -> list[Offer]:
-        """The columns that the pool finds, each with its edge over data rows and side rows, the largest edge first."""
-        sides, theta = self.columns.sides, u[self.columns.n_data :]
+    def _priced(self, u: Vector, threshold: float, is_settled: bool) -> list[Offer]:
+        """The columns that the pool finds, the largest edge first.
+
+        If those that improve are held already, which is possible where the cost of a weight grows with it, others are
+        asked for: at once where the pool knows the best one, else if there is nothing left to gain by the master.
+        """
+        theta = u[self.columns.n_data :]
+        favour = self.columns.sides.favour(theta)
         residual = self.wiring.operator.adjoint(self.formulation.priced_duals(self.columns.seen(u)))
-        offers = self.pool.price(residual, sides.favour(theta))
-        whole = [one._replace(edge=one.edge + sides.learner_part(theta, one.column.learner)) for one in offers]
-        return sorted(whole, key=lambda offer: -offer.edge)
+        offers = [self._whole(one, theta) for one in self.pool.price(residual, favour)]
+        improving = [one for one in offers if self._gains(one, u, threshold)]
+        if improving and (is_settled or self.pool.is_exact) and all(map(self._is_held, improving)):
+            others = self.pool.others(residual, favour)
+            found = [self._first_new((self._whole(one, theta) for one in own), u, threshold) for own in others]
+            new = [one for one in found if one is not None]
+            offers = new if len(new) == len(offers) else [*offers, *new]  # a bound is one for the class of each pricer
+        return sorted(offers, key=lambda offer: -offer.edge)
+
+    def _whole(self, offer: Offer, theta: Vector) -> Offer:
+        """The offer with its edge over data rows and side rows."""
+        return offer._replace(edge=offer.edge + self.columns.sides.learner_part(theta, offer.column.learner))
+
+    def _first_new(self, offers: Iterator[Offer], u: Vector, threshold: float) -> Offer | None:
+        """The first offer that is not held and improves; the best that is not held if none improves."""
+        best: Offer | None = None
+        for offer in offers:
+            if self._is_held(offer):
+                continue
+            if best is None or offer.edge > best.edge:
+                best = offer
+            if offer.column.is_proven or self._gains(offer, u, threshold):
+                return best
+        return best
+
+    def _is_held(self, offer: Offer) -> bool:
+        return self.columns.holds(self.wiring.operator.apply(offer.column.votes), offer.column.learner)
+
+    def _gains(self, offer: Offer, u: Vector, threshold: float) -> bool:
+        """Whether the edge exceeds the threshold by more than rounding, or by more than the tolerance."""
+        least = min(self.tol, EXACT_IMPROVEMENT) if self.pool.is_exact else self.tol
+        return offer.edge - threshold > least * self.rows.total(np.abs(u))
 
     def _reoptimised(self, to_the_end: bool) -> MasterSolution:
         solve = self.master.polish if to_the_end else self.master.solve
@@ -154,13 +195,11 @@ class ColumnGeneration:
 
     def _entering(self, offers: Sequence[Offer], u: Vector, threshold: float) -> list[Offer]:
         """Append the offered columns that improve the master, the best first; returns those that entered."""
-        least = min(self.tol, EXACT_IMPROVEMENT) if self.pool.is_exact else self.tol
-        least_improvement = least * self.rows.total(np.abs(u))
         most = min(self.most_entering or len(offers), self.max_trees - self.columns.n_columns)
         entered: list[Offer] = []
         for offer in offers:
             entries, learner = self.wiring.operator.apply(offer.column.votes), offer.column.learner
-            improves = offer.edge - threshold > least_improvement
+            improves = self._gains(offer, u, threshold)
             if len(entered) < most and improves and not self.columns.holds(entries, learner):
                 self.columns.append(entries, learner)
                 self.trace.learners.append(learner)
@@ -186,7 +225,7 @@ class ColumnGeneration:
         return bound_over_class(programme, u, edges, offers[0].edge, self.pool.n_learners)
 
     def _meets(self, bound: float, primal: float, w: Vector, u: Vector) -> bool:
-        size = max(self.rows.total(np.abs(u)) * float(w.sum()), self.wiring.programme().size)
+        size = max(size_of_product(self.rows, w, u), self.wiring.programme().size)
         return relative_gap(primal, bound, size) <= self.tol
 
     def _certify_result(self) -> None:
@@ -197,7 +236,8 @@ class ColumnGeneration:
         self.columns.keep_first(len(w))
         sign, row = self.formulation.objective_sign, self.trace.result
         assert self._kept_programme is not None
-        bound = self._bound(self._kept_programme, u, self._priced(u))
+        threshold = self._kept_programme.weight_set.threshold(self.columns.edges(u))
+        bound = self._bound(self._kept_programme, u, self._priced(u, threshold, is_settled=True))
         if np.isfinite(row.bound):
             bound = max(bound, sign * row.bound)
         if np.isfinite(bound):
@@ -289,14 +329,45 @@ class ColumnGeneration:
 
     def _polish(self) -> None:
         """Solve the master of the iteration that is kept to the optimum, if that was not done yet."""
-        if not self.master.is_exact and self.trace.iterations:
-            self.columns.keep_first(len(self.trace.weights[self.trace.kept]))
+        if self.master.is_exact or not self.trace.iterations:
+            return
+        if self.keep_best:
+            self._polish_best()
+        else:
+            self.columns.keep_first(self.trace.n_recorded)
             self._replace_result(self.master.polish(self.columns, self.wiring.programme()))
+
+    def _polish_best(self) -> None:
+        """Polish the iteration with the best score until that is one which is polished: polishing changes the score."""
+        polished: dict[int, MasterSolution] = {}
+        while (best := self.trace.best) not in polished:
+            polished[best] = self._polished(best)
+            self.trace.kept = best
+            self._replace_result(polished[best])
+        self.trace.kept = best
+        self._replace_result(polished[best])
+
+    def _polished(self, iteration: int) -> MasterSolution:
+        """The optimum over the columns of one iteration."""
+        part = self.columns.subset(np.arange(len(self.trace.weights[iteration])))
+        self.master.forget()
+        try:
+            return self.master.polish(part, replace(self.wiring, columns=part).programme())
+        except MasterFailed as failure:
+            if failure.best is not None:  # it takes the place of what is kept
+                self.trace.kept = iteration
+            raise
 
     def _replace_result(self, solution: MasterSolution) -> None:
         record = replace(self.trace.result, **self._figures(solution))
         self.trace.replace_result(solution.w, self.intercept(solution), solution.u, record)
         self._kept_programme = solution.programme
+
+    def _unsolved(self) -> MasterSolution:
+        """A feasible ensemble of the columns held, which no solver had a part in: equal weights."""
+        programme, n_columns = self.wiring.programme(), self.columns.n_columns
+        w, rho = np.full(n_columns, 1.0 / n_columns), np.zeros_like(programme.right_side)
+        return certify(self.columns, programme, Candidate(w, self._first_duals().u, rho))
 
     def _accept_best(self, failure: MasterFailed) -> None:
         """Keep the best feasible ensemble, with a warning, because no solver reached the tolerance."""
@@ -305,7 +376,7 @@ class ColumnGeneration:
         elif failure.best is not None:
             self._replace_result(failure.best)
         elif not self.trace.iterations:
-            raise failure
+            self._record(self._unsolved(), np.nan, np.nan, np.nan)
         warnings.warn(
             f"No solver reached a relative gap of {self.tol:g} with {self.columns.n_columns} columns "
             f"({failure}); the best feasible ensemble, with gap {self.trace.result.gap:.1e}, is returned. "

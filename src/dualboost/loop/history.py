@@ -91,6 +91,11 @@ class Trace:
     def result(self) -> Iteration:
         return self.iterations[self.kept]
 
+    @property
+    def best(self) -> int:
+        """The first iteration with the best validation score."""
+        return int(np.argmax(np.nan_to_num([row.validation_score for row in self.iterations], nan=-np.inf)))
+
     def final_weights(self) -> Vector:
         """The weights of the result, with zeros for the learners generated after it."""
         w = self.weights[self.kept]

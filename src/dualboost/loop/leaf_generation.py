@@ -20,22 +20,23 @@ from typing import Any
 import numpy as np
 
 from .._typing import Matrix, Scores, Vector
-from ..errors import InterruptedFitWarning, SolverWarning
+from ..errors import GrowingError, InterruptedFitWarning, SolverWarning
 from ..masters import MasterFailed, MasterSolution, n_used
 from ..masters.leaf_elimination import ELIMINATED_AT_ONCE, Elimination
+from ..masters.leaf_masters import certificate_of, leaf_master_of
 from ..pricing.newton_trees import GrownTree
 from ..tasks.scoring import ScoredRows
+from .failures import warn_of_grower
 from .held_out import HeldOut
 from .history import Iteration
 from .leaf_ensemble import LeafEnsemble, LeafStage
 from .leaf_trace import LeafCache, LeafTrace
 from .leaf_wiring import LeafWiring
+from .row_samples import part
 from .stopping import StoppingRule
 
 Observer = Callable[[Iteration], None]
 
-OVERGROWTH = 1.5
-"""How many times as many trees are grown as are asked for, before the least useful ones are eliminated."""
 LEAST_FALL = 1e-6
 """A tree enters if the objective falls by more than this share of it. That is no matter of how exactly leaves are
 solved: a path of C, which solves them loosely, must grow the trees that the final fit grows."""
@@ -51,20 +52,21 @@ class LeafGeneration:
     scores_each: bool = True
     """Whether each iteration is scored on the held-out rows."""
     keep_best: bool = False
-    """Keep the iteration with the best validation score instead of the last one."""
+    """Return the iteration with the best validation score; those with too many trees to be returned are not scored."""
     stopping: Sequence[StoppingRule] = ()
     observers: Sequence[Observer] = ()
     trace: LeafTrace = field(default_factory=LeafTrace)
 
     def __post_init__(self) -> None:
-        self.ensemble = LeafEnsemble(self.wiring.master.start(self.wiring.growing.programme, self.wiring.columns))
+        programme = self.wiring.growing.programme
+        self.ensemble = LeafEnsemble(leaf_master_of(programme).start(programme, self.wiring.columns))
         self._cache = LeafCache(self.held_out.X if self.held_out is not None else np.empty((0, 1)))
         self._n_grown, self._grown_at = 0, time.perf_counter()
 
     @property
     def most_grown(self) -> int:
-        """How many trees are grown before elimination; a loss with kinks has no curvature to choose by."""
-        return ceil(OVERGROWTH * self.max_trees) if self.wiring.is_smooth else self.max_trees
+        """How many trees are grown before elimination."""
+        return ceil(self.wiring.formulation.overgrowth * self.max_trees)
 
     def run(self) -> LeafTrace:
         try:
@@ -74,12 +76,19 @@ class LeafGeneration:
                 if not self.trace.stages:
                     raise
                 reason = "interrupted"
-                self.ensemble.restore(self.trace.stages[self.trace.kept])
+                self.ensemble.restore(self.trace.stages[self.trace.best if self.keep_best else -1])
                 warnings.warn(
                     f"fit was interrupted; the ensemble of {len(self.trace.iterations)} iterations is returned.",
                     InterruptedFitWarning,
                     stacklevel=4,
                 )
+                self._eliminate(self.max_trees)
+            except GrowingError as failure:
+                if not self.trace.stages:
+                    raise
+                reason = "grower_failed"
+                self.ensemble.restore(self.trace.stages[self.trace.kept])
+                warn_of_grower(failure, len(self.trace.iterations))
                 self._eliminate(self.max_trees)
             self._polish()
         except MasterFailed as failure:
@@ -96,27 +105,24 @@ class LeafGeneration:
         total = max(self.wiring.rows.total(point.curvature), np.finfo(float).tiny)
         self._unit = 0.25 * point.curvature.size / total
         reason = self._grow()
-        if self.keep_best and self.trace.stages:
-            self.ensemble.restore(self.trace.stages[self.trace.kept])
+        if reason == "no_improvement":
+            self.ensemble.restore(self.trace.stages[self.trace.best])
         if len(self.ensemble.held) > self.max_trees:
             self._eliminate(self.max_trees)
             self._note(np.nan)
-        if reason in ("max_trees", "converged", "no_improvement") and self.wiring.is_smooth:
+        if reason in ("max_trees", "converged", "no_improvement"):
             reason = self._regrow() or reason
         return reason
 
     def _grow(self) -> str:
         while len(self.ensemble.held) < self.most_grown:
-            grown = self._grown_for(self.ensemble.point.residual, self.ensemble.point.curvature)
-            if grown is None:
-                return "converged"
             point = self.ensemble.point
-            fall = grown.fall(point.residual, point.curvature, point.ridge)
-            if fall <= LEAST_FALL * abs(point.objective):
+            grown = self._grown_for(point.residual, point.curvature)
+            if grown is None:
                 return "converged"
             self.ensemble.enter(grown)
             self.ensemble.point = self.wiring.improved(self.ensemble.point)
-            reason = self._note(fall)
+            reason = self._note(grown.fall(point.residual, point.curvature, point.ridge))
             if reason is not None:
                 return reason
         return "max_trees"
@@ -125,17 +131,13 @@ class LeafGeneration:
         """Remove the trees that are missed least, a third at a time, until so many are left."""
         while len(self.ensemble.held) > n_trees:
             stage, n_held = self.ensemble.stage(), len(self.ensemble.held)
-            if not self.wiring.is_smooth:
-                self.ensemble.restore(stage.first(n_trees))
-                return
             elimination = Elimination(self.ensemble.point)
             elimination.remove_down_to(max(n_trees, int(n_held * (1 - ELIMINATED_AT_ONCE))))
             self.ensemble.restore(_some(stage, elimination))
             self.ensemble.point = self.wiring.improved(self.wiring.improved(self.ensemble.point))
 
     def shrink_to(self, n_trees: int) -> None:
-        """Keep at most so many of the trees, with the best values for their leaves."""
-        self.ensemble.point, _ = self.wiring.optimum(self.ensemble.point)
+        """Keep at most so many of the trees, with the best values for their leaves, as ``run`` has left them."""
         if len(self.ensemble.held) > n_trees:
             self._eliminate(n_trees)
             self.ensemble.point, _ = self.wiring.optimum(self.ensemble.point)
@@ -173,17 +175,24 @@ class LeafGeneration:
         return [self.ensemble.held[k] for k in np.argsort(moves, kind="stable").tolist()]
 
     def _grown_for(self, residual: Vector, curvature: Vector) -> GrownTree | None:
+        """A tree that lowers the objective, grown on a sample of the rows, and on all of them where that finds none."""
         self._grown_at = time.perf_counter()
         self._n_grown += 1
-        ridge, unit = self.ensemble.point.ridge, self._unit
-        grown = self.wiring.grower.grow(unit * residual, unit * curvature, unit * ridge)
+        point, grown = self.ensemble.point, None
+        for mask, share in self.wiring.samples.draws():
+            pull, curve = (self._unit * part(values, mask) for values in (residual, curvature))
+            offer = self.wiring.grower.grow(pull, curve, self._unit * share * point.ridge)
+            least = LEAST_FALL * abs(point.objective)
+            if offer is not None and offer.fall(residual, curvature, point.ridge) > least:
+                grown = offer
+                break
         self._pricing_seconds, self._grown_at = time.perf_counter() - self._grown_at, time.perf_counter()
         return grown
 
     def _note(self, fall: float) -> str | None:
         """Record the ensemble; returns a reason to stop, if a rule has one."""
         is_certified = self.wiring.solver.reoptimize == "every"
-        gap = self.wiring.master.certified(self.ensemble.point).gap if is_certified else np.nan
+        gap = certificate_of(self.ensemble.point).gap if is_certified else np.nan
         row = Iteration(
             iteration=len(self.trace.iterations) + 1,
             edge=fall,
@@ -191,8 +200,7 @@ class LeafGeneration:
             master_seconds=time.perf_counter() - self._grown_at,
             **self._figures(gap),
         )
-        better = not self.trace.iterations or not row.validation_score <= self.trace.result.validation_score
-        self.trace.note(self.ensemble.stage(), row, keep=better or not self.keep_best)
+        self.trace.note(self.ensemble.stage(), row)
         self.trace.n_grown = self._n_grown
         for observer in self.observers:
             observer(row)
@@ -201,7 +209,8 @@ class LeafGeneration:
     def _figures(self, gap: float) -> dict[str, Any]:
         """The figures of the ensemble; its gap is computed only where all leaves are solved to it."""
         point, task = self.ensemble.point, self.wiring.task
-        held = self.held_out if self.scores_each else None
+        can_be_kept = not self.keep_best or len(self.ensemble.held) <= self.max_trees
+        held = self.held_out if self.scores_each and can_be_kept else None
         validated = np.nan if held is None else held.scoring.score(self.scored(held))
         return {
             "objective": self.wiring.formulation.objective_sign * point.objective,
@@ -233,8 +242,25 @@ class LeafGeneration:
     def _polish(self) -> None:
         """Solve all leaves to the optimum at the C asked for, and let that be the last iteration."""
         self.ensemble.move_to(self.wiring.programme)
+        if self.keep_best and self.trace.stages:
+            self._polish_best()
+            return
         self.ensemble.point, solution = self.wiring.optimum(self.ensemble.point)
         self._conclude(solution)
+
+    def _polish_best(self) -> None:
+        """Polish the iteration with the best score until that is one which is polished: polishing changes the score."""
+        polished: dict[int, MasterSolution] = {}
+        while (best := self.trace.best) not in polished:
+            self.ensemble.restore(self.trace.stages[best])
+            self.ensemble.point, polished[best] = self.wiring.optimum(self.ensemble.point)
+            row = self.trace.iterations[best]
+            figures = self._figures(polished[best].gap) | {"n_generated": row.n_generated}
+            self.trace.stages[best], self.trace.iterations[best] = self.ensemble.stage(), replace(row, **figures)
+        if best < len(self.trace.stages) - 1:
+            row = replace(self.trace.iterations[best], iteration=len(self.trace.stages) + 1, n_generated=self._n_grown)
+            self.trace.note(self.trace.stages[best], row)
+        self.trace.kept, self.trace.duals = len(self.trace.stages) - 1, polished[best].u
 
     def _conclude(self, solution: MasterSolution) -> None:
         if not self.trace.iterations:
@@ -251,7 +277,7 @@ class LeafGeneration:
             self.ensemble.adopt(failure.best)
         if len(self.ensemble.held) > self.max_trees:
             self.ensemble.restore(self.ensemble.stage().first(self.max_trees))
-        solution = self.wiring.master.certified(self.ensemble.point)
+        solution = certificate_of(self.ensemble.point)
         self._conclude(solution)
         warnings.warn(
             f"No solver reached a relative gap of {self.wiring.precision.tolerance:g} over the leaves of "

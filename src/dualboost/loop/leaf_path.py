@@ -8,7 +8,7 @@ needs; what is chosen is fitted again from the start.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -18,7 +18,7 @@ from ..masters import MasterFailed
 from .held_out import HeldOut
 from .leaf_generation import LeafGeneration
 from .leaf_wiring import LeafWiring
-from .path import PathPoint
+from .path import PathPoint, ignore
 
 SMALLER = 2**-0.5
 """Each number of trees that is tried is this fraction of the one before."""
@@ -33,7 +33,12 @@ def sizes_below(max_trees: int) -> list[int]:
 
 
 def follow_leaf_path(
-    wiring: LeafWiring, Cs: Vector, held_out: HeldOut, sizes: Sequence[int], with_errors: bool
+    wiring: LeafWiring,
+    Cs: Vector,
+    held_out: HeldOut,
+    sizes: Sequence[int],
+    with_errors: bool,
+    observer: Callable[[PathPoint], None] = ignore,
 ) -> list[PathPoint]:
     """One point for each number of trees, which are in decreasing order, and each value of C."""
     grown: dict[float, LeafGeneration] = {}
@@ -46,6 +51,7 @@ def follow_leaf_path(
             generation = grown[shared]
             generation.shrink_to(size)
             points.append(_point(generation, C, held_out, with_errors))
+            observer(points[-1])
     return points
 
 

@@ -21,12 +21,11 @@ class LeafTrace(Trace):
     stages: list[LeafStage] = field(default_factory=list)
     n_grown: int = 0
 
-    def note(self, stage: LeafStage, iteration: Iteration, keep: bool) -> None:
-        """Add the ensemble of one iteration; with ``keep`` it becomes the result so far."""
+    def note(self, stage: LeafStage, iteration: Iteration) -> None:
+        """Add the ensemble of one iteration, which becomes the result so far."""
         self.stages.append(stage)
         self.iterations.append(iteration)
-        if keep:
-            self.kept = len(self.iterations) - 1
+        self.kept = len(self.iterations) - 1
 
     def conclude(self, trees: Sequence[Tree]) -> None:
         """Make learners and weights of the stage that is kept: each tree votes at most 1, its weight does the rest."""

@@ -13,14 +13,15 @@ from ..algebra.vector_leaves import VectorLeafColumns
 from ..errors import InvalidParameterError, UnsupportedFormulationError
 from ..formulations.base import Formulation
 from ..masters import MASTERS, MasterSolution, Precision, SolverOptions
-from ..masters.leaf_masters import KinkedLeaves, LeafMaster, SmoothLeaves, SoftmaxLeaves
+from ..masters.leaf_masters import leaf_master_of
 from ..pricing.newton_trees import Grower
 from ..tasks.base import Operator, Task
+from .row_samples import RowSamples
 
 
 @dataclass(frozen=True, eq=False)
 class LeafWiring:
-    """The parts of a fit: targets and their task, the formulation, the rows, and who grows trees."""
+    """The parts of a fit: targets and their task, the formulation, the rows, who grows trees, and on which rows."""
 
     task: Task
     targets: Vector
@@ -30,6 +31,9 @@ class LeafWiring:
     solver: SolverOptions
     precision: Precision
     grower: Grower
+    samples: RowSamples
+    is_rough: bool = False
+    """Whether the programme is only to lead to good trees."""
 
     @property
     def has_normalised_scores(self) -> bool:
@@ -44,45 +48,27 @@ class LeafWiring:
         """What the duals say of each row: themselves, and the residuals where there are several classes."""
         return u
 
-    @property
-    def is_vector(self) -> bool:
-        """Whether a leaf has a value for each of several classes."""
-        return self.task.n_outputs > 1
-
     @cached_property
     def columns(self) -> LeafColumns:
-        if self.is_vector:
+        if self.task.n_outputs > 1:
             return VectorLeafColumns(self.rows, self.task.n_outputs)
         return LeafColumns(self.rows, self.operator)
 
     @cached_property
     def programme(self) -> Any:
         """The programme of the formulation, with leaves of any value and a ridge in place of its weights."""
-        if self.is_vector:
-            return self.formulation.softmax_programme(self.rows, self.task.n_outputs)
-        rows = self.operator.rows_of_A(self.rows)
-        return self.formulation.programme(rows, 1).over_leaves(self.operator.intercepts())
-
-    @property
-    def is_smooth(self) -> bool:
-        """Whether the loss has no kinks, so that Newton's method applies."""
-        return self.is_vector or not self.programme.term.is_linear
-
-    @cached_property
-    def master(self) -> LeafMaster:
-        if self.is_vector:
-            return SoftmaxLeaves()
-        return SmoothLeaves() if self.is_smooth else KinkedLeaves()
+        programme = self.formulation.over_leaves(self.rows, self.operator, self.task.n_outputs)
+        return programme.for_growing() if self.is_rough else programme
 
     def improved(self, point: Any, newest: int | None = None) -> Any:
         """A point with a smaller objective, as good as the next pricing needs; ``newest`` is the newest tree."""
         if self.solver.reoptimize == "every":
             return self.optimum(point)[0]
-        return self.master.improved(point, newest)
+        return leaf_master_of(point.programme).improved(point, newest)
 
     def optimum(self, point: Any) -> tuple[Any, MasterSolution]:
         """The optimum over the leaves held, to the tolerance."""
-        return self.master.optimum(point, self.precision.tolerance)
+        return leaf_master_of(point.programme).optimum(point, self.precision.tolerance)
 
     def at(self, C: float) -> LeafWiring:
         """The same parts at another C."""
@@ -90,8 +76,9 @@ class LeafWiring:
 
     @cached_property
     def growing(self) -> LeafWiring:
-        """The same parts at the C that trees are grown with."""
-        return replace(self, formulation=self.formulation.for_growing(self.rows))
+        """The same parts as trees are grown with them: at another C, and for a loss without kinks."""
+        is_rough = self.solver.reoptimize != "every"
+        return replace(self, formulation=self.formulation.for_growing(self.rows), is_rough=is_rough)
 
 
 def wire_leaves(
@@ -102,13 +89,14 @@ def wire_leaves(
     solver: SolverOptions,
     precision: Precision,
     grower: Grower,
+    samples: RowSamples,
 ) -> LeafWiring:
     """Put the parts together; a formulation without a loss for free values is refused before any work is done."""
     formulation = formulation.resolve_for(rows)
     if task.n_outputs == 1:
         require_leaves(formulation, rows)
     _require_options(solver, formulation)
-    return LeafWiring(task, targets, formulation, rows, solver, precision, grower)
+    return LeafWiring(task, targets, formulation, rows, solver, precision, grower, samples)
 
 
 def _require_options(solver: SolverOptions, formulation: Formulation) -> None:

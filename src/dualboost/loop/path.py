@@ -8,6 +8,7 @@ comparison needs; the chosen value is fitted again from the start.
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -37,12 +38,21 @@ class PathPoint:
     standard_error: float = np.nan
 
 
+def ignore(point: PathPoint) -> None:
+    """The observer of a path that nobody watches."""
+
+
 def follow_path(
-    wiring: Wiring, Cs: Vector, held_out: HeldOut, max_trees: int, with_errors: bool = False
+    wiring: Wiring,
+    Cs: Vector,
+    held_out: HeldOut,
+    max_trees: int,
+    with_errors: bool = False,
+    observer: Callable[[PathPoint], None] = ignore,
 ) -> list[PathPoint]:
     """One point for each value of C, in the order of ``Cs``; the wiring may be that of any C.
 
-    With ``with_errors``, the points have the standard errors of their scores.
+    With ``with_errors``, the points have the standard errors of their scores. ``observer`` sees each when it is found.
     """
     columns = wiring.columns
     order = range(len(Cs)) if wiring.formulation.sparser_with_larger_C else range(len(Cs) - 1, -1, -1)
@@ -53,6 +63,7 @@ def follow_path(
             start = chosen.master.polish(columns, chosen.programme()) if columns.n_columns else None
         except MasterFailed:  # no solver can solve this extreme value of C, so it is no candidate
             points[k] = PathPoint(float(Cs[k]), np.nan, columns.n_columns)
+            observer(points[k])
             continue
         most = max(max_trees, columns.n_columns + max(max_trees // EXTRA_SHARE, 1))
         generation = ColumnGeneration(chosen, most, held_out=held_out, scores_each=False, start=start)
@@ -68,6 +79,7 @@ def follow_path(
         scored = generation.scored(held_out, w, intercept)
         error = held_out.scoring.standard_error(scored) if with_errors else np.nan
         points[k] = PathPoint(float(Cs[k]), held_out.scoring.score(scored), _n_used_roughly(w), error)
+        observer(points[k])
     return [points[k] for k in range(len(Cs))]
 
 

@@ -7,6 +7,7 @@ from types import TracebackType
 from typing import Any
 
 from ..errors import MissingDependencyWarning
+from ..extras import how_to_install
 from .history import Iteration
 
 
@@ -21,7 +22,7 @@ class ProgressBar:
             from tqdm import tqdm
         except ImportError:
             warnings.warn(
-                "verbose=1 shows a progress bar if tqdm is installed: pip install 'dualboost[progress]'.",
+                f"verbose=1 shows a progress bar if tqdm is installed: {how_to_install('tqdm')}.",
                 MissingDependencyWarning,
                 stacklevel=4,
             )

@@ -28,7 +28,7 @@ class TimeLimit:
 
 
 class NoImprovement:
-    """Stops when the validation score has not risen for ``patience`` iterations."""
+    """Stops when the validation score has not risen for ``patience`` iterations; where none was computed, goes on."""
 
     def __init__(self, patience: int) -> None:
         self._patience = patience
@@ -38,6 +38,8 @@ class NoImprovement:
     def reason(self, iteration: Iteration) -> str | None:
         if iteration.validation_score > self._best:
             self._best, self._best_iteration = iteration.validation_score, iteration.iteration
+        if np.isnan(iteration.validation_score):
+            return None
         waited = iteration.iteration - self._best_iteration
         return "no_improvement" if waited >= self._patience else None
 

@@ -21,6 +21,7 @@ import numpy as np
 
 from .._typing import Integers, Vector
 from ..algebra.columns import Columns
+from ..algebra.rows import Rows
 from ..formulations.programme import Programme
 
 
@@ -30,6 +31,9 @@ class Candidate(NamedTuple):
     w: Vector
     u: Vector
     rho: Vector = np.zeros(0)
+
+    def is_finite(self, rows: Rows) -> bool:
+        return bool(np.isfinite(self.w).all() and np.isfinite(self.rho).all()) and rows.all(np.isfinite(self.u))
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,6 +56,10 @@ class MasterSolution:
 
 class SolveFailure(Exception):
     """A solver stopped without an optimum; the ladder then tries the next strategy or the next master."""
+
+
+SOLVER_ERRORS = (SolveFailure, RuntimeError, ValueError, ArithmeticError)
+"""What a solver may raise: its own failure, or what escapes from libraries where numbers are extreme."""
 
 
 class MasterFailed(Exception):

@@ -30,6 +30,15 @@ def relative_gap(primal: float, dual: float, size: float) -> float:
     return max(primal - dual, 0.0) / scale if np.isfinite(dual) else np.inf
 
 
+def size_of_product(rows: Rows, w: Vector, u: Vector) -> float:
+    """How large u'(A w) may be, for weights that add up to no more than one.
+
+    Formulations that fix a larger sum ask for margins of one all the same; a size that grows with the sum would make
+    any gap small.
+    """
+    return rows.total(np.abs(u)) * min(float(np.abs(w).sum()), 1.0)
+
+
 class TwoProducts(Protocol):
     """Columns of any kind, by the two products that a certificate needs."""
 
@@ -75,7 +84,7 @@ def certify(
         u, edges = shrink * u, shrink * edges
     primal, size = programme.primal_terms(w, margins, candidate.rho)
     dual = programme.dual_value(u, edges)
-    size = max(size, programme.rows.total(np.abs(u)) * float(np.abs(w).sum()))
+    size = max(size, size_of_product(programme.rows, w, u))
     return MasterSolution(
         w=w,
         u=u,

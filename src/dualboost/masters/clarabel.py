@@ -14,6 +14,7 @@ from scipy import sparse
 from .._typing import Vector
 from ..algebra.columns import Columns
 from ..errors import MissingDependencyError
+from ..extras import how_to_install
 from ..formulations.programme import Programme
 from ..formulations.terms import EntropyTerm, LinearTerm, LogisticTerm, QuadraticTerm, RowTerm
 from .base import Candidate, SolveFailure
@@ -32,7 +33,7 @@ class ClarabelMaster:
             import clarabel
         except ImportError as error:
             raise MissingDependencyError(
-                "master='clarabel' needs the package clarabel: pip install 'dualboost[clarabel]', or use master='auto'."
+                f"master='clarabel' needs the package clarabel: {how_to_install('clarabel')}, or use master='auto'."
             ) from error
         self._clarabel = clarabel
 

@@ -22,7 +22,7 @@ from ..algebra.columns import Columns
 from ..algebra.pairs import Pairs
 from ..formulations.class_programme import ClassProgramme
 from ..formulations.terms import LinearTerm
-from .base import Candidate, MasterSolution, SolveFailure
+from .base import SOLVER_ERRORS, Candidate, MasterSolution
 from .certificate import certify
 from .crossover import CANDIDATE, MAX_ROUNDS
 from .highs import INFINITY, NO_INDEX, NO_VALUES, quiet_solver, run
@@ -39,7 +39,7 @@ def to_class_vertex(
     for _ in range(MAX_ROUNDS):
         try:
             candidate = _solve_near(columns, programme, near, settled, chosen)
-        except SolveFailure:
+        except SOLVER_ERRORS:
             break
         vertex = min(
             certify(columns, programme, candidate),

@@ -22,7 +22,7 @@ from .._typing import Integers, Vector
 from ..algebra.columns import Columns
 from ..formulations.programme import Programme
 from ..formulations.terms import LinearTerm
-from .base import Candidate, MasterSolution, SolveFailure
+from .base import SOLVER_ERRORS, Candidate, MasterSolution
 from .certificate import certify
 from .highs import INFINITY, NO_INDEX, NO_VALUES, quiet_solver, run
 
@@ -55,7 +55,7 @@ def _vertex_of(
     for _ in range(MAX_ROUNDS):
         try:
             candidate = _solve_near(columns, programme, near, settled, chosen)
-        except SolveFailure:
+        except SOLVER_ERRORS:
             if rows.all(near):
                 break
             near[:] = True

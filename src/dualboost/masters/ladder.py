@@ -12,7 +12,7 @@ from .._typing import Integers, Vector
 from ..algebra.columns import Columns
 from ..errors import MissingDependencyError
 from ..formulations.programme import Programme
-from .base import Master, MasterFailed, MasterSolution, SolveFailure
+from .base import SOLVER_ERRORS, Master, MasterFailed, MasterSolution
 from .certificate import certify, drop_negligible
 from .crossover import to_vertex
 
@@ -41,8 +41,11 @@ class Ladder:
             for strategy in master.strategies:
                 try:
                     candidate = master.solve(columns, programme, AIM * self.tolerance, strategy)
-                except SolveFailure as failure:
+                except SOLVER_ERRORS as failure:
                     attempts.append(f"{master.name} ({strategy}): {failure}")
+                    continue
+                if not candidate.is_finite(programme.rows):
+                    attempts.append(f"{master.name} ({strategy}): numbers that are not finite")
                     continue
                 solution = certify(columns, programme, candidate)
                 solution = self.tidy(columns, programme, solution, master.returns_vertex)

@@ -32,7 +32,9 @@ def sweep(point: LeafPoint, newest: int | None = None) -> LeafPoint:
     not have yet.
     """
     direction = np.zeros(len(point.values) + 1)
-    residual, scores = point.residual.copy(), np.zeros_like(point.scores)
+    residual, scores, rows = point.residual.copy(), np.zeros_like(point.scores), point.columns.rows
+    if not point.columns.n_trees:
+        direction[-1] = rows.total(residual) / (rows.total(point.curvature) + FLATTEST * point.ridge)
     for group in _in_order(point.columns, newest):
         step = _best_step(point, group, residual, direction)
         direction[group.columns] += step[:-1]

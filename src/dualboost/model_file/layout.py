@@ -28,11 +28,11 @@ BODY = {
     "ThinnedTreesClassifier": ("classes", "features", "intercept", "trees"),
     "DualBoostRegressor": (
         *("parameters", "formulation", "task", "features", "fit"),
-        *("intercept", "trees", "history"),
+        *("calibration", "intercept", "trees", "history"),
     ),
     "DualBoostRegressorCV": (
         *("parameters", "formulation", "task", "features", "fit", "tuning"),
-        *("intercept", "trees", "history"),
+        *("calibration", "intercept", "trees", "history"),
     ),
 }
 """The keys of each kind of model, in the order in which they are written."""
@@ -40,17 +40,20 @@ MAY_LACK = {
     "DualBoostClassifier": ("intercept", "normalised"),
     "DualBoostClassifierCV": ("intercept", "normalised"),
     "ThinnedTreesClassifier": (),
-    "DualBoostRegressor": (),
-    "DualBoostRegressorCV": (),
+    "DualBoostRegressor": ("calibration",),
+    "DualBoostRegressorCV": ("calibration",),
 }
-"""The keys that files of before there were intercepts do not have: their scores are normalised."""
+"""The keys that older files do not have: those of before there were intercepts, whose scores are normalised, and those
+of before regressors had intervals."""
 
 STOP_REASONS = (
     *("certified", "converged", "max_trees", "time_limit", "no_improvement"),
-    *("callback", "interrupted", "solver_failed"),
+    *("callback", "interrupted", "solver_failed", "grower_failed"),
 )
 COUNTS = ("iteration", "n_trees", "n_generated")
 """The columns of the history that are whole numbers."""
+TIMINGS = ("pricing_seconds", "master_seconds")
+"""The columns of the history that are not written, so that equal fits give equal files; older files have them."""
 DEFAULT_FORMULATION = "nm"
 """The argument ``formulation`` of a file that does not contain it."""
 DEFAULT_LOSS = "squared"

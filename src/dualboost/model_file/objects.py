@@ -11,7 +11,7 @@ import numpy as np
 
 from ..errors import InvalidParameterError, UnsupportedModelError
 from ..formulations import FORMULATIONS, Formulation
-from ..formulations.numbers import NUMBER_LOSSES
+from ..formulations.number_losses import NUMBER_LOSSES
 from ..masters import MASTERS, SolverOptions
 from ..pricing import LEARNERS
 from .checks import choice, fail, fields, flag, inside, integer, items, number, text
@@ -98,7 +98,7 @@ def _read_named(value: Any, where: str, kinds: Mapping[str, type[Any]]) -> Any:
     return made(kinds[name], {name: check(value[name], inside(where, name)) for name, check in checks.items()}, where)
 
 
-def made(kind: type[Any], arguments: dict[str, Any], where: str) -> Any:
+def made(kind: Callable[..., Any], arguments: dict[str, Any], where: str) -> Any:
     try:
         return kind(**arguments)
     except InvalidParameterError as error:
@@ -114,6 +114,8 @@ def _same_kind(field: Field[Any]) -> Check:
         return flag
     if isinstance(default, str):
         return text
+    if isinstance(default, tuple):
+        return lambda value, where: tuple(fractions(value, where))
     return whole_or_fraction if isinstance(default, float) else optional(whole_or_fraction)
 
 
@@ -121,6 +123,11 @@ def whole_or_fraction(value: Any, where: str) -> Any:
     """A number, unchanged: a whole number is not turned into a float."""
     number(value, where)
     return value
+
+
+def fractions(value: Any, where: str) -> list[float]:
+    """A list of numbers."""
+    return [number(entry, inside(where, k)) for k, entry in enumerate(items(value, where))]
 
 
 def optional(check: Check) -> Check:

@@ -1,4 +1,7 @@
-"""The parts of a file that depend on how many scores a row has: one for two classes, else one for each class."""
+"""The parts of a file that depend on how many scores a row has.
+
+That is one for two classes and for numbers, and else one for each class or quantile.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,7 @@ from .values import read_classes
 
 
 def describe_outputs(figures: Any) -> Any:
-    """A number, or a list with one for each class."""
+    """A number, or a list with one for each class or quantile."""
     return np.asarray(figures, dtype=float).tolist()
 
 
@@ -62,7 +65,7 @@ def restore_balance(value: Any, task: Task) -> Any:
 
 
 def restore_intercept(document: dict[str, Any], task: Task, most: float) -> Any:
-    """A number, or one for each class, of at most this size."""
+    """A number, or one for each class or quantile, of at most this size."""
     value = document.get("intercept", 0.0)
     if task.n_outputs > 1:
         return numbers(value, "intercept", task.n_outputs, -most, most)

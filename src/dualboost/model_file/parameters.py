@@ -10,13 +10,14 @@ import numpy as np
 
 from ..errors import ModelFileWarning
 from ..formulations import FORMULATIONS
-from ..formulations.numbers import NUMBER_LOSSES
-from .checks import choice, fail, fields, flag, inside, integer, items, number, shown, text
+from ..formulations.number_losses import NUMBER_LOSSES
+from .checks import choice, fail, fields, flag, inside, integer, items, shown, text
 from .objects import (
     describe_formulation,
     describe_learner,
     describe_loss,
     describe_solver,
+    fractions,
     optional,
     plain,
     read_formulation,
@@ -92,10 +93,6 @@ def _nothing(value: Any, where: str) -> None:
         fail(where, "must be null: a file holds no functions")
 
 
-def _numbers(value: Any, where: str) -> Any:
-    return [number(entry, inside(where, k)) for k, entry in enumerate(items(value, where))]
-
-
 def _class_name(value: Any, where: str) -> Any:
     """A string, a boolean or a number."""
     return _one_of(str, text, _one_of(bool, flag, whole_or_fraction))(value, where)
@@ -114,10 +111,18 @@ def _class_weights(value: Any, where: str) -> dict[Any, Any]:
     return found
 
 
+def _columns(value: Any, where: str) -> list[Any]:
+    """Names, positions or truth values."""
+    check = _one_of(str, text, _one_of(bool, flag, integer))
+    return [check(entry, inside(where, k)) for k, entry in enumerate(items(value, where))]
+
+
 PARAMETERS: dict[str, Check] = {
     "formulation": _one_of(str, lambda value, where: choice(value, where, FORMULATIONS), read_formulation),
     "loss": _one_of(str, lambda value, where: choice(value, where, NUMBER_LOSSES), read_loss),
     "C": optional(whole_or_fraction),
+    "quantiles": optional(fractions),
+    "calibrate": optional(text),
     "corrects": optional(text),
     "epsilon": optional(whole_or_fraction),
     "learner": read_learner,
@@ -125,6 +130,7 @@ PARAMETERS: dict[str, Check] = {
     "max_trees": optional(integer),
     "tol": whole_or_fraction,
     "solver": optional(read_solver),
+    "categorical_features": optional(_one_of(str, text, _columns)),
     "class_weight": optional(_one_of(str, text, _class_weights)),
     "validation_fraction": optional(whole_or_fraction),
     "n_iter_no_change": optional(integer),
@@ -134,7 +140,7 @@ PARAMETERS: dict[str, Check] = {
     "n_jobs": optional(integer),
     "random_state": optional(integer),
     "verbose": _one_of(bool, flag, integer),
-    "Cs": _one_of(int, integer, _numbers),
+    "Cs": _one_of(int, integer, fractions),
     "cv": optional(integer),
     "callbacks": _nothing,
     "select": text,
@@ -142,7 +148,7 @@ PARAMETERS: dict[str, Check] = {
 """The check for the type of each parameter; its range is checked by the estimator itself."""
 
 OF_CLASSIFIERS = ("formulation", "epsilon", "class_weight", "calibration")
-OF_REGRESSORS = ("loss",)
+OF_REGRESSORS = ("loss", "quantiles", "calibrate")
 WITHOUT_TUNING = ("C", "n_iter_no_change")
 WITH_TUNING = ("Cs", "cv", "select")
 ARGUMENTS_OF_SOME = {

@@ -20,6 +20,7 @@ from ..models.vector_ensemble import VectorEnsemble
 from ..tasks import ManyClasses, Task, TwoClasses
 from ..trees.tree import Tree
 from .checks import (
+    SMALLEST,
     choice,
     fail,
     fields,
@@ -33,8 +34,8 @@ from .checks import (
     numbers,
     text,
 )
-from .layout import COUNTS, DEFAULT_FORMULATION, DEFAULT_LOSS, MOST_FEATURES, STOP_REASONS
-from .numbers import require_finite_predictions, restore_numbers
+from .layout import COUNTS, DEFAULT_FORMULATION, DEFAULT_LOSS, MOST_FEATURES, STOP_REASONS, TIMINGS
+from .numbers import asked_loss, require_finite_predictions, restore_numbers, restore_widening
 from .objects import read_formulation, read_loss
 from .outputs import restore_balance, restore_calibration, restore_intercept, restore_normalised, restore_task
 from .parameters import read_parameters
@@ -80,7 +81,7 @@ def restore_classifier(document: dict[str, Any]) -> StoredEstimator:
     parameters = read_parameters(document["parameters"], "parameters", document["model"])
     parameters.setdefault("formulation", DEFAULT_FORMULATION)
     formulation = read_formulation(document["formulation"], "formulation")
-    _require_asked(formulation, parameters, "formulation")
+    _require_asked(formulation, parameters["formulation"], "parameters.formulation", parameters.get("C"))
     task = restore_task(document["classes"], formulation)
     features = _restore_features(document["features"])
     scoring = _Scoring(restore_balance(document["balance"], task), restore_normalised(document, task))
@@ -93,19 +94,21 @@ def restore_regressor(document: dict[str, Any]) -> StoredEstimator:
     parameters = read_parameters(document["parameters"], "parameters", document["model"])
     parameters.setdefault("loss", DEFAULT_LOSS)
     loss = read_loss(document["formulation"], "formulation")
-    _require_asked(loss, parameters, "loss")
+    _require_asked(loss, *asked_loss(parameters, loss), parameters.get("C"))
     task = restore_numbers(document["task"], "task", loss)
     features = _restore_features(document["features"])
-    ensemble = _restore_ensemble(document, task, features, parameters.get("n_jobs"), _Scoring())
-    require_finite_predictions(task, ensemble)
-    return _restored(document, parameters, features, _Parts(task, loss, ensemble))
+    scoring = _Scoring(0.0 if task.n_outputs == 1 else np.zeros(task.n_outputs))
+    ensemble = _restore_ensemble(document, task, features, parameters.get("n_jobs"), scoring)
+    widening = restore_widening(document.get("calibration"), task, parameters.get("calibrate"))
+    require_finite_predictions(task, ensemble, widening)
+    return _restored(document, parameters, features, _Parts(task, loss, ensemble, widening))
 
 
 @dataclass(frozen=True, eq=False)
 class _Scoring:
     """The score without a tree, and whether scores are divided by the sum of the weights."""
 
-    baseline: Any = 0.0
+    baseline: Any
     is_normalised: bool = False
 
 
@@ -174,16 +177,17 @@ def restore_thinned(document: dict[str, Any]) -> StoredTrees:
     return StoredTrees(classes, features, intercept, weights, trees)
 
 
-def _require_asked(formulation: Formulation, parameters: dict[str, Any], argument: str) -> None:
-    """Require that the formulation that was used has a C, and is the one that the argument names."""
+def _require_asked(formulation: Formulation, asked: Formulation | str, where: str, C: Any) -> None:
+    """Require that the formulation that was used has a C, and is the one that is asked for there, with that C."""
     if formulation.C is None:
         fail("formulation.C", "is null; it must be the number that was used")
-    asked = parameters[argument]
     name = asked.name if isinstance(asked, Formulation) else asked
     if name != formulation.name:
-        fail("formulation.name", f"is {formulation.name!r}, but parameters.{argument} is {name!r}")
-    if not formulation.C > 0:
-        fail("formulation.C", f"is {formulation.C}; it must be above 0")
+        fail("formulation.name", f"is {formulation.name!r}, but {where} is {name!r}")
+    given = {"parameters.C": C, f"{where}.C": getattr(asked, "C", None), "formulation.C": formulation.C}
+    for place, value in given.items():
+        if value is not None and not value > 0:
+            fail(place, f"is {value}; it must be above 0")
 
 
 def _restore_features(value: Any) -> StoredFeatures:
@@ -238,7 +242,8 @@ def _restore_fit(value: Any, n_weights: int) -> FitFigures:
 
 def _read_history(value: Any, where: str, length: int) -> dict[str, NDArray[Any]]:
     names = [attribute.name for attribute in dataclass_fields(Iteration)]
-    columns = fields(_with_new_names(value), where, names)
+    columns = fields(_with_new_names(value), where, [name for name in names if name not in TIMINGS], TIMINGS)
+    columns = {name: [None] * length for name in TIMINGS} | columns
     return {
         name: integers(columns[name], inside(where, name), length)
         if name in COUNTS
@@ -256,7 +261,7 @@ def _with_new_names(history: Any) -> Any:
 
 def _restore_tuning(value: Any) -> Tuning:
     entry = fields(value, "tuning", ("C", "Cs", "scores", "path"), ("max_trees",))
-    C, Cs = number(entry["C"], "tuning.C"), numbers(entry["Cs"], "tuning.Cs", None)
+    C, Cs = number(entry["C"], "tuning.C", SMALLEST), numbers(entry["Cs"], "tuning.Cs", None, SMALLEST)
     n = len(Cs)
     folds = items(entry["scores"], "tuning.scores")
     scores = [numbers(fold, inside("tuning.scores", k), n, null=np.nan) for k, fold in enumerate(folds)]

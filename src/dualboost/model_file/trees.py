@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from .._typing import Integers, Scores, Vector
-from ..trees.tree import Tree
+from ..trees.tree import DEEPEST, Tree
 from .checks import SMALLEST, fail, fields, flags, inside, integers, items, matrix, number, numbers, shown
 
 KEYS = ("weight", "feature", "threshold", "left", "right", "missing_left", "categories", "gain", "votes", "covers")
@@ -69,6 +69,8 @@ class TreeReader:
             covers=_covers(entry["covers"], inside(where, "covers"), n + 1),
         )
         _require_plain_categories(tree, where)
+        if tree.depth > DEEPEST:
+            fail(where, f"is {tree.depth} splits deep; a tree may have a depth of at most {DEEPEST}")
         return number(entry["weight"], inside(where, "weight"), SMALLEST, LARGEST_FIGURE), tree
 
     def _votes(self, value: Any, where: str) -> Scores:

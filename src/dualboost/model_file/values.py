@@ -7,13 +7,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import MissingDependencyError, UnsupportedModelError
+from ..errors import UnsupportedModelError
 from .checks import LARGEST, choice, fail, fields, flag, inside, integer, items, number, shown, text
 
 INTEGERS = tuple(f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64))
 FLOATS = ("float16", "float32", "float64")
 CLASS_TYPES = ("bool", *INTEGERS, *FLOATS, "str", "object")
-CATEGORY_TYPES = ("bool", *INTEGERS, *FLOATS[1:], "str", "string", "object")
+TEXT_TYPES = ("str", "string", "object")
+CATEGORY_TYPES = ("bool", *INTEGERS, *FLOATS[1:], *TEXT_TYPES)
 MOST_CHARACTERS = 2**25
 """The most characters of the longest class times the number of classes: numpy keeps every string as long as that."""
 MOST_NEGATIVE = -(2**63)
@@ -27,11 +28,11 @@ def describe_classes(classes: NDArray[Any]) -> dict[str, Any]:
     return _describe(kind, CLASS_TYPES, classes.tolist(), "The classes")
 
 
-def describe_categories(feature: int, categories: Any) -> dict[str, Any]:
-    """The categories of a pandas column, which is a pandas index."""
-    values = [value.item() if isinstance(value, np.generic) else value for value in categories.tolist()]
-    what = f"The categories of feature {feature}"
-    return {"feature": feature} | _describe(str(categories.dtype), CATEGORY_TYPES, values, what)
+def describe_categories(feature: int, categories: NDArray[Any]) -> dict[str, Any]:
+    """The categories of a column."""
+    values = categories.tolist()
+    kind = "str" if all(isinstance(value, str) for value in values) else str(categories.dtype)
+    return {"feature": feature} | _describe(kind, CATEGORY_TYPES, values, f"The categories of feature {feature}")
 
 
 def _describe(kind: str, kinds: tuple[str, ...], values: list[Any], what: str) -> dict[str, Any]:
@@ -69,8 +70,8 @@ def _require_order(found: list[Any], kept: list[Any], where: str, kind: str) -> 
             fail(inside(where, k), f"is {shown(name)}, after {shown(found[k - 1])}; classes must be in order")
 
 
-def read_categories(value: Any, where: str, n_features: int) -> tuple[int, Any]:
-    """The position of a feature and its categories as a pandas index."""
+def read_categories(value: Any, where: str, n_features: int) -> tuple[int, NDArray[Any]]:
+    """The position of a feature and its categories."""
     entry = fields(value, where, ("feature", "type", "values"))
     feature = integer(entry["feature"], inside(where, "feature"), 0, n_features - 1)
     kind = choice(entry["type"], inside(where, "type"), CATEGORY_TYPES)
@@ -78,22 +79,14 @@ def read_categories(value: Any, where: str, n_features: int) -> tuple[int, Any]:
     found = [_scalar(v, inside(place, k), kind, mixed=True) for k, v in enumerate(items(entry["values"], place))]
     if len(set(found)) < len(found):
         fail(place, "has a category twice")
-    return feature, _index(found, kind)
-
-
-def _index(values: list[Any], kind: str) -> Any:
-    try:
-        import pandas
-    except ImportError as error:
-        raise MissingDependencyError("The model has pandas categories; install pandas to load it.") from error
-    return pandas.Index(values, dtype=kind)
+    return feature, np.array(found, dtype=object if kind in TEXT_TYPES else kind)
 
 
 def _scalar(value: Any, where: str, kind: str, mixed: bool) -> Any:
     """A value that an array of this type holds exactly; with ``mixed``, objects may also be numbers and booleans."""
     if kind == "object" and mixed and type(value) is not str:
         kind = {bool: "bool", int: "integer", float: "float64"}.get(type(value), kind)
-    if kind in ("str", "string", "object"):
+    if kind in TEXT_TYPES:
         return text(value, where)
     if kind == "bool":
         return flag(value, where)

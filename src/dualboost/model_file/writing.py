@@ -15,8 +15,8 @@ from ..models.fitted import FitFigures, FittedModel, Tuning
 from ..tasks import CLASSIFICATION, Numbers, require_task
 from ..trees.tree import Tree
 from .files import write_file
-from .layout import BODY, FORMAT, LARGEST_TEXT, VERSION
-from .numbers import describe_numbers
+from .layout import BODY, FORMAT, LARGEST_TEXT, TIMINGS, VERSION
+from .numbers import describe_numbers, describe_widening
 from .objects import describe_formulation, describe_loss
 from .outputs import describe_calibration, describe_outputs
 from .parameters import describe_parameters
@@ -70,6 +70,7 @@ def _describe_regressor(reg: Any) -> dict[str, Any]:
     return _describe_estimator(reg) | {
         "formulation": describe_loss(fitted.formulation),
         "task": describe_numbers(fitted.task),
+        "calibration": describe_widening(fitted.calibration),
     }
 
 
@@ -85,7 +86,7 @@ def _describe_estimator(estimator: Any) -> dict[str, Any]:
         "fit": _describe_fit(fitted.figures),
         "intercept": describe_outputs(ensemble.intercept),
         "trees": [describe_tree(_require_tree(ensemble.learners[j]), ensemble.weights[j]) for j in used],
-        "history": {name: _plain(column) for name, column in fitted.history.items()},
+        "history": {name: _plain(column) for name, column in fitted.history.items() if name not in TIMINGS},
     }
     return parts | ({} if fitted.tuning is None else {"tuning": _describe_tuning(fitted.tuning)})
 

@@ -7,15 +7,14 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-import lightgbm
 import numpy as np
 from scipy import sparse
 
 from .._typing import Features, Matrix, Vector
 from ..tasks.binary import TIE
 from ..trees.learner import Learner
-from ..trees.lightgbm_text import format_model
 from ..trees.tree import Tree, constant_tree, n_leaves
+from .compiled import CompiledTrees
 
 
 @dataclass(eq=False)
@@ -46,14 +45,14 @@ class Ensemble:
         """The score of each row: if normalised, the margin in [-1, 1]; learners of weight zero are skipped."""
         if self._compiled is None:
             return next(self.staged(X, [self.weights], [self.intercept]))
-        return self._settled(np.asarray(self._compiled.predict(X, raw_score=True, num_threads=self.n_jobs)))
+        return self._settled(np.asarray(self._compiled.predict(X, self.n_jobs, raw_score=True)))
 
     def contributions(self, X: Features) -> Matrix:
         """The SHAP values of ``decide``, with their base value as the last column; for ensembles of trees only."""
         if not self.weights.any():
             return np.pad(np.full((X.shape[0], 1), self._empty(self.intercept)), ((0, 0), (self.n_features, 0)))
         assert self._compiled is not None
-        found: Any = self._compiled.predict(X, pred_contrib=True, num_threads=self.n_jobs)
+        found: Any = self._compiled.predict(X, self.n_jobs, pred_contrib=True)
         return found.toarray() if sparse.issparse(found) else np.asarray(found)
 
     def from_scores(self, scores: Vector) -> Vector:
@@ -95,12 +94,12 @@ class Ensemble:
         return [*trees, constant_tree(1.0)], np.append(scales, self.intercept / self._total(weights))
 
     @cached_property
-    def _compiled(self) -> lightgbm.Booster | None:
-        """The used trees as one LightGBM model, which predicts fast; None if none is used, or a learner is no tree."""
+    def _compiled(self) -> CompiledTrees | None:
+        """The used trees; None if none is used, or a learner is no tree."""
         found = self.scaled_trees()
         if found is None or not self.weights.any():
             return None
-        return lightgbm.Booster(model_str=format_model(*found, self.n_features))
+        return CompiledTrees(*found, self.n_features)
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in self.__dict__.items() if name != "_compiled"}

@@ -17,6 +17,8 @@ from ..formulations.base import Formulation
 from ..tasks.base import Task, Units
 from ..trees.learner import Learner
 from .ensemble import Ensemble, WeightStages
+from .marginals import Marginal
+from .tree_sum import Inputs, TreeSum, tree_sum
 
 
 class Stages(Protocol):
@@ -76,6 +78,8 @@ class FittedModel:
     stages: Stages | None = None
     """The ensemble after each iteration; None for a model from a file."""
     tuning: Tuning | None = None
+    marginals: dict[int, Marginal] | None = None
+    """How the training rows are distributed over features; None where effects are not drawn, and from a file."""
 
     @property
     def n_features(self) -> int:
@@ -92,6 +96,12 @@ class FittedModel:
             return self.ensemble
         intercept = origin + unit * self.ensemble.intercept
         return replace(self.ensemble, weights=unit * self.ensemble.weights, intercept=intercept)
+
+    def tree_sum(self) -> TreeSum:
+        """What the model computes, as data."""
+        ending = self.task.ending(self.calibration, self.ensemble.is_normalised)
+        inputs = Inputs.of(self.n_features, self.feature_names, self.encoder.categories)
+        return tree_sum(self.in_units, self.task.n_outputs, ending, inputs)
 
     def scores(self, X: Features) -> Vector:
         """The score of each row."""

@@ -7,15 +7,14 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-import lightgbm
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
 from .._typing import Features, Matrix, Vector
 from ..tasks.multiclass import DIGITS
-from ..trees.lightgbm_text import format_model
 from ..trees.tree import Tree, constant_tree
+from .compiled import CompiledTrees
 from .ensemble import Ensemble
 
 
@@ -38,7 +37,7 @@ class VectorEnsemble(Ensemble):
         if self._compiled is None:
             return next(self.staged(X, [self.weights], [self.intercept]))
         scores = np.zeros((X.shape[0], self.n_outputs))
-        leaves = np.asarray(self._compiled.predict(X, pred_leaf=True, num_threads=self.n_jobs), dtype=np.intp)
+        leaves = np.asarray(self._compiled.predict(X, self.n_jobs, pred_leaf=True), dtype=np.intp)
         leaves = leaves.reshape(X.shape[0], -1)
         for column, j in enumerate(np.flatnonzero(self.weights).tolist()):
             scores += (self.weights[j] * self._tree(j).votes).take(leaves[:, column], axis=0)
@@ -61,9 +60,8 @@ class VectorEnsemble(Ensemble):
         """The SHAP values of ``decide``: axes for the rows, the classes, and the features with a last base value."""
         trees = self.scaled_trees()
         assert trees is not None, "only trees have SHAP values"
-        text = format_model(*trees, self.n_features, n_classes=self.n_outputs)
-        model = lightgbm.Booster(model_str=text)
-        found: Any = model.predict(X, pred_contrib=True, num_threads=self.n_jobs)
+        model = CompiledTrees(*trees, self.n_features, n_classes=self.n_outputs)
+        found = model.predict(X, self.n_jobs, pred_contrib=True)
         if isinstance(found, list):  # sparse features: one matrix for each class
             return np.stack([part.toarray() if sparse.issparse(part) else part for part in found], axis=1)
         return np.asarray(found).reshape(X.shape[0], self.n_outputs, self.n_features + 1)
@@ -88,13 +86,13 @@ class VectorEnsemble(Ensemble):
         return trees, np.append(scales, constant)
 
     @cached_property
-    def _compiled(self) -> lightgbm.Booster | None:
-        """The used trees as a LightGBM model that finds leaves fast; None if none is used, or a learner is no tree."""
+    def _compiled(self) -> CompiledTrees | None:
+        """The used trees, asked for leaves only; None if none is used, or a learner is no tree."""
         used = np.flatnonzero(self.weights).tolist()
         if not used or not all(isinstance(self.learners[j], Tree) for j in used):
             return None
         trees = [self._tree(j).with_votes(np.arange(float(self._tree(j).n_leaves))) for j in used]
-        return lightgbm.Booster(model_str=format_model(trees, np.ones(len(trees)), self.n_features))
+        return CompiledTrees(trees, np.ones(len(trees)), self.n_features)
 
     def staged(self, X: Features, stages: Sequence[Vector], intercepts: Sequence[Any]) -> Iterator[Matrix]:
         known: dict[int, Matrix] = {}

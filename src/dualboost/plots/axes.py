@@ -7,6 +7,7 @@ from typing import Any
 from sklearn.utils.validation import check_is_fitted
 
 from ..errors import MissingDependencyError, UnfittedModelError, UnsupportedModelError
+from ..extras import how_to_install
 
 BLUE = "#0072B2"
 ORANGE = "#E69F00"
@@ -24,7 +25,7 @@ def pyplot(function: str) -> Any:
     try:
         import matplotlib.pyplot as plt
     except ImportError as error:
-        raise MissingDependencyError(f"{function} needs matplotlib: pip install 'dualboost[plot]'.") from error
+        raise MissingDependencyError(f"{function} needs matplotlib: {how_to_install('matplotlib')}.") from error
     return plt
 
 
@@ -52,6 +53,15 @@ def finish(ax: Any, **settings: Any) -> Any:
     ax.set_axisbelow(True)
     ax.spines[["top", "right"]].set_visible(False)
     return ax
+
+
+def legend_above(ax: Any) -> Any:
+    """A legend in one line above the axes, where it covers nothing."""
+    handles, labels = ax.get_legend_handles_labels()
+    return ax.legend(
+        handles, labels, loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=max(len(labels), 1), frameon=False,
+        borderaxespad=0.0, borderpad=0.1, fontsize="small", markerscale=0.6,
+    )  # fmt: skip
 
 
 def shortened(text: str, letters: int) -> str:

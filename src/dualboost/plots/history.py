@@ -10,7 +10,7 @@ from sklearn.metrics import r2_score
 from .._typing import Vector
 from ..errors import InvalidDataError, InvalidParameterError, UnsupportedModelError
 from ..inspection.scores import held_out_name, training_name
-from .axes import BLUE, GREEN, RED, finish, pyplot, require_fitted
+from .axes import BLUE, GREEN, RED, finish, legend_above, pyplot, require_fitted
 
 N_PANELS = 3
 LINE_LETTERS = 14
@@ -25,7 +25,7 @@ def plot_history(clf: Any, X: Any = None, y: Any = None, *, ax: Any = None) -> A
     Of a regressor R^2 takes the place of the accuracy.
 
     The accuracies are those of ``history_``, on the training rows and on the held-out rows (a score other than the
-    accuracy has an axis of its own); if X and y are given, the accuracy of each stage on these rows is added. ``ax``
+    accuracy has an axis of its own); if X and y are passed, the accuracy of each stage on these rows is added. ``ax``
     are three axes to draw into, or one that is replaced by three. Unless the estimator has
     ``SolverOptions(reoptimize="every")``, masters are solved only as far as the next tree needs, so that only the final
     ensemble has the gap ``gap_``. Where leaves are corrected, the objective gets worse when trees are eliminated.
@@ -37,17 +37,17 @@ def plot_history(clf: Any, X: Any = None, y: Any = None, *, ax: Any = None) -> A
     _curve(axes[0], iterations, history["objective"], BLUE)
     if np.isfinite(history["bound"]).any():
         _curve(axes[0], iterations, history["bound"], RED, "bound over all trees", "--")
-        axes[0].legend(frameon=False)
+        legend_above(axes[0])
     _curve(axes[1], iterations, np.maximum(history["gap"], SMALLEST_GAP), BLUE)
     axes[1].axhline(clf.tol, color="0.5", lw=1, ls=":", label="tol")
-    axes[1].legend(frameon=False)
+    legend_above(axes[1])
     axes[1].set_yscale("log")
     _curve(axes[2], iterations, history["train_accuracy"], BLUE, "training")
     if np.isfinite(history["validation_score"]).any():
         _curve(_validation_axis(axes[2], clf), iterations, history["validation_score"], GREEN, "held out", "-.")
     if X is not None or y is not None:
-        _curve(axes[2], iterations, _staged_score(clf, X, y, len(iterations)), RED, "rows given", "--")
-    axes[2].legend(frameon=False, loc="best")
+        _curve(axes[2], iterations, _staged_score(clf, X, y, len(iterations)), RED, "X and y passed", "--")
+    legend_above(axes[2])
     for panel, name in zip(axes, ("objective", "duality gap", training_name(clf)), strict=True):
         finish(panel, ylabel=name)
     axes[2].set_xlabel("iteration")

@@ -7,16 +7,17 @@ from typing import Any
 import numpy as np
 
 from ..inspection.scores import held_out_name
-from .axes import RED, axes_for, finish, require_fitted
+from .axes import RED, axes_for, finish, legend_above, require_fitted
 
 LOGARITHMIC_FROM = 10.0
 """If the largest C is at least this many times the smallest, colours depend on the logarithm of C."""
 
 
 def plot_path(cv: Any, *, ax: Any = None) -> Any:
-    """Score on held-out rows, with its standard error, against trees: a point for each C, the chosen one ringed.
+    """Score on held-out rows against trees, both means over the folds: a point for each C, the chosen one ringed.
 
-    Where fewer trees were tried as well, there is a point for each C and number of trees, and a line for each C.
+    Bars are one standard error of the score to either side. Where fewer trees were tried as well, there is a point for
+    each C and number of trees, and a line for each C.
     ``cv`` is a fitted ``DualBoostClassifierCV`` or ``DualBoostRegressorCV``.
     """
     require_fitted(cv, "path_", "plot_path", "DualBoostClassifierCV or DualBoostRegressorCV")
@@ -28,15 +29,17 @@ def plot_path(cv: Any, *, ax: Any = None) -> Any:
     spread = LogNorm if C.min() > 0 and C.max() >= LOGARITHMIC_FROM * C.min() else Normalize
     for one in [slice(None)] if len(np.unique(C)) == len(C) else [value == C for value in np.unique(C)]:
         ax.plot(trees[one], scores[one], color="0.8", lw=1, zorder=1)
-    ax.errorbar(trees, scores, path["standard_error"], fmt="none", ecolor="0.6", elinewidth=1, capsize=2, zorder=2)
+    bars = {"fmt": "none", "ecolor": "0.6", "elinewidth": 1, "capsize": 2, "zorder": 2}
+    ax.errorbar(trees, scores, path["standard_error"], **bars, label="± standard error")
     norm = spread(C.min(), C.max()) if C.max() > C.min() else None
     points = ax.scatter(trees, scores, 42, C, cmap="cividis", norm=norm, edgecolors="white", linewidths=0.6, zorder=3)
     chosen = _chosen(cv)
-    label = f"chosen: C = {cv.C_:.3g}, {trees[chosen]:.3g} trees"
+    label = f"chosen: C = {cv.C_:.3g}, {cv.n_trees_} trees on all rows"
     ax.plot(trees[chosen], scores[chosen], "o", ms=14, mfc="none", mec=RED, mew=2, label=label, zorder=4)
     ax.figure.colorbar(points, ax=ax, label="C")
-    ax.legend(frameon=False, loc="best")
-    return finish(ax, xlabel="trees used", ylabel=f"{held_out_name(cv)} on held-out rows")
+    legend_above(ax)
+    ax.xaxis.get_major_locator().set_params(integer=True)
+    return finish(ax, xlabel="trees used, mean over the folds", ylabel=f"{held_out_name(cv)} on held-out rows")
 
 
 def _chosen(cv: Any) -> int:

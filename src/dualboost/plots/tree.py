@@ -86,7 +86,9 @@ def plot_tree(clf: Any, tree: int | None = None, *, ax: Any = None) -> Any:
             _draw_text(ax, *_box(drawn, place.node, names), place, font)
     worth = f"{scale:.1%} of all weights" if ensemble.is_normalised else f"values up to {_value(scale)[1:]}"
     if len(names.classes) > MOST_BARS:
-        worth += f", the {MOST_BARS} strongest of {len(names.classes)} classes"
+        worth += (
+            f", the {MOST_BARS} strongest of {len(names.classes)} {'classes' if names.has_classes else 'quantiles'}"
+        )
     ax.set_title(f"tree {number}, {worth}", fontsize=font + 2)
     ax.set_axis_off()
     return ax

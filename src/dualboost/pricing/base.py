@@ -11,7 +11,7 @@ from .._typing import Features, Vector
 from ..arguments import require_choice, require_integer
 from ..trees.growing import leaf_votes
 from ..trees.learner import Learner
-from ..trees.tree import Tree
+from ..trees.tree import DEEPEST, Tree
 
 
 @dataclass(frozen=True)
@@ -19,13 +19,16 @@ class PricingContext:
     """The options of a fit that all of its learners share."""
 
     max_depth: int = 1
-    """The depth of trees whose learner has no depth of its own."""
+    """The depth of trees whose learner has no depth of its own; no tree is deeper than ``DEEPEST``."""
     n_jobs: int = 1
     seed: int = 0
     n_outputs: int = 1
     """How many votes a learner has for a row: one for two classes, else one for each class."""
     leave_out_zeros: bool = False
     """Whether learners are grown without the rows whose dual is zero; worth it if these are many and seldom change."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "max_depth", min(self.max_depth, DEEPEST))
 
     def with_depth(self, max_depth: int | None) -> PricingContext:
         """The context with the learner's own depth, if it has one."""
@@ -38,6 +41,8 @@ class TrainingData(NamedTuple):
     X: Features
     categorical: list[int]
     """The features that hold codes of categories."""
+    rows_each: float = 1.0
+    """How many of the user's rows a row stands for, on average."""
 
 
 class PricedColumn(NamedTuple):
@@ -68,6 +73,10 @@ class Pricer(Protocol):
         ``favour``, unless None, has for each feature a factor by which edges of splits on it count. A pricer may take
         it into account; with a favour nothing is proven.
         """
+
+    # A pricer may have ``others(residual, favour) -> Iterator[PricedColumn]``: columns to take where that of ``price``
+    # is held already. Where one of them is proven, so are all, and no learner that is left out, or comes later, has a
+    # larger edge.
 
 
 class LearnerSpec(Protocol):

@@ -6,6 +6,7 @@ half of H - G^2/H. The sum of H being fixed, both choose the same split.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
@@ -14,12 +15,13 @@ import numpy as np
 
 from .._typing import Integers, Vector
 from ..arguments import ParameterObject, require_choice
-from ..trees.lightgbm_text import parse_trees
 from ..trees.tree import Tree, constant_tree
 from .base import PricedColumn, Pricer, PricingContext, TrainingData, priced, require_tree_options
 from .class_columns import ClassCartPricer
-from .lightgbm_options import SMALLEST_LEAVES, tree_parameters, varies
+from .lightgbm_options import SMALLEST_LEAVES, tree_parameters, varies, with_heavier_leaves
+from .lightgbm_rows import LightGBMRows
 from .newton_trees import Grower, NewtonTrees
+from .other_columns import without_leading_features
 from .stumps import EdgePricer
 from .tree_growers import PricedTrees
 from .vector_trees import VectorTrees
@@ -77,21 +79,16 @@ class CartPricer:
     n_learners = float("inf")
 
     def __init__(self, data: TrainingData, voting: str, context: PricingContext) -> None:
-        X, categorical = data
-        n_rows = X.shape[0]
+        n_rows = data.X.shape[0]
         self._data = data
         self._voting = voting
-        self._parameters = tree_parameters(n_rows, context)
-        self._dataset = lightgbm.Dataset(
-            X,
-            feature_name=[f"f{i}" for i in range(X.shape[1])],
-            categorical_feature=categorical,
-            params=self._parameters,
-        )
+        self._parameters = tree_parameters(data, context)
+        self._lightgbm_rows = LightGBMRows(data, self._parameters)
+        self._dataset = self._lightgbm_rows.dataset
         self._leaves_out_zeros = context.leave_out_zeros
         self._is_favouring = False
         self._grow_on(np.arange(n_rows), self._dataset)
-        self._can_split = varies(X)
+        self._can_split = varies(data.X)
 
     def price(self, residual: Vector, favour: Vector | None) -> PricedColumn:
         if not self._can_split or (favour is None and not self._is_favouring):
@@ -103,6 +100,9 @@ class CartPricer:
         tree = replace(tree, gain=tree.gain / factors[tree.feature])
         return priced(tree, self._data, residual, self._voting)
 
+    def others(self, residual: Vector, favour: Vector | None) -> Iterator[PricedColumn]:
+        return without_leading_features(self, self._data.X.shape[1], residual, favour)
+
     def _grow(self, residual: Vector) -> Tree:
         size = np.abs(residual)
         if not self._can_split or not size.any():
@@ -113,12 +113,7 @@ class CartPricer:
         scale = np.count_nonzero(size) / size.sum()
         np.multiply(residual, -scale, out=self._gradients, casting="same_kind")
         np.multiply(size, scale, out=self._hessians, casting="same_kind")
-        for smallest in SMALLEST_LEAVES:
-            try:
-                return self._grow_once(smallest)
-            except lightgbm.basic.LightGBMError:
-                continue
-        return constant_tree(-1.0)  # LightGBM takes values such as 1e-300 for zeros, which leaves nothing to split
+        return with_heavier_leaves(self._grow_once, SMALLEST_LEAVES)
 
     def _grow_on(self, rows: Integers, dataset: lightgbm.Dataset) -> None:
         self._rows = rows
@@ -142,7 +137,7 @@ class CartPricer:
         self._booster.update(fobj=self._derivatives)
         if self._booster.num_trees() == held:
             return constant_tree(0.0)
-        return parse_trees(self._booster.model_to_string(start_iteration=held, num_iteration=1))[0]
+        return self._lightgbm_rows.tree(self._booster, held)
 
     def _derivatives(self, predictions: Vector, rows: lightgbm.Dataset) -> tuple[Any, Any]:
         return self._gradients, self._hessians

@@ -15,7 +15,8 @@ from ..trees.bins import MOST_CUTS, Bins
 from ..trees.growing import build_tree
 from ..trees.tree import Tree
 from .base import PricedColumn, PricingContext, TrainingData
-from .vector_trees import LevelTrees, Rule, fall_rule
+from .categories import CategoryOptions
+from .vector_trees import LevelTrees, fall_rule
 
 TINY = 1e-6
 """The ridge, and the lightest leaf, of splits by Gini impurity: small beside the residuals, whose mean size is one."""
@@ -63,6 +64,7 @@ class ClassCartPricer:
         self._data, self._voting, self._by_edge = data, voting, by_edge
         bins = Bins(data.X, data.categorical, n_cuts or MOST_CUTS)
         self._trees = LevelTrees(bins, context.max_depth)
+        self._categories = CategoryOptions(data.rows_each)
         self.is_exact = by_edge and context.max_depth == 1 and voting == "hard"
         n_classes = context.n_outputs
         self.n_learners = n_classes**2 * bins.n_splits + float(n_classes) if self.is_exact else np.inf
@@ -71,7 +73,10 @@ class ClassCartPricer:
         size = float(np.abs(residual).mean())
         scaled = residual / size if size > 0 else residual
         sums = np.hstack([scaled, np.abs(scaled)])
-        rule: Rule = edge_rule if self._by_edge else fall_rule(TINY, TINY)
-        grown = self._trees.grow_by(rule, sums if self._by_edge else sums.astype(np.float32))
+        if self._by_edge:
+            grown = self._trees.grow_by(edge_rule, sums)
+        else:
+            held_back = fall_rule(self._categories.extra_ridge, self._categories.fewest_rows)
+            grown = self._trees.grow_by(fall_rule(TINY, TINY), sums.astype(np.float32), held_back)
         tree = build_tree(None) if grown is None else grown.tree
         return priced_for_classes(tree, self._data, residual, self._voting, self.is_exact)

@@ -7,13 +7,18 @@ leaves of every pair of splits, and so the edges of all trees of depth 2.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 from numpy.typing import NDArray
 
 from .._typing import Matrix, Vector
+from ..errors import InvalidDataError
 from ..trees.bins import Bins
 from ..trees.growing import Branch, Split
 
+MOST_PAIRED = 2**14
+"""The most splits that are paired: P takes 2 GiB for so many, and a few matrices of its size are made of it."""
 ROWS_PER_BLOCK = 4096
 """How many rows of Z are converted to double precision at a time."""
 
@@ -22,6 +27,12 @@ class BinarySplits:
     """Every split of the bins as a column of zeros and ones; of splits that separate the same rows only one is kept."""
 
     def __init__(self, bins: Bins) -> None:
+        if bins.n_splits > MOST_PAIRED:
+            raise InvalidDataError(
+                f"X has {bins.n_splits} splits, more than the {MOST_PAIRED} that trees of depth 2 or more with the "
+                "largest edge can be searched among: put rare categories together, choose a smaller n_thresholds, "
+                "max_depth=1, or learner='cart'."
+            )
         self.splits: list[Split] = []
         kept: list[NDArray[np.uint8]] = []
         seen: set[bytes] = set()
@@ -49,8 +60,13 @@ class BinarySplits:
 
 def best_of_depth_two(binary: BinarySplits, s: Vector) -> Branch | None:
     """The tree of depth at most 2 with the largest edge."""
+    return next(by_first_split(binary, s), None)
+
+
+def by_first_split(binary: BinarySplits, s: Vector) -> Iterator[Branch]:
+    """The best tree of depth at most 2 for each first split, the largest edge first."""
     if not binary.splits:
-        return None
+        return
     both, total = binary.pair_sums(s), float(s.sum())
     left = both.diagonal()
     right = total - left
@@ -59,13 +75,14 @@ def best_of_depth_two(binary: BinarySplits, s: Vector) -> Branch | None:
     on_right = np.abs(rest) + np.abs(right[:, None] - rest)
     g_left, g_right = on_left.argmax(axis=1), on_right.argmax(axis=1)
     every = np.arange(len(left))
-    f = int((on_left[every, g_left] + on_right[every, g_right]).argmax())
-    below = [
-        _child(binary, int(g_left[f]), float(on_left[f, g_left[f]]), float(left[f]), s),
-        _child(binary, int(g_right[f]), float(on_right[f, g_right[f]]), float(right[f]), s),
-    ]
-    gain = abs(left[f]) + abs(right[f]) - abs(total)
-    return Branch(binary.splits[f], max(float(gain), 0.0), *below)
+    edges = on_left[every, g_left] + on_right[every, g_right]
+    for f in np.argsort(-edges, kind="stable").tolist():
+        below = [
+            _child(binary, int(g_left[f]), float(on_left[f, g_left[f]]), float(left[f]), s),
+            _child(binary, int(g_right[f]), float(on_right[f, g_right[f]]), float(right[f]), s),
+        ]
+        gain = abs(left[f]) + abs(right[f]) - abs(total)
+        yield Branch(binary.splits[f], max(float(gain), 0.0), *below)
 
 
 def _child(binary: BinarySplits, g: int, edge: float, unsplit: float, s: Vector) -> Branch | None:

@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 
 from .._typing import Matrix, Vector
 from ..algebra.vector_leaves import leaf_indicators
-from ..trees.lightgbm_text import parse_trees
 from ..trees.tree import Tree
 from .base import PricingContext, TrainingData
-from .lightgbm_options import tree_parameters, varies
+from .lightgbm_options import tree_parameters, varies, with_heavier_leaves
+from .lightgbm_rows import LightGBMRows
 
 LIGHTEST_LEAVES = (1.0, 5.0)
 """The smallest sum of the curvature in a leaf, where that of a row of even odds is a quarter: at ridges up to 20, and
@@ -25,6 +25,8 @@ from 100 on. Where noise asks for a strong ridge, leaves of few rows follow it: 
 wrong, heavier leaves brought 0.2 to 0.3 points."""
 LAST_RESORT = 1e-3
 """The same where no split at all has such leaves: of few rows, a pattern of a single one may be all there is."""
+HEAVIER = (1.0, 10.0, 100.0)
+"""By how much heavier leaves must be where LightGBM fails on lighter ones."""
 FEW_LEAVES = 32
 """Up to this many leaves, comparing all rows with each leaf is faster than a binary search for every row."""
 
@@ -69,21 +71,12 @@ class NewtonTrees:
     def __init__(self, data: TrainingData, context: PricingContext) -> None:
         n_rows = data.X.shape[0]
         self._X = data.X
-        self._parameters = tree_parameters(n_rows, context) | {
-            "min_data_in_leaf": 1,
-            "cat_l2": 10.0,
-            "cat_smooth": 10.0,
-        }
-        self._dataset = lightgbm.Dataset(
-            data.X,
-            feature_name=[f"f{i}" for i in range(data.X.shape[1])],
-            categorical_feature=data.categorical,
-            params=self._parameters,
-        )
+        self._parameters = tree_parameters(data, context) | {"min_data_in_leaf": 1}
+        self._lightgbm_rows = LightGBMRows(data, self._parameters)
         self._gradients = np.empty(n_rows, dtype=np.float32)
         self._hessians = np.empty(n_rows, dtype=np.float32)
         self._scores = np.zeros(n_rows)
-        self._ridge = np.nan
+        self._ridge = self._lightest = np.nan
         self._can_split = varies(data.X)
         self._has_grown = False
 
@@ -95,31 +88,43 @@ class NewtonTrees:
         self._set_ridge(ridge)
         grown = self._grown()
         if grown is None and not self._has_grown:
-            self._booster.reset_parameter({"min_data_in_leaf": 0, "min_sum_hessian_in_leaf": LAST_RESORT})
+            self._booster.reset_parameter({"min_data_in_leaf": 0})
+            self._allow(LAST_RESORT)
             grown = self._grown()
         self._has_grown |= grown is not None
         return grown
 
     def _grown(self) -> GrownTree | None:
         held = self._booster.num_trees()
-        try:
-            self._booster.update(fobj=self._derivatives)
-        except lightgbm.basic.LightGBMError:
-            return None
+        with_heavier_leaves(self._update, [factor * self._lightest for factor in HEAVIER])
         if self._booster.num_trees() == held:
             return None
-        tree = parse_trees(self._booster.model_to_string(start_iteration=held, num_iteration=1))[0]
+        tree = self._lightgbm_rows.tree(self._booster, held)
         return GrownTree(tree, self._leaves(tree)) if tree.n_leaves > 1 else None
+
+    def _update(self, lightest: float) -> None:
+        """Add a tree; a tree that asks for heavier leaves than allowed is an exception for this tree only."""
+        allowed = self._lightest
+        self._allow(lightest)
+        try:
+            self._booster.update(fobj=self._derivatives)
+        finally:
+            self._allow(allowed)
+
+    def _allow(self, lightest: float) -> None:
+        if lightest != self._lightest:
+            self._booster.reset_parameter({"min_sum_hessian_in_leaf": lightest})
+            self._lightest = lightest
 
     def _set_ridge(self, ridge: float) -> None:
         if ridge == self._ridge:
             return
         strength = {"lambda_l2": ridge, "min_sum_hessian_in_leaf": lightest_leaf(ridge)}
         if not hasattr(self, "_booster"):
-            self._booster = lightgbm.Booster(self._parameters | strength, self._dataset)
+            self._booster = lightgbm.Booster(self._parameters | strength, self._lightgbm_rows.dataset)
         else:
             self._booster.reset_parameter(strength)
-        self._ridge = ridge
+        self._ridge, self._lightest = ridge, lightest_leaf(ridge)
 
     def _leaves(self, tree: Tree) -> NDArray[np.unsignedinteger]:
         """The leaf of each row, from how much the tree has added to LightGBM's own scores of the rows."""

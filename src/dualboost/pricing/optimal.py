@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
@@ -11,13 +11,14 @@ import numpy as np
 from .._typing import Matrix, Vector
 from ..arguments import ParameterObject, require_positive
 from ..data.features import has_missing
+from ..errors import GrowingError
 from ..trees.bins import MOST_CUTS, Bins
 from ..trees.growing import Branch, build_tree
 from .base import PricedColumn, Pricer, PricingContext, TrainingData, priced, require_tree_options
 from .cart import CartLearner
 from .class_columns import priced_for_classes
 from .class_optimal import best_pair_of_splits, costs_of_classes
-from .enumeration import BinarySplits, best_of_depth_two
+from .enumeration import BinarySplits, best_of_depth_two, by_first_split
 from .newton_trees import Grower
 from .streed import best_within, costs_of_signs, require_streed
 from .tree_growers import PricedTrees
@@ -111,10 +112,22 @@ class OptimalPricer:
         best = self._optimal(residual, favour)
         if favour is not None:
             return best._replace(is_proven=False)
-        other = self._cart.price(residual, None)
+        try:
+            other = self._cart.price(residual, None)
+        except GrowingError:  # the best tree on the cuts does not need it
+            return best
         if np.vdot(residual, other.votes) > np.vdot(residual, best.votes) + 1e-12 * np.abs(residual).sum():
             return other._replace(is_proven=best.is_proven)
         return best
+
+    def others(self, residual: Vector, favour: Vector | None) -> Iterator[PricedColumn]:
+        """Every stump, the largest edge first; at more depth the best tree for each first split, or what CART finds."""
+        if self._stumps is not None and hasattr(self._stumps, "others"):
+            return iter(self._stumps.others(residual, favour))
+        if self._max_depth == 2 and self._kind is ONE_VOTE:
+            roots = by_first_split(self._binary, residual)
+            return (priced(build_tree(root), self._data, residual, self._voting) for root in roots)
+        return iter(self._cart.others(residual, favour) if hasattr(self._cart, "others") else ())
 
     def _optimal(self, residual: Vector, favour: Vector | None) -> PricedColumn:
         if self._stumps is not None:

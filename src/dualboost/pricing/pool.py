@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -38,6 +38,14 @@ class Pool:
         columns = [pricer.price(residual, favour) for pricer in self._asked()]
         offers = [Offer(column, float(np.vdot(residual, column.votes))) for column in columns]
         return sorted(offers, key=lambda offer: -offer.edge)
+
+    def others(self, residual: Vector, favour: Vector | None) -> list[Iterator[Offer]]:
+        """For each pricer, columns to take where that of ``price`` is held already; none if it can find no other."""
+        return [
+            (Offer(column, float(np.vdot(residual, column.votes))) for column in pricer.others(residual, favour))
+            for pricer in self._pricers
+            if hasattr(pricer, "others")
+        ]
 
     def is_proven(self, offers: Sequence[Offer]) -> bool:
         """Whether the first offer is proven to have the largest edge of all learners in the pool."""

@@ -14,6 +14,7 @@ import numpy as np
 
 from .._typing import Matrix, Vector
 from ..errors import MissingDependencyError
+from ..extras import how_to_install
 from ..trees.growing import Branch
 from .enumeration import BinarySplits
 
@@ -24,7 +25,7 @@ def require_streed() -> Any:
         from pystreed import STreeDInstanceCostSensitiveClassifier
     except ImportError as error:
         raise MissingDependencyError(
-            "learner='optimal' with max_depth of 3 or more needs STreeD: pip install 'dualboost[optimal]'. "
+            f"learner='optimal' with max_depth of 3 or more needs STreeD: {how_to_install('pystreed')}. "
             "Depths 1 and 2 do without."
         ) from error
     return STreeDInstanceCostSensitiveClassifier

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -10,6 +11,7 @@ from .._typing import Integers, Vector
 from ..trees.bins import MOST_CUTS, Bins
 from ..trees.growing import Branch, build_tree
 from .base import PricedColumn, PricingContext, TrainingData, priced
+from .other_columns import without_leading_features
 
 
 class Stump(NamedTuple):
@@ -60,6 +62,24 @@ def _purity(balance: Vector, weight: Vector) -> Vector:
     return np.divide(balance**2, weight, out=np.zeros_like(balance, dtype=float), where=weight > 0)
 
 
+def stumps_by_edge(bins: Bins, data: TrainingData, residual: Vector) -> Iterator[PricedColumn]:
+    """All stumps that vote -1 or 1, and the two constant votes, the largest edge first."""
+    total = float(residual.sum())
+    splits = [(feature, k) for feature, own in enumerate(bins.splits) for k in range(len(own))]
+    left = [bins.left_sums(feature, residual, slice(None)) for feature, own in enumerate(bins.splits) if own]
+    for_left = 2.0 * np.concatenate([*left, [total]]) - total  # what is last is constant: all rows go left
+    edges = np.concatenate([for_left, -for_left])
+    for at in np.argsort(-edges, kind="stable").tolist():
+        j, sign = at % len(for_left), 1.0 if at < len(for_left) else -1.0
+        if j == len(splits):
+            yield priced(build_tree(None), data, np.full(len(residual), sign), "hard")
+            continue
+        feature, k = splits[j]
+        votes = np.where(bins.goes_left(feature, k), sign, -sign)
+        branch = Branch(bins.splits[feature][k], gain=max(abs(float(edges[at])), np.finfo(float).tiny))
+        yield priced(build_tree(branch), data, votes, "hard")
+
+
 class EdgePricer:
     """CART by weighted error: every split is the one with the largest edge, ties broken by Gini impurity.
 
@@ -76,6 +96,13 @@ class EdgePricer:
         root = self._grow(residual, np.flatnonzero(residual), self._max_depth, favour)
         is_proven = self.is_exact and favour is None
         return priced(build_tree(root), self._data, residual, self._voting, is_proven)
+
+    def others(self, residual: Vector, favour: Vector | None) -> Iterator[PricedColumn]:
+        """Every stump, the largest edge first; trees on fewer features where trees are not enumerated."""
+        if not self.is_exact:
+            return without_leading_features(self, self._data.X.shape[1], residual, favour)
+        found = stumps_by_edge(self._bins, self._data, residual)
+        return (column._replace(is_proven=favour is None) for column in found)
 
     def _grow(self, s: Vector, rows: Integers, depth: int, favour: Vector | None) -> Branch | None:
         if depth == 0 or len(rows) < 2:

@@ -20,6 +20,7 @@ from ..trees.bins import Bins
 from ..trees.growing import Branch, build_tree
 from ..trees.tree import Tree
 from .base import PricingContext, TrainingData
+from .categories import FEW
 from .newton_trees import LAST_RESORT, GrownTree, lightest_leaf
 
 ROUNDING = 1e-12
@@ -61,28 +62,38 @@ Rule = Callable[[NDArray[np.float64], NDArray[np.float64]], Matrix]
 """What a split gains, for every split of every node, given the sums on the left of each and those of each node."""
 
 
+class Rules(NamedTuple):
+    """The rule for most features, and that for those with many categories."""
+
+    of_most: Rule
+    of_many: Rule
+
+
 class LevelTrees:
     """Grows trees level by level from histograms of several numbers a row at once."""
 
     def __init__(self, bins: Bins, max_depth: int) -> None:
         self._bins, self._max_depth = bins, max_depth
 
-    def grow_by(self, rule: Rule, sums: NDArray[np.floating]) -> GrownTree | None:
-        """The tree whose splits gain most by the rule, or None if none gains anything."""
-        found, names = self._splits(rule, sums)
+    def grow_by(self, rule: Rule, sums: NDArray[np.floating], of_many: Rule | None = None) -> GrownTree | None:
+        """The tree whose splits gain most by the rule, or None if none gains anything.
+
+        ``of_many`` is the rule for features with many categories, if it is another one.
+        """
+        found, names = self._splits(Rules(rule, of_many or rule), sums)
         if not found:
             return None
         tree = build_tree(self._branch(found, 0))
         return GrownTree(tree, _leaf_numbers(tree, found).take(names))
 
-    def _splits(self, rule: Rule, sums: NDArray[np.floating]) -> tuple[dict[int, Found], Integers]:
+    def _splits(self, rules: Rules, sums: NDArray[np.floating]) -> tuple[dict[int, Found], Integers]:
         """The split of each node, and the node that each row ends in; nodes are named in the order of their making."""
         found: dict[int, Found] = {}
         names = np.zeros(len(sums), dtype=np.intp)
         rows, first, n_nodes = np.arange(len(sums)), 0, 1
         for _ in range(self._max_depth):
             places = names[rows] - first  # the nodes of a level were made one after the other
-            choice = best_splits(self._bins, Level(rows, places, n_nodes, sums[rows]), rule)
+            choice = best_splits(self._bins, Level(rows, places, n_nodes, sums[rows]), rules)
             below = 2 * len(found) + 1
             for k in np.flatnonzero(choice.features >= 0).tolist():
                 feature, number, left = int(choice.features[k]), int(choice.numbers[k]), 2 * len(found) + 1
@@ -133,7 +144,7 @@ def _leaf_numbers(tree: Tree, found: dict[int, Found]) -> NDArray[np.unsignedint
     return numbers
 
 
-def best_splits(bins: Bins, level: Level, rule: Rule) -> Choice:
+def best_splits(bins: Bins, level: Level, rules: Rules) -> Choice:
     """The best split of every node; the feature is -1 where none gains anything."""
     n = level.n_nodes
     features, numbers, gains = np.full(n, -1), np.zeros(n, dtype=np.intp), np.zeros(n)
@@ -144,7 +155,8 @@ def best_splits(bins: Bins, level: Level, rule: Rule) -> Choice:
         width = bins.n_bins(feature)
         places = level.places * width + bins.codes[feature][level.rows]
         histograms = _histograms(places, n * width, level.sums).reshape(n, width, -1)
-        worth = rule(bins.left_of(feature, histograms), totals)
+        has_many = bins.is_categorical[feature] and len(splits) > FEW
+        worth = (rules.of_many if has_many else rules.of_most)(bins.left_of(feature, histograms), totals)
         best = worth.argmax(axis=1)
         reached = worth[np.arange(n), best]
         better = reached > (1.0 + ROUNDING) * gains

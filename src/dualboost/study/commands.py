@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from ..errors import InvalidDataError, MissingDependencyError
+from ..extras import how_to_install
 from .comparison import compare_with_paper, straying
 from .datasets import DATASETS, available, data_folder, fetch_folder
 from .fetch import fetch as fetch_datasets
@@ -63,7 +64,7 @@ def _connect(scheduler: str | None) -> None:
         from distributed import Client
     except ImportError as error:
         raise MissingDependencyError(
-            "--backend dask needs the package distributed: pip install distributed."
+            f"--backend dask needs the package distributed: {how_to_install('distributed')}."
         ) from error
     Client(scheduler)  # type: ignore[no-untyped-call]
 

@@ -13,6 +13,7 @@ from ..data.whole_files import write_whole
 from ..errors import InvalidDataError, InvalidParameterError
 from .datasets import file_of
 from .protocol import GROWING, Preset
+from .record import as_record
 
 RECORDS = "records.jsonl"
 """The file with one record on each line."""
@@ -21,12 +22,15 @@ PRESET = "preset.json"
 PACKAGES = ("dualboost", "numpy", "scikit-learn", "lightgbm", "xgboost", "pystreed")
 
 
-def prepare_folder(out: Path, preset: Preset, data: Path | None) -> None:
-    """Make or check the folder: its fits must be of one protocol and one version of the data."""
+def make_folder(out: Path) -> None:
     try:
         out.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise InvalidParameterError(f"{out} cannot be a folder for results: {error.strerror}.") from error
+
+
+def prepare_folder(out: Path, preset: Preset, data: Path | None) -> None:
+    """Write or check the plan: the fits of a folder must be of one protocol and one version of the data."""
     checksums = {name: _checksum(file_of(name, data)) for name in preset.datasets}
     plan = preset.as_table() | {"checksums": checksums, "versions": _versions()}
     if (out / PRESET).exists():
@@ -69,12 +73,20 @@ def read_plan(folder: Path) -> dict[str, Any]:
     path = folder / PRESET
     try:
         plan: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        _require_objects({"plan": plan})
+        _require_objects({name: plan.get(name, {}) for name in ("checksums", "versions")})
         planned_preset(plan)
     except OSError as error:
         raise InvalidDataError(f"{folder} has no {PRESET}; it is not a folder of study results.") from error
-    except (ValueError, TypeError) as error:
+    except (ValueError, TypeError, RecursionError) as error:
         raise InvalidDataError(f"{path} is damaged: {error}.") from error
     return plan
+
+
+def _require_objects(parts: dict[str, Any]) -> None:
+    for name, part in parts.items():
+        if not isinstance(part, dict):
+            raise ValueError(f"{name} is {str(part)[:40]}, which is no JSON object")
 
 
 def planned_preset(plan: dict[str, Any]) -> Preset:
@@ -91,12 +103,12 @@ def read_records(folder: Path) -> list[dict[str, Any]]:
     records: dict[str, dict[str, Any]] = {}
     for number, line in enumerate(_complete(path).splitlines(), start=1):
         try:
-            record = json.loads(line)
-            records[record["key"]] = record
-        except (ValueError, KeyError, TypeError) as error:
+            record = as_record(json.loads(line))
+        except (ValueError, RecursionError) as error:
             raise InvalidDataError(
-                f"{path}: line {number} is damaged; delete it, and run the preset again for that fit."
+                f"{path}: line {number} is damaged: {error}. Delete it, and run the preset again for that fit."
             ) from error
+        records[record["key"]] = record
     return list(records.values())
 
 
@@ -109,5 +121,8 @@ def cut_off_incomplete_line(folder: Path) -> None:
 
 
 def _complete(path: Path) -> bytes:
-    content = path.read_bytes() if path.exists() else b""
+    try:
+        content = path.read_bytes() if path.exists() else b""
+    except OSError as error:
+        raise InvalidDataError(f"{path} cannot be read: {error.strerror}.") from error
     return content[: content.rfind(b"\n") + 1]

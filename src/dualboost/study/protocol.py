@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from ..arguments import require_choice, require_integer, require_positive
 from ..errors import InvalidParameterError, MissingDependencyError
+from ..extras import how_to_install
 from .methods import METHODS, PUBLISHED
 
 EXPERIMENTS = ("cart", "confidence", "optimal", "reweight")
@@ -23,6 +24,10 @@ LISTS: dict[str, tuple[str, ...] | None] = {
 CHOICES = {"preparation": ["quantile", "width", "raw"], "reoptimize": ["every", "as_needed"]}
 GROWING = ("experiments", "datasets", "methods", "depths", "seeds")
 """The fields that may change between runs into one folder: they say which fits are made, not how."""
+
+
+MOST = 1_000
+"""The most seeds, and the most values of a hyperparameter: more are a mistake, and take forever to count."""
 
 
 class Cell(NamedTuple):
@@ -73,6 +78,9 @@ class Preset:
             require_choice(name, getattr(self, name), choices)
         for name in ("seeds", "values", "iterations"):
             require_integer(name, getattr(self, name), 1)
+        for name in ("seeds", "values"):
+            if getattr(self, name) > MOST:
+                raise InvalidParameterError(f"{name}={getattr(self, name)} is too many: give at most {MOST:,}.")
         for name in ("most_features", "most_rows"):
             require_integer(name, getattr(self, name), 0)
         for name in ("time_limit", "tree_time_limit"):
@@ -152,7 +160,7 @@ def _parse(text: str, name: str) -> dict[str, Any]:
         try:
             import tomli as tomllib
         except ImportError as error:
-            raise MissingDependencyError("The study needs tomli: pip install 'dualboost[study]'.") from error
+            raise MissingDependencyError(f"The study needs tomli: {how_to_install('tomli')}.") from error
     try:
         table: dict[str, Any] = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:

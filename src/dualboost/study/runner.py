@@ -17,7 +17,8 @@ from ..errors import InvalidDataError
 from ..loop.progress import ProgressBar
 from .datasets import available, load
 from .fitting import run_cell
-from .folder import RECORDS, cut_off_incomplete_line, prepare_folder, read_records
+from .folder import RECORDS, cut_off_incomplete_line, make_folder, prepare_folder, read_records
+from .lock import only_run
 from .protocol import Cell, Preset
 
 LEAST_OF_A_CLASS = 5
@@ -51,20 +52,28 @@ def run_study(
     """Run the fits that are not recorded yet in the folder ``out``, and those that failed before.
 
     A run that was killed can be started again and goes on where it stopped; a fit whose record is incomplete is run
-    again. Records do not depend on ``n_jobs`` or ``backend``, except for their order and their seconds.
+    again. While a run goes on, another one into the same folder is refused. Records do not depend on ``n_jobs`` or
+    ``backend``, except for their order and their seconds.
     """
     out = Path(out)
     require_jobs(n_jobs)
     preset = replace(preset, datasets=preset.datasets or tuple(available(folder)))
     for name in preset.datasets:
         _require_usable(name, folder)  # an error should come before hours of fits
-    prepare_folder(out, preset, folder)
-    cut_off_incomplete_line(out)
-    done = {record["key"] for record in read_records(out) if "error" not in record}
-    pending = [cell for cell in preset.cells() if cell.key not in done]
+    make_folder(out)
+    with only_run(out):
+        prepare_folder(out, preset, folder)
+        cut_off_incomplete_line(out)
+        done = {record["key"] for record in read_records(out) if "error" not in record}
+        pending = [cell for cell in preset.cells() if cell.key not in done]
+        return _written(_records(pending, preset, folder, n_jobs, backend), len(pending), out, verbose)
+
+
+def _written(records: Iterator[dict[str, Any]], n_records: int, out: Path, verbose: int) -> Run:
+    """Append each record to the file of the folder, on disk before the next one is waited for."""
     run = Run()
-    with (out / RECORDS).open("a", encoding="utf-8") as file, ProgressBar(len(pending), verbose > 0, "fit") as bar:
-        for record in _records(pending, preset, folder, n_jobs, backend):
+    with (out / RECORDS).open("a", encoding="utf-8") as file, ProgressBar(n_records, verbose > 0, "fit") as bar:
+        for record in records:
             file.write(json.dumps(record) + "\n")
             file.flush()
             os.fsync(file.fileno())

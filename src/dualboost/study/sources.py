@@ -13,6 +13,7 @@ from typing import Any
 import pandas as pd
 
 from ..errors import InvalidDataError, MissingDependencyError
+from ..extras import how_to_install
 from .datasets import TARGET
 
 Tidy = Callable[[pd.DataFrame], pd.DataFrame]
@@ -78,7 +79,7 @@ class Survey(Source):
         try:
             import folktables
         except ImportError as error:
-            raise MissingDependencyError("Census data need folktables: pip install folktables.") from error
+            raise MissingDependencyError(f"Census data need folktables: {how_to_install('folktables')}.") from error
         source = folktables.ACSDataSource("2018", "1-Year", "person", root_dir=str(downloads))
         people = source.get_data(states=[self.state], download=True)
         features, label, _ = getattr(folktables, self.task).df_to_pandas(people)
@@ -90,7 +91,7 @@ def _download(url: str, sha256: str | None, downloads: Path) -> bytes:
     try:
         import pooch
     except ImportError as error:
-        raise MissingDependencyError("Downloads need pooch: pip install 'dualboost[study]'.") from error
+        raise MissingDependencyError(f"Downloads need pooch: {how_to_install('pooch')}.") from error
     pooch.get_logger().setLevel("ERROR")  # pooch would log every file
     name = url.rsplit("/", 1)[-1]
     return Path(pooch.retrieve(url, sha256 and f"sha256:{sha256}", name, downloads)).read_bytes()

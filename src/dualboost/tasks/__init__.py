@@ -11,15 +11,24 @@ from .._typing import Vector
 from ..errors import UnsupportedModelError
 from .base import Operator as Operator
 from .base import Task as Task
+from .base import TaskReader as TaskReader
 from .binary import TwoClasses as TwoClasses
 from .multiclass import ManyClasses as ManyClasses
 from .numbers import Counts as Counts
 from .numbers import Numbers as Numbers
+from .numbers import RobustNumbers as RobustNumbers
 from .numbers import TubeNumbers as TubeNumbers
+from .quantiles import QuantileNumbers as QuantileNumbers
 
 CLASSIFICATION: list[type[Task]] = [ManyClasses, TwoClasses]
 """The tasks of a classifier: the first task that takes y reads it; if no task does, the last one raises the error."""
-REGRESSION: dict[str, type[Numbers]] = {"identity": Numbers, "log": Counts, "tube": TubeNumbers}
+REGRESSION: dict[str, type[Numbers]] = {
+    "identity": Numbers,
+    "robust": RobustNumbers,
+    "log": Counts,
+    "tube": TubeNumbers,
+    "quantiles": QuantileNumbers,
+}
 """The tasks of a regressor, by the link of its loss."""
 
 
@@ -29,7 +38,7 @@ def require_task(task: Task, known: Sequence[type[Task]], what: str) -> None:
         raise UnsupportedModelError(f"A model of the task {task.name!r} cannot be {what}.")
 
 
-def read_target(y: NDArray[Any], tasks: Sequence[type[Task]]) -> tuple[Task, Vector]:
-    """The task for this y, and the target of each row as a number."""
+def read_target(y: NDArray[Any], tasks: Sequence[TaskReader], weights: Vector | None = None) -> tuple[Task, Vector]:
+    """The task for this y, and the target of each row as a number; ``weights`` are the multiplicities of the rows."""
     chosen = next((task for task in tasks if task.takes(y)), tasks[-1])
-    return chosen.read(y)
+    return chosen.read(y, weights)

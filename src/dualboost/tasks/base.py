@@ -16,6 +16,7 @@ from .._typing import Integers, Matrix, Scores, Vector
 from ..algebra.columns import Columns
 from ..algebra.rows import Rows
 from ..formulations.base import Formulation
+from .endings import Ending
 from .labels import plain_labels
 
 
@@ -65,6 +66,16 @@ class Units(NamedTuple):
     unit: float = 1.0
 
 
+class TaskReader(Protocol):
+    """Makes a task of a y; every kind of task does."""
+
+    def plain(self, y: Any) -> Any: ...
+
+    def takes(self, y: NDArray[Any]) -> bool: ...
+
+    def read(self, y: NDArray[Any], weights: Vector | None = None) -> tuple[Task, Vector]: ...
+
+
 class Task(ABC):
     """What y means; it is made from the y of a fit, and is a part of the fitted model."""
 
@@ -74,6 +85,11 @@ class Task(ABC):
     def n_outputs(self) -> int:
         """How many scores a row has."""
         return 1
+
+    @property
+    def output_names(self) -> list[str]:
+        """What scores are for: the classes, or the quantiles; empty where a score is the prediction itself."""
+        return [str(label) for label in getattr(self, "classes", ())]
 
     @property
     def units(self) -> Units:
@@ -87,8 +103,11 @@ class Task(ABC):
 
     @classmethod
     @abstractmethod
-    def read(cls, y: NDArray[Any]) -> tuple[Task, Vector]:
-        """The task for this y, and the target of each row as a number; raises ``InvalidDataError`` if it cannot."""
+    def read(cls, y: NDArray[Any], weights: Vector | None = None) -> tuple[Task, Vector]:
+        """The task for this y, and the target of each row as a number; raises ``InvalidDataError`` if it cannot.
+
+        ``weights`` are the multiplicities of the rows, for tasks that measure y.
+        """
 
     @abstractmethod
     def encode(self, y: Any, n_rows: int) -> Vector:
@@ -157,6 +176,14 @@ class Task(ABC):
     @abstractmethod
     def probabilities(self, scores: Scores, calibration: Any) -> Matrix:
         """The probabilities for these scores, one column for each class."""
+
+    @abstractmethod
+    def ending(self, calibration: Any, is_normalised: bool) -> Ending:
+        """What is made of scores, as data; those of numbers are in the units that people are shown."""
+
+    def for_metrics(self) -> Task:
+        """The task whose labels and predictions metrics are given: itself, unless double precision cannot hold them."""
+        return self
 
     @abstractmethod
     def margins(self, scores: Scores, targets: Vector) -> Vector:

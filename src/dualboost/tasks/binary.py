@@ -21,6 +21,7 @@ from ..formulations.base import Formulation
 from ..formulations.programme import Programme
 from .base import Scored, Task
 from .calibration import MarginCalibration, calibrate, calibrate_by_twins
+from .endings import TwoClassEnding
 from .labels import encoded, require_labels, require_some_classes
 
 TIE = 1e-12
@@ -62,7 +63,7 @@ class TwoClasses(Task):
         return type_of_target(y, input_name="y") == "binary"
 
     @classmethod
-    def read(cls, y: NDArray[Any]) -> tuple[TwoClasses, Vector]:
+    def read(cls, y: NDArray[Any], weights: Vector | None = None) -> tuple[TwoClasses, Vector]:
         require_labels(y)
         classes, codes = np.unique(y, return_inverse=True)
         require_some_classes(classes)
@@ -111,6 +112,9 @@ class TwoClasses(Task):
     def probabilities(self, scores: Vector, calibration: MarginCalibration) -> Matrix:
         positive = calibration.probability(scores)
         return np.column_stack([1.0 - positive, positive])
+
+    def ending(self, calibration: MarginCalibration, is_normalised: bool) -> TwoClassEnding:
+        return TwoClassEnding(self.classes.tolist(), calibration, is_normalised)
 
     def margins(self, scores: Vector, targets: Vector) -> Vector:
         return targets * scores

@@ -41,6 +41,11 @@ class MarginCalibration:
     intercept: float = 0.0
     limit: float = np.inf
 
+    @property
+    def is_identity(self) -> bool:
+        """Whether margins are log-odds as they are."""
+        return self == MarginCalibration(1.0, 1.0)
+
     def probability(self, margins: Vector) -> Vector:
         """The probability of the second class."""
         return expit(self.log_odds(margins))

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 
 from .._typing import Integers
+from ..data.columns import is_gap
 from ..errors import DataWarning, InvalidDataError
 
 TEXT = (str,)
@@ -36,7 +37,7 @@ def plain_labels(y: Any) -> Any:
 def _of_one_kind(objects: NDArray[Any]) -> NDArray[Any]:
     """Text unchanged, and numbers and booleans as an array of these."""
     entries = objects.ravel().tolist()
-    _require_no_gaps(np.array([_is_gap(entry) for entry in entries]))
+    _require_no_gaps(np.array([is_gap(entry) for entry in entries]))
     kind = TEXT if isinstance(entries[0], TEXT) else NUMBERS
     odd = [entry for entry in entries if not isinstance(entry, kind)]
     if odd:
@@ -47,21 +48,11 @@ def _of_one_kind(objects: NDArray[Any]) -> NDArray[Any]:
     return objects if kind is TEXT else np.array(entries).reshape(objects.shape)
 
 
-def _is_gap(entry: Any) -> bool:
-    """None, pandas' NA, or what differs from itself, as nan does."""
-    try:
-        return entry is None or bool(entry != entry)
-    except TypeError:  # whether NA differs from itself is NA, which is neither true nor false
-        return True
-    except ValueError:  # an array, which is no label, but not missing
-        return False
-
-
-def _require_no_gaps(is_gap: NDArray[np.bool_]) -> None:
-    if is_gap.any():
+def _require_no_gaps(missing: NDArray[np.bool_]) -> None:
+    if missing.any():
         raise InvalidDataError(
-            f"Input y contains NaN, NA or None: labels are missing in {is_gap.sum()} of {len(is_gap)} rows, row "
-            f"{np.argmax(is_gap)} first; leave rows without a label out."
+            f"Input y contains NaN, NA or None: it is missing in {missing.sum()} of {len(missing)} rows, row "
+            f"{np.argmax(missing)} first; leave rows without a y out."
         )
 
 
@@ -75,7 +66,7 @@ def warn_of_identifiers(groups: Integers | None) -> None:
             f"y has {n_classes} classes in {n_rows} rows, so that it looks like an identifier or a measured number. If "
             "it is one, pass the column of the classes as y, cut numbers into classes, or use a regressor.",
             DataWarning,
-            stacklevel=4,
+            stacklevel=5,
         )
 
 

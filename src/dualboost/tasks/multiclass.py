@@ -24,6 +24,7 @@ from .class_calibration import (
     log_probabilities,
 )
 from .class_margins import ClassMargins
+from .endings import SeveralClassEnding
 from .labels import encoded, require_labels, require_some_classes
 
 DIGITS = 12
@@ -43,7 +44,7 @@ class ManyClasses(Task):
         return type_of_target(y, input_name="y") == "multiclass"
 
     @classmethod
-    def read(cls, y: NDArray[Any]) -> tuple[ManyClasses, Vector]:
+    def read(cls, y: NDArray[Any], weights: Vector | None = None) -> tuple[ManyClasses, Vector]:
         require_labels(y)
         classes, codes = np.unique(y, return_inverse=True)
         require_some_classes(classes)
@@ -107,6 +108,9 @@ class ManyClasses(Task):
 
     def probabilities(self, scores: Matrix, calibration: ClassCalibration) -> Matrix:
         return calibration.probabilities(scores)
+
+    def ending(self, calibration: ClassCalibration, is_normalised: bool) -> SeveralClassEnding:
+        return SeveralClassEnding(self.classes.tolist(), calibration, is_normalised)
 
     def margins(self, scores: Scores, targets: Vector) -> Vector:
         """The score of the row's own class minus the largest score of another one."""

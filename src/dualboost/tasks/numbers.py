@@ -1,12 +1,14 @@
 """Targets that are numbers: rows of A are the outputs of learners themselves.
 
 Targets are standardised before the fit and scores are scaled back, so that a fit does not depend on the unit of y:
-y -> a y + b makes the predictions a F + b. Under a logarithmic link targets are divided by their mean only.
+y -> a y + b makes the predictions a F + b. Under a logarithmic link targets are divided by their mean only. Losses that
+outliers in y hardly move have a centre and a scale that these hardly move either.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import warnings
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -16,10 +18,17 @@ from .._typing import Integers, Matrix, Vector
 from ..algebra.columns import Columns
 from ..algebra.outputs import OutputsThemselves
 from ..algebra.rows import Rows
-from ..errors import InvalidDataError
+from ..errors import DataWarning, InvalidDataError
 from ..formulations.base import Formulation
 from ..formulations.programme import Programme
-from .base import Task, Units
+from .base import Task, TaskReader, Units
+from .endings import Ending, NumberEnding
+from .standardising import Standard, by_deviation, by_mean, by_quantiles, rounded, standardised, with_all_digits
+
+LARGEST_DIGIT = 1e-3
+"""The last digit of predictions, as a share of the scale of y, beyond which the user is warned."""
+LARGEST_USUAL = 1e100
+"""Numbers up to this, and down to its inverse, have squares that can be added up."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,6 +85,13 @@ class Numbers(Task):
     quality_name: ClassVar[str] = "R²"
     has_centre: ClassVar[bool] = True
     """Whether the centre may be other than zero."""
+    reach: ClassVar[float] = np.inf
+    """How far a target may be from the centre."""
+
+    @classmethod
+    def of_loss(cls, loss: Any) -> TaskReader:
+        """Who reads y for the loss: the task itself, unless it needs to know more than y."""
+        return cls
 
     @property
     def units(self) -> Units:
@@ -84,9 +100,15 @@ class Numbers(Task):
 
     @classmethod
     def plain(cls, y: Any) -> Any:
-        """pandas' own types of numbers as numpy's, with nan where an entry is missing."""
-        is_nullable = hasattr(y, "to_numpy") and getattr(getattr(y, "dtype", None), "na_value", None) is not None
-        return y.to_numpy(dtype=float, na_value=np.nan) if is_nullable else y
+        """y as an array of numpy's own types, or an error where an entry is missing or infinite."""
+        values = super().plain(y)
+        is_infinite = np.isinf(values).ravel() if getattr(values, "dtype", np.dtype(object)).kind == "f" else []
+        if np.any(is_infinite):
+            raise InvalidDataError(
+                "Input y contains infinity or a value too large for dtype('float64'). Row "
+                f"{int(np.argmax(is_infinite))} is the first."
+            )
+        return values
 
     @classmethod
     def takes(cls, y: NDArray[Any]) -> bool:
@@ -96,22 +118,48 @@ class Numbers(Task):
         return Rows(counts, None, n_jobs, values=targets)
 
     @classmethod
-    def read(cls, y: NDArray[Any]) -> tuple[Numbers, Vector]:
-        numbers = _as_numbers(y)
-        centre = float(numbers.mean())
-        largest = float(np.abs(numbers - centre).max())
-        scale = largest * float(np.sqrt(np.mean(((numbers - centre) / largest) ** 2))) if largest > 0 else 1.0
-        task = cls(centre, scale)
-        return task, task._standardised(numbers)
+    def read(cls, y: NDArray[Any], weights: Vector | None = None) -> tuple[Numbers, Vector]:
+        y, weights = with_all_digits(y), np.ones(len(y)) if weights is None else weights
+        counted = weights > 0
+        centre, scale = cls.standard(y[counted], weights[counted])
+        task, targets = cls(float(centre), scale), rounded(standardised(y, centre, scale))
+        task._warn_of_lost_digits(targets[counted])
+        task._warn_of_outliers(targets[counted])
+        return task, np.clip(targets, -cls.reach, cls.reach)
 
-    def _standardised(self, numbers: Vector) -> Vector:
-        return np.asarray((numbers - self.centre) / self.scale)
+    @classmethod
+    def standard(cls, y: NDArray[Any], weights: Vector) -> Standard:
+        """What is taken from y, and what it is divided by."""
+        return by_deviation(y, weights)
+
+    def _loses_digits(self) -> bool:
+        return bool(np.spacing(abs(self.centre)) > LARGEST_DIGIT * self.scale)
+
+    def _warn_of_lost_digits(self, targets: Vector) -> None:
+        if self._loses_digits() and np.ptp(targets) > 0:
+            warnings.warn(
+                f"y varies by {self.scale:.3g} around {self.centre:.17g}, where predictions, in double precision, are "
+                f"multiples of {np.spacing(abs(self.centre)):.3g}. Subtract a constant from y, or take a smaller unit.",
+                DataWarning,
+                stacklevel=7,
+            )
+
+    def _warn_of_outliers(self, targets: Vector) -> None:
+        n_beyond = int(np.count_nonzero(np.abs(targets) > self.reach))
+        if n_beyond:
+            warnings.warn(
+                f"{n_beyond} of {len(targets)} numbers of y are further than {self.reach * self.scale:.3g} from their "
+                f"median, {self.centre:.6g}, and count as being so far: no prediction goes beyond. If they are no "
+                "outliers, take the logarithm of y or loss='squared'.",
+                DataWarning,
+                stacklevel=7,
+            )
 
     def encode(self, y: Any, n_rows: int) -> Vector:
-        numbers = _as_numbers(np.asarray(y))
+        numbers = with_all_digits(np.asarray(y))
         if len(numbers) != n_rows:
             raise InvalidDataError(f"y has {len(numbers)} entries and X has {n_rows} rows.")
-        return self._standardised(numbers)
+        return standardised(numbers, self.centre, self.scale)
 
     def require_trainable(self, targets: Vector) -> None:
         if not len(targets):
@@ -123,15 +171,16 @@ class Numbers(Task):
     def operator(self, targets: Vector) -> Identity:
         return Identity(len(targets))
 
-    def baseline(self, targets: Vector, rows: Rows) -> float:
+    def baseline(self, targets: Vector, rows: Rows) -> Any:
         return 0.0
 
     def quality(self, scores: Vector, targets: Vector, rows: Rows) -> float:
         """The share of the variance of y that the predictions explain."""
-        true, found = self.labels(targets), self.decode(scores)
-        mean = rows.dot(true, rows.counts) / rows.n_samples
-        spread = rows.dot((true - mean) ** 2, rows.counts)
-        return 1.0 - rows.dot((true - found) ** 2, rows.counts) / spread if spread > 0 else 0.0
+        mean = rows.dot(targets, rows.counts) / rows.n_samples
+        spread = rows.dot((targets - mean) ** 2, rows.counts)
+        with np.errstate(over="ignore"):  # exponentials of scores between two pricings
+            squares = (targets - self.standard_predictions(scores)) ** 2
+        return 1.0 - rows.dot(squares, rows.counts) / spread if spread > 0 else 0.0
 
     def calibrate(self, scores: Vector, targets: Vector, counts: Vector) -> None:
         return None
@@ -139,14 +188,26 @@ class Numbers(Task):
     def identity_calibration(self) -> None:
         return None
 
+    def standard_predictions(self, scores: Vector) -> Vector:
+        """The predictions for standardised targets."""
+        return scores
+
     def decode(self, scores: Vector) -> Vector:
-        return np.asarray(self.centre + self.scale * scores)
+        return np.asarray(self.centre + self.scale * self.standard_predictions(scores))
 
     def labels(self, targets: Vector) -> Vector:
         return np.asarray(self.centre + self.scale * targets)
 
     def probabilities(self, scores: Vector, calibration: Any) -> Matrix:
         raise NotImplementedError("numbers have no probabilities")
+
+    def ending(self, calibration: Any, is_normalised: bool) -> Ending:
+        return NumberEnding(is_logarithm=False)
+
+    def for_metrics(self) -> Numbers:
+        """That of the standardised y where squares of y are no numbers, or where its digits are lost."""
+        is_of_usual_size = 1.0 / LARGEST_USUAL < self.scale < LARGEST_USUAL and abs(self.centre) < LARGEST_USUAL
+        return self if is_of_usual_size and not self._loses_digits() else replace(self, centre=0.0, scale=1.0)
 
     def margins(self, scores: Vector, targets: Vector) -> Vector:
         """How far the prediction is above y."""
@@ -161,30 +222,50 @@ class Counts(Numbers):
     has_centre: ClassVar[bool] = False
 
     @classmethod
-    def read(cls, y: NDArray[Any]) -> tuple[Numbers, Vector]:
-        numbers = _as_numbers(y)
-        if (numbers < 0).any():
-            row = int(np.flatnonzero(numbers < 0)[0])
-            raise InvalidDataError(
-                f"y has a negative number, {numbers[row]:g} in row {row}; loss='poisson' is for counts and rates of at "
-                "least zero. Choose another loss, such as 'squared'."
-            )
-        if not (numbers > 0).any():
+    def read(cls, y: NDArray[Any], weights: Vector | None = None) -> tuple[Numbers, Vector]:
+        numbers = with_all_digits(y)
+        _require_counts(numbers)
+        if not (numbers > 0 if weights is None else numbers[weights > 0] > 0).any():
             raise InvalidDataError("y is zero in all rows; loss='poisson' needs some that are not.")
-        task = cls(0.0, float(numbers.mean()))
-        return task, task._standardised(numbers)
+        return super().read(y, weights)
+
+    @classmethod
+    def standard(cls, y: NDArray[Any], weights: Vector) -> Standard:
+        return by_mean(y, weights)
+
+    def encode(self, y: Any, n_rows: int) -> Vector:
+        _require_counts(with_all_digits(np.asarray(y)))
+        return super().encode(y, n_rows)
 
     @property
     def units(self) -> Units:
         """The logarithm of the mean."""
         return Units(float(np.log(self.scale)), 1.0)
 
-    def decode(self, scores: Vector) -> Vector:
-        return np.asarray(self.scale * np.exp(scores))
+    def standard_predictions(self, scores: Vector) -> Vector:
+        return np.exp(scores)
+
+    def ending(self, calibration: Any, is_normalised: bool) -> NumberEnding:
+        return NumberEnding(is_logarithm=True)
 
 
 @dataclass(frozen=True, eq=False)
-class TubeNumbers(Numbers):
+class RobustNumbers(Numbers):
+    """Numbers of which a tenth on either side may be anywhere, under a loss whose slope is bounded.
+
+    Far away the loss is linear, so that a target that is nearer has the same optimum unless predictions are as far; and
+    a gap that is relative to the loss still says something of the other rows.
+    """
+
+    reach: ClassVar[float] = 1e4
+
+    @classmethod
+    def standard(cls, y: NDArray[Any], weights: Vector) -> Standard:
+        return by_quantiles(y, weights)
+
+
+@dataclass(frozen=True, eq=False)
+class TubeNumbers(RobustNumbers):
     """Numbers under a loss that bends on both sides of y."""
 
     name: ClassVar[str] = "tube"
@@ -193,15 +274,10 @@ class TubeNumbers(Numbers):
         return TwoSides(len(targets))
 
 
-def _as_numbers(y: NDArray[Any]) -> Vector:
-    """y in double precision; whole numbers beyond its precision lose no more than their last digits."""
-    if y.ndim != 1:
-        raise InvalidDataError(f"y has {y.ndim} dimensions; it must have one number for each row.")
-    try:
-        numbers = y.astype(np.float64)
-    except (TypeError, ValueError) as error:
-        raise InvalidDataError(f"y holds {y.dtype}, not numbers, which a regressor learns.") from error
-    if not np.isfinite(numbers).all():
-        row = int(np.flatnonzero(~np.isfinite(numbers))[0])
-        raise InvalidDataError(f"y is {numbers[row]} in row {row}; every row needs a finite number: drop such rows.")
-    return numbers
+def _require_counts(numbers: NDArray[Any]) -> None:
+    if (numbers < 0).any():
+        row = int(np.flatnonzero(numbers < 0)[0])
+        raise InvalidDataError(
+            f"y has a negative number, {float(numbers[row]):g} in row {row}; loss='poisson' is for counts and rates of "
+            "at least zero. Choose another loss, such as 'squared'."
+        )

@@ -23,9 +23,12 @@ from ..algebra.rows import Rows
 from ..errors import InvalidParameterError
 from .base import Task
 from .binary import TIE
+from .quantiles import QuantileNumbers
 
 EXAMPLES = ("accuracy", "balanced_accuracy", "f1", "neg_brier_score", "neg_log_loss", "roc_auc")
 """The scorers that messages name; scikit-learn has more."""
+FOR_NUMBERS = "'r2' or 'neg_mean_absolute_error'"
+"""The same where y has numbers."""
 FOR_SEVERAL = {
     "roc_auc_score": "roc_auc_ovr",
     "f1_score": "f1_macro",
@@ -91,7 +94,11 @@ class NumberStandIn(RegressorMixin, BaseEstimator):
         return True
 
     def predict(self, X: Any) -> NDArray[Any]:
-        return self.known.task.decode(self.known.scores[np.asarray(X)[:, 0]])
+        return self.known.task.for_metrics().decode(self.known.scores[np.asarray(X)[:, 0]])
+
+    def predict_quantiles(self, X: Any) -> Matrix:
+        assert isinstance(self.known.task, QuantileNumbers), "only such tasks have a scorer that asks for quantiles"
+        return self.known.task.quantiles(self.known.scores[np.asarray(X)[:, 0]])
 
 
 def stand_in_for(known: ScoredRows) -> StandIn | NumberStandIn:
@@ -134,7 +141,7 @@ class Scoring:
         assert self.scorer is not None
         counts = known.rows.counts[rows]
         weights = {"sample_weight": counts} if (counts != 1).any() and _takes_weights(self.scorer) else {}
-        y = known.task.labels(known.targets[rows])
+        y = known.task.for_metrics().labels(known.targets[rows])
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # a metric that is undefined here is nan, which is refused
@@ -148,6 +155,13 @@ class Scoring:
         return score
 
 
+def require_for_task(scoring: Scoring, task: Task) -> Scoring:
+    """The scoring, unless it is the accuracy and there are no classes."""
+    if scoring.scorer is None and not task.has_classes:
+        raise InvalidParameterError(f"scoring='accuracy' needs classes, and y has numbers: use {FOR_NUMBERS}.")
+    return scoring
+
+
 def make_scoring(value: Any) -> Scoring:
     """The argument ``scoring``: None, a name of scikit-learn's, or a scorer."""
     if value is None or (isinstance(value, str) and value == "accuracy"):
@@ -158,8 +172,9 @@ def make_scoring(value: Any) -> Scoring:
         return Scoring(value, get_scorer(value))
     except (ValueError, TypeError) as error:
         raise InvalidParameterError(
-            f"scoring={value!r} is not known; choose a name such as {', '.join(map(repr, EXAMPLES))}, a scorer made by "
-            "sklearn.metrics.make_scorer, or None for the accuracy. sklearn.metrics.get_scorer_names() lists all names."
+            f"scoring={value!r} is not known; choose a name such as {', '.join(map(repr, EXAMPLES))}, for numbers "
+            f"{FOR_NUMBERS}, a scorer made by sklearn.metrics.make_scorer, or None for the default. "
+            "sklearn.metrics.get_scorer_names() lists all names."
         ) from error
 
 
@@ -190,6 +205,8 @@ def _reason(scorer: Callable[..., Any], classes: Any, y: NDArray[Any]) -> str | 
     """Why the scorer failed, where scikit-learn's own words do not say what to do."""
     function = getattr(getattr(scorer, "_score_func", None), "__name__", "")
     own = getattr(scorer, "_kwargs", {})
+    if classes is None and getattr(scorer, "_response_method", "predict") != "predict":
+        return f"needs classes, and y has numbers: use a score such as {FOR_NUMBERS}."
     if classes is None or function not in FOR_SEVERAL:
         return None
     is_for_two = own.get("multi_class", "raise") == "raise" and own.get("average", "binary") == "binary"

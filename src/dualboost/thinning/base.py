@@ -11,14 +11,16 @@ from numpy.typing import NDArray
 
 from .._typing import Integers, Scores, Vector
 from ..tasks import Task, TwoClasses
+from .figures import class_figures
 from .leaf_path import LeafPath
 from .links import Link, Logit
 from .outputs import Outputs, Probability
+from .prices import Prices, prices_for, scale_for
 from .rows import MemberRows
 
 
 class Adapter(ABC):
-    """One kind of model: what thinning asks of it, for two classes and for several.
+    """One kind of model: what thinning asks of it, for two classes, for several and for numbers.
 
     ``__init__`` reads the model, and refuses a model that is not fitted or cannot be thinned. No method changes the
     model that was passed in.
@@ -31,7 +33,11 @@ class Adapter(ABC):
     refits: bool = False
     """Whether ``rewrite`` can give the leaves of members new values."""
 
+    takes_weights: ClassVar[bool] = False
+    """Whether members can get new weights in place of new leaves."""
+
     classes: NDArray[Any]
+    """Those of a classifier."""
     weights: Vector
     """The weight of each member in the model before thinning."""
     intercept: Any
@@ -40,8 +46,8 @@ class Adapter(ABC):
     """The nodes of each member."""
     n_leaves: Integers
     link: Any
-    """From raw scores to probabilities, for the model as it is."""
-    refitted_link: ClassVar[Any]
+    """From raw scores to probabilities, or to predicted numbers, for the model as it is."""
+    refitted_link: Any
     """The same for refitted leaves."""
 
     @classmethod
@@ -55,7 +61,7 @@ class Adapter(ABC):
     @property
     @abstractmethod
     def task(self) -> Task:
-        """What the classes of the model are to a row."""
+        """What y is to the model."""
 
     @abstractmethod
     def rows(self, X: Any, labels: Vector, counts: Vector) -> Any:
@@ -70,7 +76,7 @@ class Adapter(ABC):
         """A model of these members only, with these weights and this intercept."""
 
     def rewrite(self, kept: Integers, leaves: Sequence[Any], intercept: Any) -> Any:
-        """A model of these members with new leaves, whose log-odds are the intercept plus the values of the leaves."""
+        """A model of these members with new leaves, whose values and the intercept add up to log-odds or a number."""
         raise NotImplementedError
 
     def fresh(self) -> Any | None:
@@ -108,23 +114,38 @@ class Adapter(ABC):
     def n_members(self) -> int:
         return len(self.weights)
 
-    def probability(self, raw: Scores) -> Scores:
-        """The probabilities of the model before thinning, for its raw scores."""
-        found: Scores = self.link.probability(raw)
+    def prices(self, knows_others: bool) -> Prices:
+        """What leaves are refitted to, and at which C.
+
+        ``knows_others`` if they are judged on rows that the trees were not grown on: those make a fit to y look better
+        than it is.
+        """
+        return prices_for(int(self.n_leaves.sum()), knows_others, scale_for(len(self.classes)))
+
+    def figures(self, model: Any, X: Any, y: NDArray[Any], scores: Scores) -> dict[str, float]:
+        """How good the model, or one rebuilt from it, is on rows for which it has these raw scores."""
+        has_probabilities = hasattr(model, "predict_proba")
+        probabilities = np.asarray(model.predict_proba(X) if has_probabilities else self.link.expected(scores))
+        return class_figures(y, self.task.decode(scores), probabilities, self.classes)
+
+    def expected(self, raw: Scores) -> Scores:
+        """The probabilities, or predictions, of the model before thinning, for its raw scores."""
+        found: Scores = self.link.expected(raw)
         return found
 
     def recalibrated(self, scores: Scores, labels: Vector, counts: Vector) -> Probability:
         """From the raw scores of a rebuilt model to probabilities, if it was fitted to these rows."""
-        curve: Probability = self.link.probability
+        curve: Probability = self.link.expected
         return curve
 
 
 class TwoClassAdapter(Adapter):
     """The raw score of a row is ``intercept + weights @ outputs``; positive means the second class."""
 
+    takes_weights: ClassVar[bool] = True
     intercept: float
     link: Link
-    refitted_link: ClassVar[Link] = Logit()
+    refitted_link: Link = Logit()
 
     @abstractmethod
     def outputs(self, X: Any) -> Outputs:

@@ -14,30 +14,12 @@ from .base import Adapter
 from .leaf_path import LeafPath, Stage
 from .outputs import Probability
 from .point import Point
+from .prices import REFIT
 from .rows import AnyRows
 from .trials import Trial
 
 SHRINKING = 0.87
 """Each size is about this fraction of the one before."""
-CS = (20.0, 100.0, 500.0, 2500.0)
-"""The prices of the mean loss that are tried for refitted leaves, against a ridge of one."""
-IMITATING_CS = (500.0, 2500.0)
-"""The same where the model's own probabilities are fitted, which have less noise than y."""
-MANY_LEAVES = 1000
-"""For models with more leaves than this, every second of these prices must do."""
-REFIT, IMITATE = "refit", "imitate"
-"""Leaves that are fitted to y, and leaves that are fitted to the model's own probabilities."""
-
-
-def prices_for(n_leaves: int, knows_others: bool, n_classes: int = 2) -> list[tuple[str, float]]:
-    """What leaves are fitted to, and C, for a model with so many leaves and classes.
-
-    Ridges mean as much for one of K evenly likely classes as for two, as in ``LogisticBoost.size_of``.
-    """
-    to_labels = CS if knows_others else ()  # rows that the trees were grown on make a fit to y look better than it is
-    scale = n_classes**2 / (4.0 * (n_classes - 1))
-    prices = [*((REFIT, scale * C) for C in to_labels), *((IMITATE, scale * C) for C in IMITATING_CS)]
-    return prices if n_leaves <= MANY_LEAVES else prices[1::2]
 
 
 def sizes_below(n_members: int, max_trees: int | None) -> list[int]:
@@ -68,15 +50,14 @@ class Candidates:
     @cached_property
     def _imitating(self) -> LeafPath:
         rows = self.trial.training
-        goals = np.clip(self._adapter.probability(rows.full_scores), 0.0, 1.0)
-        return self._adapter.leaf_path(rows.imitating(goals))
+        return self._adapter.leaf_path(rows.imitating(self._adapter.expected(rows.full_scores)))
 
     def truncated(self, size: int) -> Point:
         """The first members of the model; only the scale and the shift of their sum are fitted, to the model's own
         probabilities."""
         adapter, fitted = self._adapter, self.trial.training
         members, weights, intercept = np.arange(size), adapter.weights[:size], adapter.intercept
-        raw, goals = fitted.scores(members, weights, intercept), adapter.link.probability(fitted.full_scores)
+        raw, goals = fitted.scores(members, weights, intercept), adapter.link.expected(fitted.full_scores)
         largest = float(np.abs(weights).sum() + np.max(np.abs(intercept)))
         factor, shift = adapter.link.recalibration(raw, goals, fitted.counts, largest)
         weights, intercept = factor * weights, factor * intercept + shift
@@ -85,19 +66,19 @@ class Candidates:
         return Point(np.nan, members, weights, intercept, *scores, way="truncate")
 
     def refitted(self, way: str, C: float, sizes: Sequence[int]) -> Iterator[tuple[Point, float]]:
-        """Members with refitted leaves, and their log loss on the rows that they are judged on."""
+        """Members with refitted leaves, and their mean loss on the rows that they are judged on."""
         for stage in self.path(way).stages(C, sizes):
-            yield self.point(way, C, stage), self.trial.judged.log_loss(_scores(self.trial.judged, stage))
+            yield self.point(way, C, stage), self.trial.judged.mean_loss(_scores(self.trial.judged, stage))
 
     def point(self, way: str, C: float, stage: Stage) -> Point:
         """A stage of the path, with its scores."""
-        scores = self._judged(lambda rows: _scores(rows, stage), self._adapter.refitted_link.probability)
+        scores = self._judged(lambda rows: _scores(rows, stage), self._adapter.refitted_link.expected)
         weights = np.ones(len(stage.members))
         return Point(C, stage.members, weights, stage.intercept, *scores, stage.solution, stage.leaves, way)
 
     def full_score(self) -> float:
         rows, adapter = self.trial.judged, self._adapter
-        return self.scoring.score(rows.scored(rows.full_scores, adapter.task, adapter.probability))
+        return self.scoring.score(rows.scored(rows.full_scores, adapter.task, adapter.expected))
 
     def _judged(self, scores: Callable[[AnyRows], Scores], curve: Probability) -> tuple[float, float]:
         """The score on the rows fitted to, and that on the other rows, which is not a number if there are none."""

@@ -47,3 +47,12 @@ def names_of(model: Any) -> list[str] | None:
     """The column names that a scikit-learn estimator was fitted with, if any."""
     names = getattr(model, "feature_names_in_", None)
     return None if names is None else [str(name) for name in names]
+
+
+def require_one_output(model: Any, n_outputs: int) -> None:
+    """Raise an error for a regressor of several numbers a row."""
+    if n_outputs != 1:
+        raise UnsupportedModelError(
+            f"model {type(model).__name__} predicts {n_outputs} numbers for each row; regressors of one number can be "
+            "thinned: train one for each."
+        )

@@ -101,7 +101,7 @@ class Thinning:
 
     def _full_score(self, rows: MemberRows) -> float:
         task = TwoClasses(self.adapter.classes)
-        return self.scoring.score(rows.scored(rows.full_scores, task, self.adapter.probability))
+        return self.scoring.score(rows.scored(rows.full_scores, task, self.adapter.expected))
 
     def _search(self, on: MemberRows, compared_on: MemberRows | None, members: Integers | None = None) -> Search:
         return Search(

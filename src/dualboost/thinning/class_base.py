@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,7 +25,7 @@ class ClassAdapter(Adapter):
     refits = True
     intercept: Vector
     link: ClassLink = LogProbabilities()
-    refitted_link: ClassVar[ClassLink] = LogProbabilities()
+    refitted_link: ClassLink = LogProbabilities()
     members: ClassMembers
 
     @abstractmethod

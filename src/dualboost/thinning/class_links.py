@@ -15,7 +15,7 @@ class ClassLink(ABC):
     """How raw scores, one for each class, become probabilities."""
 
     @abstractmethod
-    def probability(self, raw: Matrix) -> Matrix: ...
+    def expected(self, raw: Matrix) -> Matrix: ...
 
     @abstractmethod
     def recalibration(self, scores: Matrix, goals: Matrix, counts: Vector, size: float) -> tuple[float, Vector]:
@@ -28,7 +28,7 @@ class ClassLink(ABC):
 class LogProbabilities(ClassLink):
     """Softmax: factor and shifts are free, and minimise the log loss."""
 
-    def probability(self, raw: Matrix) -> Matrix:
+    def expected(self, raw: Matrix) -> Matrix:
         found: Matrix = softmax(raw, axis=1)
         return found
 
@@ -55,7 +55,7 @@ class LogProbabilities(ClassLink):
 class Shares(ClassLink):
     """An average of probabilities, which stays one if the weights of the members left add up to one."""
 
-    def probability(self, raw: Matrix) -> Matrix:
+    def expected(self, raw: Matrix) -> Matrix:
         return np.clip(raw, 0.0, 1.0)
 
     def recalibration(self, scores: Matrix, goals: Matrix, counts: Vector, size: float) -> tuple[float, Vector]:

@@ -63,6 +63,7 @@ class ClassRows:
 
     def imitating(self, p: Matrix) -> ClassRows:
         """The rows with these probabilities of the classes to fit leaves to."""
+        p = np.clip(p, 0.0, 1.0)
         return replace(self, goals=p / p.sum(axis=1, keepdims=True))
 
     def scores(self, members: Integers, weights: Vector, intercept: Any) -> Matrix:
@@ -80,15 +81,19 @@ class ClassRows:
             self.trees.add_scores(total, member, self.leaves, own)
         return total + intercept
 
-    def log_loss(self, scores: Matrix) -> float:
+    def mean_loss(self, scores: Matrix) -> float:
         """The mean log loss of these log-probabilities."""
         own = np.take_along_axis(scores, self.labels.astype(np.intp)[:, None], axis=1)[:, 0]
         return float(self.counts @ (logsumexp(scores, axis=1) - own) / self.counts.sum())
 
     @property
-    def full_accuracy(self) -> float:
+    def full_quality(self) -> float:
         correct = self.full_scores.argmax(axis=1) == self.labels
         return float(self.counts @ correct / self.counts.sum())
+
+    @property
+    def full_quality_in_words(self) -> str:
+        return f"is right on {self.full_quality:.1%} of the rows of X"
 
     def scored(self, scores: Matrix, task: Task, probability: Probability) -> ScoredRows:
         """The rows with these raw scores, which ``probability`` turns into probabilities."""
@@ -100,24 +105,32 @@ class ClassRows:
 
     @cached_property
     def refittable(self) -> Refittable:
-        """Members that say the same of all rows are left out; none are returned if one has too many leaves."""
-        found, total = Refittable(np.zeros(0, dtype=np.intp), []), 0
-        members: list[int] = []
-        for member in range(self.n_members):
-            present = [np.flatnonzero(np.bincount(self.leaves[tree])) for tree in self.trees.trees_of(member)]
-            largest = max(map(len, present))
-            if largest > MOST_KINDS:
-                return Refittable(np.zeros(0, dtype=np.intp), [])
-            if total + largest > self._most_leaves and members:
-                break
-            if largest > 1:
-                members.append(member)
-                found.present.append(present)
-                total += largest
-        return found._replace(members=np.array(members, dtype=np.intp))
+        leaves = [[self.leaves[tree] for tree in self.trees.trees_of(member)] for member in range(self.n_members)]
+        return refittable(leaves, self._most_leaves)
 
     @property
     def _most_leaves(self) -> float:
         """The time of a matrix for each class grows with the cube of the leaves."""
         n_matrices = self.trees.trees_per_member
         return MOST_LEAVES * min(1.0, FEW_CLASSES / n_matrices) ** (1 / 3)
+
+
+def refittable(leaves: Sequence[Sequence[LeafOfRows]], most_leaves: float) -> Refittable:
+    """The members that can be refitted, given the leaf of each row in every tree of each member.
+
+    Members that say the same of all rows are left out; none are returned if one has too many leaves.
+    """
+    found, total = Refittable(np.zeros(0, dtype=np.intp), []), 0
+    members: list[int] = []
+    for member, of_trees in enumerate(leaves):
+        present = [np.flatnonzero(np.bincount(own)) for own in of_trees]
+        largest = max(map(len, present))
+        if largest > MOST_KINDS:
+            return Refittable(np.zeros(0, dtype=np.intp), [])
+        if total + largest > most_leaves and members:
+            break
+        if largest > 1:
+            members.append(member)
+            found.present.append(present)
+            total += largest
+    return found._replace(members=np.array(members, dtype=np.intp))

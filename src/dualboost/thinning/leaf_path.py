@@ -26,6 +26,7 @@ from ..masters.leaf_elimination import ELIMINATED_AT_ONCE, Elimination
 from ..masters.leaf_newton import certified, optimum
 from ..masters.leaf_point import LeafPoint
 from ..masters.leaf_sweeps import sweep
+from ..tasks import Operator
 from ..tasks.binary import Signs
 from .kinds import NewLeaves, refittable
 from .rows import MemberRows
@@ -46,7 +47,7 @@ class Stage:
 
     members: Integers
     leaves: tuple[Any, ...]
-    """``NewLeaves`` of each member; for several classes ``ClassLeaves``."""
+    """``NewLeaves`` of each member; for several classes ``ClassLeaves``, for numbers ``NumberLeaves``."""
     intercept: Any
     solution: MasterSolution | None
     """The certificate of the values, computed for the ensemble that is returned."""
@@ -64,7 +65,8 @@ class LeafPath:
             for j, own in zip(self.members, self._kinds, strict=True)
         ]
         """What the columns hold of each member: the leaf of each row, and the number of leaves."""
-        self._rows, self._operator = Rows(rows.counts[order]), Signs(rows.labels[order])
+        self._rows = Rows(rows.counts[order])
+        self._operator: Operator = Signs(rows.labels[order])
         self._columns: Any = LeafColumns(self._rows, self._operator)
         self._held: list[int] = []
 
@@ -123,10 +125,12 @@ class LeafPath:
 
     def _zero(self, C: float) -> Any:
         """The point of all members whose values are zero."""
-        plain = LogisticBoost(C=C).resolve(self._rows.n_samples).programme(self._rows, 1)
-        programme = plain.over_leaves(self._operator.intercepts())
+        programme = self._plain_programme(C).over_leaves(self._operator.intercepts())
         n = self._columns.n_columns
         return LeafPoint(programme, self._columns, np.zeros(n), 0.0, np.zeros(self._rows.n_data))
+
+    def _plain_programme(self, C: float) -> Any:
+        return LogisticBoost(C=C).resolve(self._rows.n_samples).programme(self._rows, 1)
 
     def _new_leaves(self, k: int, values: Any) -> Any:
         """The values of one member's leaves, as its adapter takes them."""

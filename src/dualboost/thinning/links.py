@@ -20,7 +20,7 @@ class Link(ABC):
     """How raw scores become probabilities of the second class."""
 
     @abstractmethod
-    def probability(self, raw: Vector) -> Vector:
+    def expected(self, raw: Vector) -> Vector:
         """P(second class); above one half where the raw score is positive."""
 
     @abstractmethod
@@ -37,7 +37,7 @@ class Logit(Link):
 
     slope: float = 1.0
 
-    def probability(self, raw: Vector) -> Vector:
+    def expected(self, raw: Vector) -> Vector:
         return expit(self.slope * raw)
 
     def recalibration(self, scores: Vector, targets: Vector, counts: Vector, size: float) -> tuple[float, float]:
@@ -56,7 +56,7 @@ class Logit(Link):
 class Average(Link):
     """P = (1 + raw)/2, an average of probabilities: the factor must keep P between 0 and 1."""
 
-    def probability(self, raw: Vector) -> Vector:
+    def expected(self, raw: Vector) -> Vector:
         return 0.5 * (1.0 + raw)
 
     def recalibration(self, scores: Vector, targets: Vector, counts: Vector, size: float) -> tuple[float, float]:
@@ -74,7 +74,7 @@ class Normalised(Link):
 
     total: float = 1.0
 
-    def probability(self, raw: Vector) -> Vector:
+    def expected(self, raw: Vector) -> Vector:
         return expit(raw)
 
     def recalibration(self, scores: Vector, targets: Vector, counts: Vector, size: float) -> tuple[float, float]:

@@ -12,7 +12,7 @@ from .rows import AnyRows
 from .tried import Tried, take
 
 BY_HEART = 0.999
-"""A model with at least this accuracy is assumed to know the rows by heart."""
+"""A model with at least this accuracy, or R^2, is assumed to know the rows by heart."""
 LIGHT = 0.1
 """If the mean of ``sample_weight`` is below this, it is probably not meant as multiplicities."""
 USER = 5
@@ -20,9 +20,9 @@ USER = 5
 
 
 def warn_by_heart(rows: AnyRows) -> None:
-    if rows.full_accuracy >= BY_HEART:
+    if rows.full_quality >= BY_HEART:
         _warn(
-            f"The model is right on {rows.full_accuracy:.1%} of the rows of X, as on rows that it knows by heart. They "
+            f"The model {rows.full_quality_in_words}, as on rows that it knows by heart. They "
             "do not show how many trees it needs: pass rows that it has not seen as validation_data."
         )
 
@@ -40,7 +40,7 @@ def warn_unchanged(
         needed = np.ceil(1e4 * (tolerance + enough - closest.score)) / 1e4
         trees = "1 tree" if closest.trees == 1 else f"{closest.trees} trees"
         hint = f" The closest has {trees} and {score_name} {closest.score:.4f}; tolerance={needed:g} takes it."
-    if by_heart_hint and rows.full_accuracy >= BY_HEART:
+    if by_heart_hint and rows.full_quality >= BY_HEART:
         hint += " The model knows the rows of X by heart: rows that it has not seen, as X and y, may do better."
     if rows.counts.sum() < LIGHT * len(rows.counts):
         total = f"{rows.counts.sum():.3g}"

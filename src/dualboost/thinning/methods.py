@@ -35,7 +35,7 @@ class Method:
     def goals(self, adapter: Adapter, rows: MemberRows) -> Vector:
         """The probabilities that those of the ensemble are fitted to."""
         if self.imitates:
-            return adapter.link.probability(rows.full_scores)
+            return adapter.link.expected(rows.full_scores)
         return np.where(rows.labels > 0, 1.0, 0.0)
 
     def scales(self, adapter: Adapter, rows: MemberRows) -> Vector:

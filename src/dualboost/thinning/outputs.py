@@ -12,4 +12,4 @@ from .._typing import Scores
 Outputs = NDArray[np.float32]
 """One contiguous row for each member, one column for each row of the data."""
 Probability = Callable[[Scores], Scores]
-"""From raw scores to P(second class); for several classes to a row of probabilities."""
+"""From raw scores to P(second class); for several classes to a row of probabilities, for numbers to predictions."""

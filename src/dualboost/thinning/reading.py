@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ..data.tables import as_table
 from ..errors import DualBoostError, InvalidDataError, InvalidParameterError
 from ..estimators.parameters import as_sample_weight
 from .base import Adapter
@@ -55,8 +56,9 @@ def _require_same_columns(adapter: Adapter, X: Any) -> int:
         raise InvalidDataError(
             f"X has {shape[1]} columns, but the model was trained on {expected}; pass the same ones in the same order."
         )
-    if names is not None and hasattr(X, "columns"):
-        given = [str(name) for name in X.columns]
+    table = as_table(X)
+    if names is not None and table is not None and table.has_names:
+        given = [str(name) for name in table.names]
         different = [(a, b) for a, b in zip(given, names, strict=True) if a != b]
         if different:
             raise InvalidDataError(

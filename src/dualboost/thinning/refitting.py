@@ -12,7 +12,7 @@ import numpy as np
 from ..loop.progress import ProgressBar
 from ..tasks.scoring import Scoring
 from .base import Adapter
-from .candidates import Candidates, prices_for, sizes_below
+from .candidates import Candidates, sizes_below
 from .messages import warn_best_of_few, warn_by_heart, warn_unchanged
 from .point import Point
 from .rows import AnyRows
@@ -33,7 +33,7 @@ class Seen(NamedTuple):
     """A candidate in one trial."""
 
     tried: Tried
-    log_loss: float
+    loss: float
     n_rows: float
 
 
@@ -74,30 +74,32 @@ class Refitting:
         """The smallest candidate that is good enough, made anew of the model on all rows, and its place.
 
         The model's own trees may differ from those of the trials. What is not good enough even on the rows that it is
-        fitted to was not meant by the trials, and the next candidate is tried.
+        fitted to was not meant by the trials, and the next candidate is tried. The model itself need not be as good on
+        these rows as on those of the trials.
         """
-        left = list(compared)
+        left, on_all = list(compared), Candidates(Trial(self.adapter, self.rows, self.rows), self.scoring)
+        least = min(enough, on_all.full_score() - self.tolerance)
         while (taken := take([tried for _, tried in left], enough)) is not None:
             place = next(k for k, (_, tried) in enumerate(compared) if tried is taken)
             final = self._final(compared[place][0], enough)
-            if self._is_judged_as_returned or np.isinf(enough) or final.train_score >= enough - ROUNDING:
+            if self._is_judged_as_returned or np.isinf(enough) or final.train_score >= least - ROUNDING:
                 return place, final
             left = [one for one in left if one[1] is not taken]
         return 0, None
 
     def _compared(self, all_candidates: Sequence[Candidates]) -> list[tuple[Key, Tried]]:
-        """For each size the first members, and the refitted ones of least log loss; the smallest first."""
+        """For each size the first members, and the refitted ones of least loss; the smallest first."""
         n_members = min(trial.adapter.n_members for trial in self.trials.trials)
         sizes = sizes_below(self.adapter.n_members, self._most)
         seen: dict[Key, list[Seen]] = defaultdict(list)
-        prices = prices_for(int(self.adapter.n_leaves.sum()), self.trials.is_honest, len(self.adapter.classes))
+        prices = self.adapter.prices(self.trials.is_honest)
         with ProgressBar(len(prices) * len(all_candidates), enabled=self.shows_progress, unit="path") as progress:
             for candidates in all_candidates:
                 for size in (s for s in sizes if s <= n_members):
                     _note(seen, None, candidates, candidates.truncated(size), np.inf)
                 for way, C in prices:
-                    for point, log_loss in candidates.refitted(way, C, sizes):
-                        _note(seen, C, candidates, point, log_loss)
+                    for point, loss in candidates.refitted(way, C, sizes):
+                        _note(seen, C, candidates, point, loss)
                     progress.advance(C=C)
         return self._best_at_each_size(seen)
 
@@ -107,10 +109,10 @@ class Refitting:
             is_allowed = self._most is None or key.size <= self._most
             if len(found) < len(self.trials.trials) or not is_allowed:
                 continue
-            log_loss = float(np.average([one.log_loss for one in found], weights=[one.n_rows for one in found]))
+            loss = float(np.average([one.loss for one in found], weights=[one.n_rows for one in found]))
             place = key.C is None, key.size
-            if place not in best or log_loss < best[place][0]:
-                best[place] = log_loss, key, _mean(found)
+            if place not in best or loss < best[place][0]:
+                best[place] = loss, key, _mean(found)
         return [(key, tried) for _, key, tried in sorted(best.values(), key=lambda one: (one[1].size, one[1].way))]
 
     def _final(self, key: Key, enough: float) -> Point:
@@ -141,10 +143,10 @@ class Refitting:
         return self.trials.trials[0].training is self.rows
 
 
-def _note(seen: dict[Key, list[Seen]], C: float | None, candidates: Candidates, point: Point, log_loss: float) -> None:
+def _note(seen: dict[Key, list[Seen]], C: float | None, candidates: Candidates, point: Point, loss: float) -> None:
     trial = candidates.trial
     tried = Tried.of(point, trial.adapter)
-    seen[Key(point.way, C, point.size)].append(Seen(tried, log_loss, float(trial.judged.counts.sum())))
+    seen[Key(point.way, C, point.size)].append(Seen(tried, loss, float(trial.judged.counts.sum())))
 
 
 def _mean(found: Sequence[Seen]) -> Tried:

@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from sklearn.metrics import balanced_accuracy_score, log_loss
 
 from .._typing import Integers, Vector
 from ..errors import MissingDependencyError
+from ..extras import how_to_install
 from .base import Adapter
 from .point import Point
 from .rows import AnyRows
@@ -43,6 +43,8 @@ class ThinResult:
 
     With more than two classes there is a score for each class, of which the softmax are the probabilities. Boosted
     models that grow a tree for each class keep or drop whole rounds of these.
+
+    Of a regressor, the raw score is the prediction in the units of y, or its logarithm where the model has that link.
     """
 
     model: Any
@@ -57,11 +59,11 @@ class ThinResult:
     leaves: tuple[Any, ...] | None
     """The new leaves of each tree kept: called with outputs of the original tree, they give the values in their place.
     With more than two classes, ``leaves[j].values`` holds a matrix for each tree of a member kept: a row for each leaf
-    or node as its library counts them, a column for each class that the tree speaks for. None if leaves are not
-    refitted."""
+    or node as its library counts them, a column for each class that the tree speaks for. Of a regressor, it holds a
+    number for each leaf or node. None if leaves are not refitted."""
     way: str
-    """How it was made: "refit" (leaves, fitted to y), "imitate" (leaves, fitted to the model's own probabilities),
-    "truncate" (the first trees, recalibrated), "weights" or "unchanged"."""
+    """How it was made: "refit" (leaves, fitted to y), "imitate" (leaves, fitted to the model's own probabilities or
+    predictions), "truncate" (the first trees, recalibrated), "weights" or "unchanged"."""
     judged_on: str
     """The rows that sizes were compared on, in words."""
     C: float | None
@@ -98,7 +100,8 @@ class ThinResult:
         return int(getattr(self.model, "n_leaves_", self._adapter.n_leaves[self.kept].sum()))
 
     def summary(self) -> Summary:
-        """Trees, leaves, bytes of the saved model; and on all rows given: accuracies, log loss, seconds to predict."""
+        """Trees, leaves, bytes of the saved model; and on all rows given: accuracies and log loss, or R² and errors,
+        and seconds to predict."""
         adapter, (X, y) = self._adapter, self._data
         figures = Summary()
         figures["trees"] = self._trees
@@ -118,27 +121,14 @@ class ThinResult:
             started = time.perf_counter()
             scores = self._adapter.raw_scores(model, X)
             times.append(time.perf_counter() - started)
-        classes = self._adapter.classes
-        predicted = self._adapter.task.decode(scores)
-        if hasattr(model, "predict_proba"):
-            probabilities = np.asarray(model.predict_proba(X))
-        else:
-            probabilities = np.asarray(self._adapter.link.probability(scores))
-        if probabilities.ndim == 1:
-            probabilities = np.column_stack([1.0 - probabilities, probabilities])
-        return {
-            "accuracy, rows given": float(np.mean(predicted == y.ravel())),
-            "balanced accuracy": float(balanced_accuracy_score(y.ravel(), predicted)),
-            "log loss": float(log_loss(y.ravel(), np.clip(probabilities, 0.0, 1.0), labels=classes)),
-            "seconds to predict": min(times),
-        }
+        return {**self._adapter.figures(model, X, y.ravel(), scores), "seconds to predict": min(times)}
 
     def plot(self, ax: Any = None) -> Any:
         """Plot the score against trees: the ensembles of the path, the original model, and the ensemble taken."""
         try:
             import matplotlib.pyplot as plt
         except ImportError as error:
-            raise MissingDependencyError("plot needs matplotlib: pip install 'dualboost[plot]'.") from error
+            raise MissingDependencyError(f"plot needs matplotlib: {how_to_install('matplotlib')}.") from error
         ax = ax if ax is not None else plt.subplots(figsize=(6.4, 4.2), layout="constrained")[1]
         trees, n_trees = self.path["trees"], self._trees[0]
         has_validation = not np.isnan(self.path["validation_score"]).all()

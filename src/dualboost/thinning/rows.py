@@ -23,7 +23,7 @@ NEGLIGIBLE = 1e-9
 
 
 class AnyRows(Protocol):
-    """What thinning by refitted leaves asks of rows, for two classes and for several."""
+    """What thinning by refitted leaves asks of rows, for two classes, for several and for numbers."""
 
     @property
     def labels(self) -> Vector: ...
@@ -41,7 +41,10 @@ class AnyRows(Protocol):
     def n_refittable(self) -> int: ...
 
     @property
-    def full_accuracy(self) -> float: ...
+    def full_quality(self) -> float: ...
+
+    @property
+    def full_quality_in_words(self) -> str: ...
 
     def part(self, rows: Any) -> Any: ...
 
@@ -51,7 +54,7 @@ class AnyRows(Protocol):
 
     def refitted_scores(self, members: Integers, leaves: Sequence[Any], intercept: Any) -> Scores: ...
 
-    def log_loss(self, scores: Scores) -> float: ...
+    def mean_loss(self, scores: Scores) -> float: ...
 
     def scored(self, scores: Scores, task: Task, probability: Probability) -> ScoredRows: ...
 
@@ -82,7 +85,7 @@ class MemberRows:
 
     def imitating(self, p: Vector) -> MemberRows:
         """Each row twice, as one of either class, with the probabilities of the classes as shares of its count."""
-        doubled = np.tile(np.arange(len(p)), 2)
+        doubled, p = np.tile(np.arange(len(p)), 2), np.clip(p, 0.0, 1.0)
         counts = np.concatenate([p, 1.0 - p]) * self.counts[doubled]
         matters = np.flatnonzero(counts > NEGLIGIBLE * self.counts[doubled])
         labels = np.repeat([1.0, -1.0], len(p))
@@ -99,7 +102,7 @@ class MemberRows:
         """The log-odds of some members with new leaves."""
         return refitted_scores(self.leaf_outputs[members], leaves, intercept)
 
-    def log_loss(self, scores: Vector) -> float:
+    def mean_loss(self, scores: Vector) -> float:
         """The mean log loss of these log-odds."""
         return float(self.counts @ np.logaddexp(0.0, -self.labels * scores) / self.counts.sum())
 
@@ -109,8 +112,13 @@ class MemberRows:
         return len(refittable(self.leaf_outputs)[0])
 
     @property
-    def full_accuracy(self) -> float:
+    def full_quality(self) -> float:
+        """The accuracy of the model."""
         return accuracy(self.full_scores, self.labels, self.counts)
+
+    @property
+    def full_quality_in_words(self) -> str:
+        return f"is right on {self.full_quality:.1%} of the rows of X"
 
     def scored(self, scores: Vector, task: Task, probability: Probability) -> ScoredRows:
         """The rows with these raw scores, which ``probability`` turns into P(second class)."""

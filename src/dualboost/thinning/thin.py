@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from numbers import Real
 from typing import Any
 
@@ -11,7 +12,7 @@ from ..algebra.threads import one_blas_thread
 from ..arguments import require_choice, require_fraction, require_integer, require_seed
 from ..errors import InvalidParameterError, UnsupportedModelError
 from ..formulations import Formulation, make_formulation
-from ..tasks.scoring import make_scoring
+from ..tasks.scoring import Scoring, make_scoring
 from . import trials
 from .adapters import adapter_for
 from .base import Adapter
@@ -50,7 +51,7 @@ def thin(
     scoring: Any = None,
     verbose: int = 0,
 ) -> ThinResult:
-    """Drop most of a model's trees, keep its accuracy, and get the same kind of model back as a ``ThinResult``.
+    """Drop most of a model's trees, keep its accuracy or R², and get the same kind of model back as a ``ThinResult``.
 
     The trees that are missed least go, and the values of all leaves of the others are optimised together. How many
     may go is judged on rows that the model has not seen: pass ``validation_data``, or let models like it be trained
@@ -58,14 +59,16 @@ def thin(
 
     Parameters
     ----------
-    model : fitted classifier, or list of classifiers of two classes
+    model : fitted classifier or regressor, or list of classifiers of two classes
         A model of scikit-learn (boosting, forests, bagging), XGBoost, LightGBM, CatBoost or dualboost; not changed.
         With more than two classes: XGBoost, LightGBM, CatBoost, dualboost, scikit-learn's forests, bagging
         and gradient boosting. Where every class has trees of its own, whole rounds of these are kept or dropped.
-    X, y, sample_weight : the rows to thin on, their classes and multiplicities (default: 1)
+        Regressors predict means or medians: leaves are refitted by the squared loss, or Poisson's where the model
+        predicts by a logarithm, and those of medians are fitted to the model's predictions only.
+    X, y, sample_weight : the rows to thin on, their classes or numbers, and multiplicities (default: 1)
     tolerance : float, default=0.0
-        The loss of validation accuracy, or of the score that ``scoring`` names, that is allowed; the smallest ensemble
-        that meets it is taken.
+        The loss of validation accuracy (of a regressor R²: 0.01 is one point), or of the score that ``scoring`` names,
+        that is allowed; the smallest ensemble that meets it is taken.
     validation_data : tuple (X, y) or (X, y, sample_weight), default=None
         Rows to compare ensembles on.
     validation_fraction : "auto", float or None, default="auto"
@@ -76,7 +79,7 @@ def thin(
         The largest number of trees, those of all classes together; if no such ensemble is within ``tolerance``, the
         best is taken, with a warning.
     method : {"refit", "thin", "reweight"}, default=None
-        "refit" gives all leaves new values, for the labels y or the model's probabilities. "thin" gives trees new
+        "refit" gives all leaves new values, for y or for what the model itself says. "thin" gives trees new
         weights, which imitate the model's decisions. "reweight" is the paper's experiment: votes as columns for the
         labels y. The last two take two classes. None is "refit" where leaves can be refitted and no formulation, C or
         epsilon is given, and otherwise "thin".
@@ -84,20 +87,21 @@ def thin(
         C=None compares ensembles along a path of C, and refits the one taken on all rows. A number solves once.
     scoring : str, scorer or None, default=None
         What ensembles are compared by: a name of ``sklearn.metrics.get_scorer_names()`` or a scorer made by
-        ``sklearn.metrics.make_scorer``; None is the accuracy.
+        ``sklearn.metrics.make_scorer``; None is the accuracy, or R² of a regressor.
     random_state, verbose : which rows are held out; 1 shows a progress bar on a terminal
     """
     judge = make_scoring(scoring)
-    _check(tolerance, validation_fraction, max_trees, random_state, verbose, is_share=judge.scorer is None)
+    adapter = adapter_for(model)
+    judge = _judge(judge, scoring, adapter)
+    _check(tolerance, validation_fraction, max_trees, random_state, verbose, judge)
     name = _method_for(method, is_about_weights=not (formulation is None and C is None and epsilon is None))
     programme = _admitted(make_formulation(formulation or "lp", C, epsilon))
-    adapter = adapter_for(model)
-    if adapter.task.n_outputs > 1 and name != REFIT:
+    if name != REFIT and not adapter.takes_weights:
         raise _needs_two_classes(adapter, {"method": method, "formulation": formulation, "C": C, "epsilon": epsilon})
     _require_a_round(max_trees, adapter)
     rows, validation = read_rows(adapter, X, y, sample_weight), read_validation(adapter, validation_data)
     if name == REFIT and (obstacle := _obstacle(adapter, rows)):
-        if adapter.task.n_outputs > 1:
+        if not adapter.takes_weights:
             raise UnsupportedModelError(f"model {type(model).__name__} cannot be thinned: {obstacle}.")
         if method is not None:
             warn_not_refitted(obstacle)
@@ -132,18 +136,19 @@ def _method_for(method: str | None, is_about_weights: bool) -> str:
     name = require_choice("method", method, sorted([REFIT, *METHODS]))
     if name == REFIT and is_about_weights:
         raise InvalidParameterError(
-            "method='refit' takes no formulation, C or epsilon: leaves are refitted by the logistic loss, and the C of "
-            "its ridge is chosen. Leave them out, or pass method='thin'."
+            "method='refit' takes no formulation, C or epsilon: leaves are refitted with a ridge, and its C is chosen. "
+            "Leave them out, or pass method='thin' for a model of two classes."
         )
     return name
 
 
 def _needs_two_classes(adapter: Adapter, given: dict[str, Any]) -> InvalidParameterError:
-    """New weights for a model of several classes."""
+    """New weights for a model of several classes, or of none."""
     name, value = next((name, value) for name, value in given.items() if value is not None)
+    this = f"has {len(adapter.classes)}" if adapter.task.has_classes else "predicts numbers"
     return InvalidParameterError(
-        f"{name}={value!r} asks for new weights, which models of two classes can have; this one has "
-        f"{len(adapter.classes)}. Leave it out, or pass method='refit' alone."
+        f"{name}={value!r} asks for new weights, which models of two classes can have; this one {this}. Leave it out, "
+        "or pass method='refit' alone."
     )
 
 
@@ -152,7 +157,7 @@ def _obstacle(adapter: Adapter, rows: AnyRows) -> str:
     if not adapter.refits:
         return "the members of the model are not all trees"
     if rows.labels.min() == rows.labels.max():
-        return "y holds one class only"
+        return "y holds one class only" if adapter.task.has_classes else "y is the same number in all rows"
     if not rows.n_refittable:
         return f"a tree has more than {MOST_KINDS} different leaves, or none says anything of the rows of X"
     return ""
@@ -189,12 +194,24 @@ def _admitted(formulation: Formulation) -> Formulation:
     return formulation
 
 
+def _judge(judge: Scoring, scoring: Any, adapter: Adapter) -> Scoring:
+    """What ensembles are compared by: if nothing is asked for, what is usual for the task."""
+    if judge.scorer is not None:
+        return judge
+    if scoring is not None and not adapter.task.has_classes:
+        raise InvalidParameterError(
+            f"scoring={scoring!r} is for classes, and the model predicts numbers: leave it out for "
+            f"{adapter.task.quality_name}, or pass a name such as 'neg_mean_absolute_error'."
+        )
+    return replace(judge, name=adapter.task.quality_name)
+
+
 def _check(
-    tolerance: Any, validation_fraction: Any, max_trees: Any, random_state: Any, verbose: Any, is_share: bool
+    tolerance: Any, validation_fraction: Any, max_trees: Any, random_state: Any, verbose: Any, judge: Scoring
 ) -> None:
-    is_number = isinstance(tolerance, Real) and not isinstance(tolerance, (bool, np.bool_))
+    is_number, is_share = isinstance(tolerance, Real) and not isinstance(tolerance, (bool, np.bool_)), not judge.scorer
     if not is_number or not 0 <= float(tolerance) < (1 if is_share else np.inf):
-        what = "accuracy of at least 0 and below 1; 0.005 is half a point" if is_share else "score of at least 0"
+        what = f"{judge.name} of at least 0 and below 1; 0.005 is half a point" if is_share else "score of at least 0"
         raise InvalidParameterError(f"tolerance={tolerance!r} must be a loss of {what}.")
     if isinstance(validation_fraction, str):
         require_choice("validation_fraction", validation_fraction, [AUTO])

@@ -14,9 +14,16 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import validate_data
 
 from .._typing import Features, Matrix, Scores
+from ..errors import UnsupportedModelError
 from ..model_file.writing import save_model
+from ..models.ensemble import Ensemble
+from ..models.tree_sum import Inputs, TreeSum, tree_sum
 from ..models.vector_ensemble import VectorEnsemble
+from ..tasks.base import Task
+from ..tasks.binary import TwoClasses
+from ..tasks.multiclass import ManyClasses
 from ..trees.lightgbm_text import format_model
+from ..trees.tiny_values import require_readable_cuts
 from ..trees.tree import Tree
 
 
@@ -72,40 +79,47 @@ class ThinnedTreesClassifier(ClassifierMixin, BaseEstimator):
         """Write the model to a JSON file, compressed if its name ends with ".gz"; ``dualboost.load_model`` reads it."""
         save_model(self, path)
 
+    def tree_sum(self) -> TreeSum:
+        """What the model computes, as data: for those who write it in another language."""
+        if self.encoder is not None:
+            raise UnsupportedModelError(
+                "A ThinnedTreesClassifier with categorical features cannot be exported: it holds scikit-learn's "
+                "encoder. Fit a DualBoostClassifier, or encode the categories before the model that is thinned."
+            )
+        task: Task = (TwoClasses if np.ndim(self.intercept) == 0 else ManyClasses)(self.classes_)
+        inputs = Inputs.of(self.n_features, getattr(self, "feature_names_in_", None), {})
+        ending = task.ending(task.identity_calibration(), is_normalised=False)
+        return tree_sum(self._sum, np.size(self.intercept), ending, inputs)
+
     @property
     def booster_(self) -> lightgbm.Booster:
         if not hasattr(self, "_booster"):
-            if self._vectors is None:
-                text = format_model(self.trees, np.asarray(self.weights), self.n_features)
+            if np.ndim(self.intercept) == 0:
+                trees, scales, n_classes = list(self.trees), np.asarray(self.weights), 1
             else:
-                scaled = self._vectors.scaled_trees()
+                scaled = self._sum.scaled_trees()
                 assert scaled is not None, "all members are trees"
-                text = format_model(*scaled, self.n_features, n_classes=self._vectors.n_outputs)
-            self._booster = lightgbm.Booster(model_str=text)
+                (trees, scales), n_classes = scaled, len(self.intercept)
+            require_readable_cuts(trees, lambda feature: f"feature {feature}")
+            self._booster = lightgbm.Booster(
+                model_str=format_model(trees, scales, self.n_features, n_classes=n_classes)
+            )
         return self._booster
 
     @property
-    def _vectors(self) -> VectorEnsemble | None:
-        """The same sum where leaves have a value for each class."""
-        if np.ndim(self.intercept) == 0:
-            return None
+    def _sum(self) -> Ensemble:
+        """The weighted sum, which votes fast."""
         if not hasattr(self, "_ensemble"):
-            weights, intercept = np.asarray(self.weights), np.asarray(self.intercept)
-            self._ensemble = VectorEnsemble(
-                self.trees,
-                weights,
-                np.zeros_like(intercept),
-                self.n_features,
-                intercept=intercept,
-                is_normalised=False,
+            kind = Ensemble if np.ndim(self.intercept) == 0 else VectorEnsemble
+            weights, baseline = np.asarray(self.weights), np.zeros_like(self.intercept, dtype=float)
+            self._ensemble = kind(
+                self.trees, weights, baseline, self.n_features, intercept=self.intercept, is_normalised=False
             )
         return self._ensemble
 
     def decision_function(self, X: Any) -> Scores:
         """The log-odds of the second class; with more than two, a score for each class."""
-        if self._vectors is not None:
-            return self._vectors.decide(self._features(X))
-        return self.intercept + np.asarray(self.booster_.predict(self._features(X), raw_score=True, num_threads=1))
+        return self._sum.decide(self._features(X))
 
     def predict_proba(self, X: Any) -> Matrix:
         scores = self.decision_function(X)

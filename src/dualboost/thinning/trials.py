@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.model_selection import StratifiedKFold, train_test_split
+from sklearn.model_selection import KFold, StratifiedKFold, train_test_split
 from sklearn.utils import _safe_indexing, check_random_state
 
 from .._typing import Integers
@@ -64,7 +64,8 @@ def same_rows(adapter: Adapter, rows: AnyRows) -> Trials:
 
 def held_out(adapter: Adapter, rows: AnyRows, fraction: float, random_state: Any, why: str = "") -> Trials:
     """A part of the rows, which the model itself may have been trained on."""
-    held = hold_out(rows.labels, rows.counts, fraction, check_random_state(random_state))
+    groups = adapter.task.groups(rows.labels)
+    held = hold_out(groups, rows.counts, fraction, check_random_state(random_state))
     is_held = np.zeros(len(rows.labels), dtype=bool)
     is_held[held] = True
     words = f"{len(held)} rows of X held out, which the model may have been trained on{why}"
@@ -78,15 +79,13 @@ def folds(adapter: Adapter, X: Any, y: Any, sample_weight: Any, random_state: An
     labels = np.asarray(y).ravel()
     counts = as_sample_weight(sample_weight, len(labels))
     seed = FOLDS_SEED if random_state is None else random_state
-    present = _sampled(np.flatnonzero(counts > 0), labels, seed)
-    classes, sizes = np.unique(labels[present], return_counts=True)
-    if len(classes) < len(adapter.classes):
-        return "a class of the model has no rows"
-    if sizes.min() < FOLDS:
-        return f"a class has fewer than {FOLDS} rows"
-    parts = StratifiedKFold(FOLDS, shuffle=True, random_state=seed).split(present, labels[present])
+    strata = labels if adapter.task.has_classes else None
+    present = _sampled(np.flatnonzero(counts > 0), strata, seed)
+    if obstacle := _too_few(adapter, labels[present]):
+        return obstacle
+    kind = KFold if strata is None else StratifiedKFold
     trials = []
-    for train, test in parts:
+    for train, test in kind(FOLDS, shuffle=True, random_state=seed).split(present, labels[present]):
         try:
             trials.append(_trial(adapter.fresh(), X, labels, counts, present[train], present[test]))
         except Exception as error:  # other libraries raise anything
@@ -94,6 +93,16 @@ def folds(adapter: Adapter, X: Any, y: Any, sample_weight: Any, random_state: An
             return f"training it again failed: {reason[:200]}"
     words = f"{FOLDS} folds of X ({len(present)} rows), by models like this one trained on the other folds"
     return Trials(trials, words, is_honest=True)
+
+
+def _too_few(adapter: Adapter, labels: NDArray[Any]) -> str:
+    """Why the rows cannot be divided, if they cannot."""
+    if not adapter.task.has_classes:
+        return "" if len(labels) >= 2 * FOLDS else f"it has fewer than {2 * FOLDS} rows"
+    classes, sizes = np.unique(labels, return_counts=True)
+    if len(classes) < len(adapter.classes):
+        return "a class of the model has no rows"
+    return f"a class has fewer than {FOLDS} rows" if sizes.min() < FOLDS else ""
 
 
 def _trial(fresh: Any, X: Any, y: NDArray[Any], counts: NDArray[Any], train: Integers, test: Integers) -> Trial:
@@ -107,8 +116,9 @@ def _trial(fresh: Any, X: Any, y: NDArray[Any], counts: NDArray[Any], train: Int
     return Trial(adapter, training, read_rows(adapter, _safe_indexing(X, test), y[test], counts[test]))
 
 
-def _sampled(present: Integers, labels: NDArray[Any], seed: Any) -> Integers:
+def _sampled(present: Integers, strata: NDArray[Any] | None, seed: Any) -> Integers:
     if len(present) <= MOST_ROWS:
         return present
-    kept, _ = train_test_split(present, train_size=MOST_ROWS, stratify=labels[present], random_state=seed)
+    kinds = None if strata is None else strata[present]
+    kept, _ = train_test_split(present, train_size=MOST_ROWS, stratify=kinds, random_state=seed)
     return np.sort(kept)

@@ -23,7 +23,7 @@ class Bins:
     """
 
     def __init__(self, X: Features, categorical: list[int], n_cuts: int = MOST_CUTS) -> None:
-        self.codes: list[NDArray[np.int16]] = []
+        self.codes: list[NDArray[np.signedinteger]] = []
         """The bin of every row, one array for each feature; the last bin is that of missing values."""
         self.splits: list[list[Split]] = []
         """The splits, one list for each feature. The k-th split sends the bins up to k left, or for categories bin k
@@ -71,7 +71,7 @@ class Bins:
 
     def _add_numbers(self, feature: int, values: Vector, n_cuts: int) -> None:
         missing = np.isnan(values)
-        cuts = _cuts(values[~missing], n_cuts)
+        cuts = cuts_between(values[~missing], n_cuts)
         codes = np.searchsorted(cuts, values)
         splits = [Split(feature, float(cut)) for cut in cuts]
         to_left: list[Split] = []
@@ -90,12 +90,12 @@ class Bins:
         self._add(codes, [Split(feature, category=int(kind)) for kind in known], is_categorical=True)
 
     def _add(self, codes: NDArray[np.intp], splits: list[Split], is_categorical: bool) -> None:
-        self.codes.append(codes.astype(np.int16))
+        self.codes.append(codes.astype(np.promote_types(np.int16, np.min_scalar_type(-len(splits) - 1))))
         self.splits.append(splits)
         self.is_categorical.append(is_categorical)
 
 
-def _cuts(values: Vector, n_cuts: int) -> Vector:
+def cuts_between(values: Vector, n_cuts: int) -> Vector:
     """At most ``n_cuts`` points between neighbouring values."""
     distinct = np.unique(values)
     if len(distinct) > n_cuts + 1:

@@ -10,6 +10,9 @@ from scipy import sparse
 
 from .._typing import Features, Integers, Vector
 
+DEEPEST = 256
+"""The greatest depth of a tree: SHAP values take memory by its square, and many walks over trees are recursive."""
+
 
 @dataclass(frozen=True, eq=False)
 class Tree:
@@ -32,6 +35,26 @@ class Tree:
     @property
     def n_leaves(self) -> int:
         return len(self.votes)
+
+    @property
+    def depth(self) -> int:
+        """The most tests on the way to a leaf."""
+        depths = np.zeros(len(self.feature), dtype=np.intp)
+        for node in self.top_down():
+            below = [int(child) for child in (self.left[node], self.right[node]) if child >= 0]
+            depths[below] = depths[node] + 1
+        return int(depths.max() + 1) if len(depths) else 0
+
+    @property
+    def most_on_a_path(self) -> int:
+        """The most features that are tested on the way to a leaf."""
+        tested: dict[int, frozenset[int]] = {0: frozenset()}
+        most = 0
+        for node in self.top_down():
+            here = tested.pop(node) | {int(self.feature[node])}
+            most = max(most, len(here))
+            tested |= {int(child): here for child in (self.left[node], self.right[node]) if child >= 0}
+        return most
 
     def with_votes(self, votes: Vector) -> Tree:
         return replace(self, votes=votes)

@@ -6,11 +6,14 @@ import cvxpy as cp
 import numpy as np
 import pytest
 
+from dualboost import DualBoostClassifier
+from dualboost.datasets import make_twonorm
 from dualboost.formulations import MLPBoost
 from dualboost.formulations.terms import EntropyTerm
 from dualboost.loop.guides.frank_wolfe import smoothed
 
 from ...conftest import stump_columns
+from ...paper_programmes import PAPER
 
 COLUMNS = stump_columns(n_rows=80, n_columns=6)
 SHARES = COLUMNS.counts / COLUMNS.counts.sum()
@@ -29,3 +32,12 @@ def test_smoothed_margin(C, eta):
     reached = -(COLUMNS.margins(w) @ found.u) - programme.term.value(found.u).sum()
     assert found.value == pytest.approx(reached, abs=1e-9)
     np.testing.assert_allclose(found.u, u.value, atol=1e-4)
+
+
+@pytest.mark.parametrize("n_rows", [100, 137, 150])
+def test_duals_without_room(n_rows):
+    """With C = 1 the bounds of the duals add up to one, or by rounding to a little less: the mean margin is wanted."""
+    X, y = make_twonorm(n_rows, random_state=1)
+    clf = DualBoostClassifier("mlp", C=1.0, calibration="training", max_trees=20, random_state=0).fit(X, y)
+    assert clf.stop_reason_ == "converged"
+    assert clf.objective_ == pytest.approx(PAPER["mlp"](y[:, None] * clf.votes(X), 1.0), rel=1e-6)

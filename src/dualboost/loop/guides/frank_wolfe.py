@@ -71,6 +71,8 @@ def smoothed(columns: Columns, programme: Programme, w: Vector, eta: float) -> S
 
     # at ``low`` no response exceeds the row's share of the total, at ``high`` no response is below it
     low, high = rows.least(margins) + 1.0 / eta - ROUNDING, rows.largest(margins) + 1.0 / eta + ROUNDING
-    rho = brentq(lambda one: rows.total(asked(one)) - 1.0, low, high, xtol=1e-14)
+    # with C = 1 the upper bounds add up to one, or by rounding to less: then every row is at its bound
+    has_room = rows.total(asked(high)) > 1.0
+    rho = brentq(lambda one: rows.total(asked(one)) - 1.0, low, high, xtol=1e-14) if has_room else high
     value, _ = programme.primal_terms(w, margins, np.array([rho]))
     return Smoothed(w, value, programme.feasible(asked(rho)))

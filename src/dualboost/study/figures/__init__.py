@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from ...errors import MissingDependencyError
+from ...extras import how_to_install
 from ..report import report_data
 from ..results import Results
 from .by_dataset import anytime, margins, sensitivity, value_margins, weights
@@ -49,5 +50,5 @@ def _pyplot() -> Any:
         matplotlib.use("Agg")
         import matplotlib.pyplot as plt
     except ImportError as error:
-        raise MissingDependencyError("Figures need matplotlib: pip install 'dualboost[study]'.") from error
+        raise MissingDependencyError(f"Figures need matplotlib: {how_to_install('matplotlib')}.") from error
     return plt

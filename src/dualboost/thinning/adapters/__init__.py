@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from sklearn.base import is_classifier
+from sklearn.ensemble import AdaBoostRegressor
 from sklearn.pipeline import Pipeline
 
 from ...errors import UnsupportedModelError
@@ -16,6 +18,7 @@ from .forest import ForestAdapter
 from .gradient_boosting import GradientBoostingAdapter
 from .hist_gradient_boosting import HistGradientBoostingAdapter
 from .lightgbm import LightGBMAdapter
+from .numbers import NUMBER_ADAPTERS
 from .own import OwnAdapter
 from .several import CLASS_ADAPTERS
 from .xgboost import XGBoostAdapter
@@ -36,10 +39,10 @@ ADAPTERS: list[type[Adapter]] = [
 
 def adapter_for(model: Any) -> Adapter:
     """The adapter that reads this model."""
-    for adapter in (*CLASS_ADAPTERS, *ADAPTERS):
+    for adapter in (*NUMBER_ADAPTERS, *CLASS_ADAPTERS, *ADAPTERS):
         if adapter.handles(model):
             return adapter(model)
-    known = "; ".join(adapter.describes for adapter in ADAPTERS)
+    known = "; ".join(adapter.describes for adapter in (*ADAPTERS, *NUMBER_ADAPTERS))
     raise UnsupportedModelError(
         f"model of type {type(model).__name__} cannot be thinned{_hint(model)}. These can: {known}."
     )
@@ -53,9 +56,11 @@ def _hint(model: Any) -> str:
         return " (pass its best_estimator_)"
     if isinstance(model, Pipeline):
         return " (pass its last step, and X as the other steps transform it)"
-    if hasattr(model, "estimators_"):
+    if isinstance(model, AdaBoostRegressor):
+        return " (it predicts a weighted median of its trees, which is no sum of them)"
+    if hasattr(model, "estimators_") and is_classifier(model):
         return " (pass a list of its members)"
     return ""
 
 
-__all__ = ["ADAPTERS", "CLASS_ADAPTERS", "adapter_for"]
+__all__ = ["ADAPTERS", "CLASS_ADAPTERS", "NUMBER_ADAPTERS", "adapter_for"]

@@ -22,10 +22,11 @@ class BaggingModel(ScikitLearnModel):
     """Members that each see some of the features."""
 
     describes: ClassVar[str] = "BaggingClassifier"
+    estimator: ClassVar[type] = BaggingClassifier
 
     @classmethod
     def handles(cls, model: Any) -> bool:
-        return isinstance(model, BaggingClassifier)
+        return isinstance(model, cls.estimator)
 
     def _members_with(self, X: Any) -> Iterator[tuple[Any, Any]]:
         """Each member with its own features."""

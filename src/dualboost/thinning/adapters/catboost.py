@@ -22,13 +22,14 @@ from ..outputs import Outputs
 
 
 class CatBoostModel(Adapter):
-    """``CatBoostClassifier`` with symmetric or other trees; the intercept is the model's bias."""
+    """Symmetric or other trees; the intercept is the model's bias."""
 
     describes: ClassVar[str] = "catboost.CatBoostClassifier"
+    estimator: ClassVar[str] = "CatBoostClassifier"
 
     @classmethod
     def handles(cls, model: Any) -> bool:
-        return is_instance_of(model, "catboost", "CatBoostClassifier")
+        return is_instance_of(model, "catboost", cls.estimator)
 
     def __init__(self, model: Any) -> None:
         if not model.is_fitted():
@@ -43,6 +44,10 @@ class CatBoostModel(Adapter):
         self.weights = np.full(len(self._values), float(scale))
         self.n_leaves = np.array([len(values) for values in self._values], dtype=np.intp)
         self.n_nodes = 2 * self.n_leaves - 1
+
+    @property
+    def _loss(self) -> str:
+        return str(self._json["model_info"]["params"]["loss_function"]["type"])
 
     @property
     def n_features(self) -> int | None:
@@ -115,7 +120,7 @@ def _as_json(model: Any) -> dict[str, Any]:
         try:
             model.save_model(os.fspath(path), format="json")
         except Exception as error:
-            raise UnsupportedModelError(f"model CatBoostClassifier cannot be written as JSON: {error}") from error
+            raise UnsupportedModelError(f"model {type(model).__name__} cannot be written as JSON: {error}") from error
         read: dict[str, Any] = json.loads(path.read_text())
         return read
 

@@ -23,17 +23,20 @@ class GradientBoostingModel(ScikitLearnModel):
     """Leaves are scaled; the first trees kept also get the difference of the intercept from the model's constant."""
 
     describes: ClassVar[str] = "GradientBoostingClassifier"
+    estimator: ClassVar[type] = GradientBoostingClassifier
+    constant: ClassVar[type] = DummyClassifier
+    """What the model may begin with."""
 
     @classmethod
     def handles(cls, model: Any) -> bool:
-        return isinstance(model, GradientBoostingClassifier)
+        return isinstance(model, cls.estimator)
 
     def __init__(self, model: Any) -> None:
         super().__init__(model)
-        if not (model.init is None or isinstance(model.init, (str, DummyClassifier))):
+        if not (model.init is None or isinstance(model.init, (str, self.constant))):
             raise UnsupportedModelError(
-                f"model GradientBoostingClassifier begins with init={model.init!r}, which need not be a constant; only "
-                "init=None, 'zero' or a DummyClassifier can be thinned."
+                f"model {type(model).__name__} begins with init={model.init!r}, which need not be a constant; only "
+                f"init=None, 'zero' or a {self.constant.__name__} can be thinned."
             )
         self._trees = list(model.estimators_.ravel())
         self._values = [model.learning_rate * tree.tree_.value[:, 0, 0] for tree in self._trees]
@@ -43,7 +46,7 @@ class GradientBoostingModel(ScikitLearnModel):
         """What the model adds to its trees: one number, or one for each class."""
         origin = np.zeros((1, self._model.n_features_in_), dtype=np.float32)
         said = np.array([self._model.learning_rate * tree.predict(origin)[0] for tree in self._trees])
-        raw = np.ravel(_without_names(self._model).decision_function(origin))
+        raw = np.ravel(self.raw_scores(_without_names(self._model), origin))
         return np.asarray(raw - said.reshape(-1, len(raw)).sum(axis=0))
 
     def _leaves(self, X: Any) -> Integers:

@@ -41,11 +41,12 @@ class HistGradientBoostingModel(ScikitLearnModel):
     """
 
     describes: ClassVar[str] = "HistGradientBoostingClassifier (the result is a ThinnedTreesClassifier)"
+    estimator: ClassVar[type] = HistGradientBoostingClassifier
     keeps_type: ClassVar[bool] = False
 
     @classmethod
     def handles(cls, model: Any) -> bool:
-        return isinstance(model, HistGradientBoostingClassifier)
+        return isinstance(model, cls.estimator)
 
     def __init__(self, model: Any) -> None:
         super().__init__(model)
@@ -57,7 +58,7 @@ class HistGradientBoostingModel(ScikitLearnModel):
             self._constants = np.array(model._baseline_prediction, dtype=float).ravel()
         except (AttributeError, KeyError, IndexError, ValueError) as error:
             raise UnsupportedModelError(
-                f"The trees of HistGradientBoostingClassifier cannot be read from this version of scikit-learn: {error}"
+                f"The trees of {type(model).__name__} cannot be read from this version of scikit-learn: {error}"
             ) from error
         self.weights = np.ones(len(model._predictors))
 

@@ -24,22 +24,23 @@ OBJECTIVE = re.compile(r"^objective=(\S+)(?:.*\bsigmoid:(\S+))?", re.MULTILINE)
 
 
 class LightGBMModel(Adapter):
-    """``LGBMClassifier`` and ``Booster``; with early stopping, the trees up to the best iteration."""
+    """An estimator or a ``Booster``; with early stopping, the trees up to the best iteration."""
 
     describes: ClassVar[str] = "lightgbm.LGBMClassifier, lightgbm.Booster"
+    estimator: ClassVar[type] = lightgbm.LGBMClassifier
     objectives: ClassVar[tuple[str, ...]]
     """The objectives of models that the adapter takes."""
 
     @classmethod
     def handles(cls, model: Any) -> bool:
-        return isinstance(model, (lightgbm.LGBMClassifier, lightgbm.Booster))
+        return isinstance(model, (cls.estimator, lightgbm.Booster))
 
     def __init__(self, model: Any) -> None:
-        self._is_classifier = isinstance(model, lightgbm.LGBMClassifier)
-        if self._is_classifier:
+        self._is_estimator = isinstance(model, lightgbm.LGBMModel)
+        if self._is_estimator:
             require_fitted(model)
         self._model = model
-        self._booster = model.booster_ if self._is_classifier else model
+        self._booster = model.booster_ if self._is_estimator else model
         best = self._booster.best_iteration
         self._text = self._booster.model_to_string(num_iteration=best if best > 0 else -1)
         self._slope = self._sigmoid()
@@ -56,8 +57,8 @@ class LightGBMModel(Adapter):
         name = found[1] if found else "a function of your own"
         if found is None or name not in self.objectives:
             raise UnsupportedModelError(
-                f"model with objective {name!r} cannot be thinned; classifiers can, with one of the objectives "
-                f"{self.objectives}."
+                f"model with objective {name!r} cannot be thinned; with one of these it can: "
+                f"{', '.join(self.objectives)}."
             )
         if "\nis_linear=1\n" in self._text:
             raise UnsupportedModelError("model with linear_tree=True cannot be thinned: its leaves are not constants.")
@@ -79,7 +80,7 @@ class LightGBMModel(Adapter):
 
     def fresh(self) -> Any | None:
         """Without early stopping, which needs rows that are not given here, but with as many rounds as it left."""
-        return clone(self._model).set_params(n_estimators=self._n_rounds) if self._is_classifier else None
+        return clone(self._model).set_params(n_estimators=self._n_rounds) if self._is_estimator else None
 
     def _of_trees(self, kept: Sequence[int], values: Sequence[Vector]) -> Any:
         """A model of some trees with other leaves."""
@@ -89,7 +90,7 @@ class LightGBMModel(Adapter):
         changed = [_with_leaves(sections[j], number, values[number]) for number, j in enumerate(kept)]
         text = header + "\n".join(changed) + "\nend of trees" + tail
         booster = lightgbm.Booster(model_str=lightgbm.Booster(model_str=text).model_to_string())
-        if not self._is_classifier:
+        if not self._is_estimator:
             return booster
         thinned = copy.copy(self._model)
         thinned._Booster, thinned._best_iteration = booster, -1  # what booster_ returns
@@ -102,7 +103,7 @@ class LightGBMModel(Adapter):
         )  # a forest's raw score is a sum, its prediction a mean
 
     def saved_bytes(self, model: Any) -> int:
-        booster = model.booster_ if self._is_classifier else model
+        booster = model.booster_ if self._is_estimator else model
         return len(booster.model_to_string())
 
 
@@ -116,7 +117,7 @@ class LightGBMAdapter(LightGBMModel, TwoClassAdapter):
     def __init__(self, model: Any) -> None:
         super().__init__(model)
         self.link = Logit(self._slope)
-        self.classes = two_classes(model) if self._is_classifier else np.arange(2)
+        self.classes = two_classes(model) if self._is_estimator else np.arange(2)
         self.intercept = 0.0
         self.n_leaves = np.array([tree.n_leaves for tree in self._trees], dtype=np.intp)
         self.n_nodes = 2 * self.n_leaves - 1

@@ -74,7 +74,7 @@ class OwnAdapter(ScikitLearnAdapter):
         calibration, stages = fitted.task.identity_calibration(), WeightStages([sizes], [intercept])
         return self._model.with_fitted(replace(fitted, ensemble=ensemble, calibration=calibration, stages=stages))
 
-    def probability(self, raw: Vector) -> Vector:
+    def expected(self, raw: Vector) -> Vector:
         fitted = self._model.fitted_
         return fitted.task.probabilities(raw, fitted.calibration)[:, 1]
 

@@ -19,25 +19,26 @@ from ..outputs import Outputs
 
 
 class XGBoostModel(Adapter):
-    """``XGBClassifier`` and ``Booster``; with early stopping, the trees up to the best iteration."""
+    """An estimator or a ``Booster``; with early stopping, the trees up to the best iteration."""
 
     describes: ClassVar[str] = "xgboost.XGBClassifier, xgboost.Booster"
+    estimator: ClassVar[str] = "XGBClassifier"
     objectives: ClassVar[tuple[str, ...]]
     """The objectives of models that the adapter takes."""
 
     @classmethod
     def handles(cls, model: Any) -> bool:
-        return is_instance_of(model, "xgboost", "XGBClassifier", "Booster")
+        return is_instance_of(model, "xgboost", cls.estimator, "Booster")
 
     def __init__(self, model: Any) -> None:
         import xgboost
 
         self._xgboost = xgboost
-        self._is_classifier = isinstance(model, xgboost.XGBClassifier)
-        if self._is_classifier and not model.__sklearn_is_fitted__():
+        self._is_estimator = isinstance(model, xgboost.XGBModel)
+        if self._is_estimator and not model.__sklearn_is_fitted__():
             raise unfitted(model)
         self._model = model
-        self._booster = model.get_booster() if self._is_classifier else model
+        self._booster = model.get_booster() if self._is_estimator else model
         self._json = json.loads(self._booster.save_raw("json"))
         self._require_objective()
         self._n_used = self._rounds_used()
@@ -54,13 +55,18 @@ class XGBoostModel(Adapter):
 
     def _require_objective(self) -> None:
         learner = self._json["learner"]
-        kind, objective = learner["gradient_booster"]["name"], learner["objective"]["name"]
+        kind, objective = learner["gradient_booster"]["name"], self._objective
         if kind == "gblinear":
             raise UnsupportedModelError("model with booster='gblinear' has no trees to thin.")
         if objective not in self.objectives:
             raise UnsupportedModelError(
-                f"model with objective={objective!r} cannot be thinned; classifiers can: {self.objectives}."
+                f"model with objective={objective!r} cannot be thinned; with one of these it can: "
+                f"{', '.join(self.objectives)}."
             )
+
+    @property
+    def _objective(self) -> str:
+        return str(self._json["learner"]["objective"]["name"])
 
     def _rounds_used(self) -> int:
         try:
@@ -88,7 +94,7 @@ class XGBoostModel(Adapter):
 
     def _leaves(self, X: Any) -> Integers:
         """The leaf of each row, in one column for each tree."""
-        if self._is_classifier:
+        if self._is_estimator:
             leaves = self._model.apply(X, iteration_range=(0, self._n_used))
         else:
             leaves = self._booster.predict(self._matrix(X), pred_leaf=True, iteration_range=(0, self._n_used))
@@ -100,9 +106,13 @@ class XGBoostModel(Adapter):
 
     def fresh(self) -> Any | None:
         """Without early stopping, which needs rows that are not given here, but with as many rounds as it left."""
-        if not self._is_classifier:
+        if not self._is_estimator:
             return None
-        return clone(self._model).set_params(n_estimators=self._n_used, early_stopping_rounds=None)
+        is_forest = is_instance_of(
+            self._model, "xgboost", "XGBRFClassifier", "XGBRFRegressor"
+        )  # its trees are one round
+        n_estimators = self._model.n_estimators if is_forest else self._n_used
+        return clone(self._model).set_params(n_estimators=n_estimators, early_stopping_rounds=None)
 
     def _of_trees(self, kept: Sequence[int], values: Sequence[Vector], n_classes: int) -> Any:
         """A model of some trees with other leaves, in rounds of one tree for each class."""
@@ -122,14 +132,14 @@ class XGBoostModel(Adapter):
         return self._loaded(bytearray(json.dumps(changed), "utf-8"), len(kept) // n_classes)
 
     def _loaded(self, raw: bytearray, n_rounds: int) -> Any:
-        if not self._is_classifier:
+        if not self._is_estimator:
             return self._xgboost.Booster(model_file=raw)
         thinned = type(self._model)(**self._model.get_params())
         thinned.load_model(raw)
         return thinned.set_params(n_estimators=n_rounds, base_score=self._model.base_score)
 
     def raw_scores(self, model: Any, X: Any) -> Scores:
-        scores = model.predict(X, output_margin=True) if self._is_classifier else self._predicted(model, X)
+        scores = model.predict(X, output_margin=True) if self._is_estimator else self._predicted(model, X)
         return np.asarray(scores, dtype=float)
 
     def _predicted(self, booster: Any, X: Any) -> Any:
@@ -137,7 +147,7 @@ class XGBoostModel(Adapter):
         return booster.predict(self._matrix(X), output_margin=True, iteration_range=rounds)
 
     def saved_bytes(self, model: Any) -> int:
-        booster = model.get_booster() if self._is_classifier else model
+        booster = model.get_booster() if self._is_estimator else model
         return len(booster.save_raw("ubj"))
 
 

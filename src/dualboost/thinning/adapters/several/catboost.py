@@ -27,11 +27,10 @@ class CatBoostClassesAdapter(CatBoostModel, ClassAdapter):
 
     def __init__(self, model: Any) -> None:
         super().__init__(model)
-        loss = self._json["model_info"]["params"]["loss_function"]["type"]
-        if loss != LOSS:
+        if self._loss != LOSS:
             raise UnsupportedModelError(
-                f"model with loss_function={loss!r} and {len(model.classes_)} classes cannot be thinned; one with "
-                f"{LOSS!r} can."
+                f"model with loss_function={self._loss!r} and {len(model.classes_)} classes cannot be thinned; one "
+                f"with {LOSS!r} can."
             )
         self.classes = np.asarray(model.classes_)
         self.members = ClassMembers.of_vectors(self._values)

@@ -28,7 +28,7 @@ class LightGBMClassesAdapter(LightGBMModel, ClassAdapter):
     def __init__(self, model: Any) -> None:
         super().__init__(model)
         n_classes = self._booster.num_model_per_iteration()
-        self.classes = np.asarray(model.classes_) if self._is_classifier else np.arange(n_classes)
+        self.classes = np.asarray(model.classes_) if self._is_estimator else np.arange(n_classes)
         self.members = ClassMembers.of_rounds([tree.votes for tree in self._trees], n_classes)
         self.intercept = np.zeros(n_classes)
         self.n_leaves = self.members.n_leaves

@@ -1,0 +1,156 @@
+"""An ensemble as a file of C99."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from .._version import __version__
+from ..errors import InvalidParameterError
+from ..models.tree_sum import TreeSum
+from ..trees.tree import Tree
+from .c_functions import Functions, c_string, function, number
+from .reading import folded, summed
+
+IDENTIFIER = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
+RETURNS = ("double ", "int ", "void ")
+"""How the first line of a function that users call begins."""
+
+
+def to_c(model: Any, *, name: str = "model") -> str:
+    """A fitted ensemble of trees as the text of one C99 file, which needs the standard library only (``-lm``).
+
+    Every function takes the features of one row as doubles, in the order of the columns that the model was fitted on;
+    NAN is a missing value. Names begin with ``name``. There is ``model_predict``; for classes also
+    ``model_predict_proba`` and ``model_score`` (``model_scores`` of more than two), and ``model_predict`` gives the
+    position of the class in ``model_classes``; for several quantiles ``model_predict_quantiles`` and
+    ``model_predict_interval``, the outermost one. A category that is a number is passed as it is; one that is text as a
+    number, which ``model_category(column, "its name")`` gives; the number of a name that was not seen in training is
+    NAN. The comment at the top of the file lists functions and columns.
+
+    All is computed in double precision and in the same order as here, so that answers agree to about 1e-15 of their
+    size: exponentials of two libraries may differ in their last digit. ``-ffast-math`` would lose missing values.
+
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from dualboost import DualBoostClassifier, to_c
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> text = to_c(DualBoostClassifier(max_depth=1, max_trees=2).fit(X, y))
+    >>> "void model_predict_proba(const double *x, double *p)" in text
+    True
+    """
+    if not isinstance(name, str) or not IDENTIFIER.fullmatch(name):
+        raise InvalidParameterError(f"name={name!r} must be a name in C: letters, digits and underscores.")
+    found = summed(model)
+    categories, functions = _category(found, name), found.ending.written_by(Functions(name))
+    headers = ["math", "string"] if categories else ["math"]
+    parts = [_comment(found, name, [*functions, categories]), "".join(f"#include <{one}.h>\n" for one in headers)]
+    numbered = found.inputs.numbered
+    parts += [_tree(f"{name}_tree_{number}", tree, numbered) for number, tree in enumerate(found.trees)]
+    parts += [_sum(found, name), categories, *functions]
+    return "\n".join(filter(None, parts))
+
+
+def _comment(found: TreeSum, name: str, functions: Sequence[str]) -> str:
+    """What a reader of the file has to know."""
+    used, categories = set(found.used_features.tolist()), found.inputs.categories
+    notes = {k: f', a category: {name}_category({k}, "...")' for k in categories}
+    notes |= dict.fromkeys(found.inputs.numbered, ", a category")
+    columns = [
+        f"  x[{k}]: {column}" + (notes.get(k, "") if k in used else " (not used)")
+        for k, column in enumerate(found.inputs.names)
+    ]
+    heads = [f"  {line};" for text in functions for line in text.splitlines() if line.startswith(RETURNS)]
+    lines = [
+        f"Written by dualboost {__version__}: {len(found.trees)} trees. C99; link with -lm.",
+        "",
+        *heads,
+        "",
+        f"x has {len(columns)} numbers, of which NAN is a missing one:",
+        *columns,
+    ]
+    safe = [line.replace("*/", "* /").replace("\n", " ") for line in lines]
+    return "/* " + "\n".join(f"   {line}".rstrip() for line in safe).lstrip() + "\n*/\n"
+
+
+def _tree(name: str, tree: Tree, numbered: Mapping[int, Sequence[Any]]) -> str:
+    """The value of a row's leaf; of several scores, the position of its leaf in a table of values."""
+    has_one = tree.votes.shape[1] == 1
+
+    def leaf(k: int) -> list[str]:
+        return [number(tree.votes[k, 0]) if has_one else str(k)]
+
+    def split(node: int, left: list[str], right: list[str]) -> list[str]:
+        return [_test(tree, node, numbered), *_side("? ", left), *_side(": ", right)]
+
+    first, *others = folded(tree, leaf, split)
+    others = others or [""]
+    others[-1] += ";"
+    text = function(f"static {'double' if has_one else 'int'} {name}(const double *x)", f"return {first}", *others)
+    return text if has_one else text + _values(name, tree)
+
+
+def _side(mark: str, lines: list[str]) -> Iterator[str]:
+    yield f"  {mark}{lines[0]}"
+    yield from (f"  {line}" for line in lines[1:])
+
+
+def _test(tree: Tree, node: int, numbered: Mapping[int, Sequence[Any]]) -> str:
+    """The condition under which a row goes left; comparisons with NAN are false."""
+    value, takes_missing = f"x[{tree.feature[node]}]", bool(tree.missing_left[node])
+    if node not in tree.categories:
+        cut = number(tree.threshold[node])
+        return f"!({value} > {cut})" if takes_missing else f"{value} <= {cut}"
+    left, known = set(tree.categories[node].tolist()), numbered.get(int(tree.feature[node]))
+    if known is not None:  # a value that was not seen in training goes where missing ones go
+        listed = [number(float(one)) for code, one in enumerate(known) if (code in left) != takes_missing]
+        is_listed = " || ".join(f"{value} == {one}" for one in listed) or "0"
+        return f"!({is_listed})" if takes_missing else is_listed
+    codes = [f"{value} == {code}" for code in sorted(left)]
+    return " || ".join([*codes, *([f"isnan({value})"] if takes_missing else [])]) or "0"
+
+
+def _values(name: str, tree: Tree) -> str:
+    rows = ",\n".join("  {" + ", ".join(map(number, row)) + "}" for row in tree.votes)
+    return f"static const double {name}_values[{tree.n_leaves}][{tree.votes.shape[1]}] = {{\n{rows}\n}};\n"
+
+
+def _sum(found: TreeSum, name: str) -> str:
+    """The leaves of all trees and the intercepts, added up."""
+    n_outputs, constants, trees = found.n_outputs, found.intercepts, range(len(found.trees))
+    if n_outputs == 1:
+        added = [f"s += {name}_tree_{number}(x);" for number in trees]
+        added += [f"s += {number(constants[0])};"] if constants[0] else []
+        return function(f"static double {name}_sum(const double *x)", "double s = 0.0;", *added, "return s;")
+    each, listed = f"for (k = 0; k < {n_outputs}; k++)", ", ".join(map(number, constants))
+    adding = function(
+        f"static void {name}_add(double *s, const double *values)", "int k;", f"{each} s[k] += values[k];"
+    )
+    return adding + function(
+        f"\nstatic void {name}_sum(const double *x, double *s)",
+        f"static const double intercepts[{n_outputs}] = {{{listed}}};",
+        "int k;",
+        f"{each} s[k] = 0.0;",
+        *(f"{name}_add(s, {name}_tree_{number}_values[{name}_tree_{number}(x)]);" for number in trees),
+        f"{name}_add(s, intercepts);",
+    )
+
+
+def _category(found: TreeSum, name: str) -> str:
+    """The function that turns names of categories into numbers; empty if no tree asks for one that is text."""
+    named = {k: known for k, known in found.inputs.categories.items() if k not in found.inputs.numbered}
+    used = {k: named[k] for k in found.used_features.tolist() if k in named}
+    if not used:
+        return ""
+    names = {k: ", ".join(c_string(str(value)) for value in known) for k, known in used.items()}
+    return function(
+        f"double {name}_category(int column, const char *value)",
+        *(f"static const char *const names_{k}[] = {{{listed}}};" for k, listed in names.items()),
+        "const char *const *names = 0;",
+        "int k, n = 0;",
+        "switch (column) {",
+        *(f"case {k}: names = names_{k}; n = {len(known)}; break;" for k, known in used.items()),
+        "}",
+        "for (k = 0; k < n; k++) if (strcmp(value, names[k]) == 0) return k;",
+        "return NAN;",
+    )

@@ -1,0 +1,29 @@
+"""Exports as files: the ending of a name says the format; a new format joins by one line."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from .c import to_c
+from .lightgbm import to_lightgbm
+from .onnx import to_onnx
+from .sql import to_sql
+
+
+class Format(NamedTuple):
+    """What is written to a file, given a model and options."""
+
+    content: Callable[..., bytes]
+    options: tuple[str, ...] = ()
+
+
+FORMATS = {
+    ".c": Format(lambda model, **options: to_c(model, **options).encode(), ("name",)),
+    ".sql": Format(
+        lambda model, **options: f"{to_sql(model, **options)}\n".encode(), ("probability_of", "quantile", "end")
+    ),
+    ".onnx": Format(lambda model: bytes(to_onnx(model).SerializeToString())),
+    ".txt": Format(lambda model: str(to_lightgbm(model).model_to_string()).encode()),
+}
+"""By the ending of a file's name; ".txt" is the text of a LightGBM model."""

@@ -1,0 +1,77 @@
+"""Builds graphs of ONNX: a step returns the name of its result, by which further steps refer to it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import MissingDependencyError
+
+OPSET, ML_OPSET, IR_VERSION = 18, 5, 10
+"""The versions of operators; trees in double precision came with this ``ML_OPSET``."""
+ML_DOMAIN = "ai.onnx.ml"
+TYPES = {"f": "DOUBLE", "i": "INT64", "b": "BOOL", "O": "STRING", "U": "STRING"}
+"""The types of ONNX, by the kind of NumPy's."""
+INT64 = 7
+"""The number of ONNX for this type."""
+
+
+def onnx_package() -> Any:
+    try:
+        import onnx
+    except ImportError as error:
+        raise MissingDependencyError("to_onnx needs the package onnx: pip install 'dualboost[onnx]'.") from error
+    return onnx
+
+
+class Graph:
+    """Steps, constants, inputs and outputs."""
+
+    def __init__(self) -> None:
+        self._onnx = onnx_package()
+        self._nodes: list[Any] = []
+        self._constants: list[Any] = []
+        self._inputs: list[Any] = []
+        self._outputs: list[Any] = []
+
+    def tensor(self, values: NDArray[Any], name: str = "") -> Any:
+        return self._onnx.numpy_helper.from_array(values, name)
+
+    def constant(self, values: Any) -> str:
+        """Numbers as doubles; whole numbers, truth values and text as they are."""
+        array = np.asarray(values)
+        wanted = {"i": np.int64, "f": np.float64, "U": object}.get(array.dtype.kind, array.dtype)
+        self._constants.append(self.tensor(array.astype(wanted), f"c{len(self._constants)}"))
+        return str(self._constants[-1].name)
+
+    def step(self, operator: str, *inputs: str, domain: str = "", **attributes: Any) -> str:
+        return self.steps(operator, 1, *inputs, domain=domain, **attributes)[0]
+
+    def steps(self, operator: str, n_results: int, *inputs: str, domain: str = "", **attributes: Any) -> list[str]:
+        """A step with several results."""
+        results = [f"r{len(self._nodes)}_{k}" for k in range(n_results)]
+        self._nodes.append(self._onnx.helper.make_node(operator, inputs, results, domain=domain, **attributes))
+        return results
+
+    def input(self, name: str, kind: str, width: int) -> str:
+        """A matrix with a row for each row of the data."""
+        self._inputs.append(self._info(name, kind, ["rows", width]))
+        return name
+
+    def output(self, name: str, result: str, kind: str, *widths: int) -> None:
+        self._nodes.append(self._onnx.helper.make_node("Identity", [result], [name]))
+        self._outputs.append(self._info(name, kind, ["rows", *widths]))
+
+    def _info(self, name: str, kind: str, shape: list[str | int]) -> Any:
+        element = getattr(self._onnx.TensorProto, TYPES[kind])
+        return self._onnx.helper.make_tensor_value_info(name, element, shape)
+
+    def model(self, producer: str, version: str) -> Any:
+        make = self._onnx.helper
+        graph = make.make_graph(self._nodes, producer, self._inputs, self._outputs, self._constants)
+        versions = [make.make_opsetid("", OPSET), make.make_opsetid(ML_DOMAIN, ML_OPSET)]
+        return make.make_model(
+            graph, opset_imports=versions, ir_version=IR_VERSION, producer_name=producer, producer_version=version
+        )

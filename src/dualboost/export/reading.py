@@ -1,0 +1,41 @@
+"""What all exports share: which models they take, and the walk over a tree."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from sklearn.utils.validation import check_is_fitted
+
+from ..errors import UnfittedModelError, UnsupportedModelError
+from ..models.tree_sum import TreeSum
+from ..trees.tree import Tree
+
+Written = TypeVar("Written")
+
+
+def summed(model: Any) -> TreeSum:
+    """What a fitted model computes; an error of ours where it cannot be exported."""
+    if not hasattr(model, "tree_sum"):
+        raise UnsupportedModelError(
+            f"model of type {type(model).__name__} must be a fitted DualBoostClassifier, DualBoostRegressor or "
+            "ThinnedTreesClassifier."
+        )
+    try:
+        check_is_fitted(model)
+    except Exception as error:
+        raise UnfittedModelError("model is not fitted; call its fit before exporting it.") from error
+    found: TreeSum = model.tree_sum()
+    return found
+
+
+def folded(tree: Tree, leaf: Callable[[int], Written], split: Callable[[int, Written, Written], Written]) -> Written:
+    """The tree as one nested value: leaves are written first, then each split from what its two sides have become."""
+    written: dict[int, Written] = {}
+
+    def side(child: int) -> Written:
+        return leaf(~child) if child < 0 else written.pop(child)
+
+    for node in reversed(tree.top_down()):
+        written[node] = split(node, side(int(tree.left[node])), side(int(tree.right[node])))
+    return written[0] if written else leaf(0)

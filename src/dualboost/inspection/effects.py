@@ -1,0 +1,205 @@
+"""An ensemble as a sum of functions of one or two features.
+
+A leaf is the product of conditions on the features that are tested on the way to it. If these are at most two, the
+score is
+
+    F(x) = b + Σ_j f_j(x_j) + Σ_{j<k} f_jk(x_j, x_k),
+
+each function being constant on cells between cuts. What may stand in f_j, f_k or f_jk is decided by the functional
+analysis of variance under features that are independent of each other, each distributed as in the rows given, p_j:
+
+    Σ_v p_j(v) f_j(v) = 0,   Σ_v p_j(v) f_jk(v, ·) = 0,   Σ_w p_k(w) f_jk(·, w) = 0.
+
+So f_j is the partial dependence of the score on feature j, less its mean; f_jk is what two features do together beyond
+what each does alone; and b is the mean score of rows whose features are drawn one by one: without pairs, of the rows.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .._typing import Features, Matrix, Vector
+from ..errors import MissingDependencyError, UnsupportedModelError
+from ..models.fitted import FittedModel
+from ..models.marginals import cuts_of, has_small_parts, marginals_of
+from ..models.tree_sum import TreeSum
+from ..trees.tree import column_values
+from .cells import Cells, cells_of
+from .conditions import leaf_conditions
+from .names import Names, names_of
+from .rules import used_trees
+
+INTERCEPT = "intercept"
+EFFECT_COLUMN = "effect_{}"
+"""The name of the column with the effects on one class, or one quantile."""
+
+
+@dataclass(frozen=True, eq=False)
+class Effect:
+    """The function of one feature, or of two: an axis for the cells of each, and a last one for the scores."""
+
+    cells: tuple[Cells, ...]
+    values: Any
+
+    @property
+    def is_pair(self) -> bool:
+        return len(self.cells) > 1
+
+    @property
+    def shares(self) -> Vector:
+        """The share of the rows in each cell; of a pair, if its features were independent."""
+        first, *others = (one.shares for one in self.cells)
+        return np.multiply.outer(first, others[0]) if others else first
+
+    @property
+    def strength(self) -> float:
+        """The root of the mean square of the effect, added up over the scores."""
+        squares = (self.shares[..., None] * self.values**2).reshape(-1, self.values.shape[-1])
+        return float(np.sqrt(squares.sum(axis=0)).sum())
+
+    def on_rows(self, X: Features) -> Matrix:
+        """The effect on each row, a column for each score."""
+        rows = [one.positions(column_values(X, one.feature, slice(None))) for one in self.cells]
+        found: Matrix = self.values[tuple(rows)]
+        return found
+
+
+@dataclass(frozen=True, eq=False)
+class Effects:
+    """The intercept, one for each score, and the effects, the strongest first."""
+
+    intercept: Vector
+    effects: list[Effect]
+    names: Names
+
+    def on_rows(self, X: Features) -> Matrix:
+        """The intercept and all effects added up: the scores of rows."""
+        total = np.tile(self.intercept, (X.shape[0], 1))
+        for effect in self.effects:
+            total += effect.on_rows(X)
+        return total
+
+    @property
+    def singles(self) -> list[Effect]:
+        return [effect for effect in self.effects if not effect.is_pair]
+
+    @property
+    def pairs(self) -> list[Effect]:
+        return [effect for effect in self.effects if effect.is_pair]
+
+
+def is_additive(model: FittedModel) -> bool:
+    """Whether all learners used are trees, and none tests more than two features on the way to a leaf."""
+    trees = model.ensemble.scaled_trees()
+    return trees is not None and has_small_parts(trees[0])
+
+
+def effects_of(model: FittedModel, features: Features | None) -> Effects:
+    """The effects, centred over these rows, or if there are none over the training rows."""
+    for j, tree in used_trees(model, "effects").items():
+        if not has_small_parts([tree]):
+            raise UnsupportedModelError(
+                f"effects: estimators_[{j}] tests {tree.most_on_a_path} features on the way to one leaf, and effects "
+                "are those of one or two features: use explain(X), or fit with max_depth=2 or 1."
+            )
+    found = model.tree_sum()
+    cells = _cells(model, found, features)
+    singles, pairs = _summed_leaves(found, cells)
+    intercept = _purify(found.intercepts.copy(), singles, pairs, cells)
+    parts = [Effect((cells[k],), values) for k, values in singles.items()]
+    parts += [Effect((cells[j], cells[k]), values) for (j, k), values in pairs.items()]
+    parts.sort(key=lambda effect: -effect.strength)
+    return Effects(intercept, parts, names_of(model))
+
+
+def _cells(model: FittedModel, found: TreeSum, features: Features | None) -> dict[int, Cells]:
+    cuts, by_category = cuts_of(found.trees)
+    n_codes = {k: len(known) for k, known in found.inputs.categories.items()}
+    marginals = model.marginals or {}
+    if features is not None:
+        marginals = marginals_of(found.trees, features, np.ones(features.shape[0]), n_codes)
+    cells = {}
+    for k in sorted({*cuts, *by_category}):
+        made = cells_of(k, None if k in by_category else cuts[k], n_codes.get(k, 0), marginals.get(k))
+        if made is None:
+            raise UnsupportedModelError(
+                "effects are centred over rows, and the model has none: it was read from a file, or thinned. Pass X."
+            )
+        cells[k] = made
+    return cells
+
+
+def _summed_leaves(found: TreeSum, cells: dict[int, Cells]) -> tuple[dict[int, Matrix], dict[tuple[int, int], Any]]:
+    """The values of all leaves, added up in tables of one feature or of two."""
+    n_outputs = found.n_outputs
+    singles = {k: np.zeros((one.n, n_outputs)) for k, one in cells.items()}
+    pairs: dict[tuple[int, int], Any] = {}
+    for tree in found.trees:
+        for leaf, path in leaf_conditions(tree).items():
+            inside = {k: cells[k].admitted(condition) for k, condition in sorted(path.items())}
+            value = tree.votes[leaf]
+            if len(inside) == 1:
+                ((k, own),) = inside.items()
+                singles[k] += own[:, None] * value
+                continue
+            (j, first), (k, second) = inside.items()
+            table = pairs.setdefault((j, k), np.zeros((len(first), len(second), n_outputs)))
+            table += np.multiply.outer(first, second)[:, :, None] * value
+    return singles, pairs
+
+
+def _purify(
+    intercept: Vector, singles: dict[int, Matrix], pairs: dict[tuple[int, int], Any], cells: dict[int, Cells]
+) -> Vector:
+    """Move means of pairs into functions of one feature, and means of these into the intercept."""
+    for (j, k), table in pairs.items():
+        p, q = cells[j].shares, cells[k].shares
+        of_first, of_second = np.einsum("abk,b->ak", table, q), np.einsum("abk,a->bk", table, p)
+        mean = p @ of_first
+        table -= of_first[:, None] + of_second[None, :] - mean
+        singles[j] += of_first - mean
+        singles[k] += of_second - mean
+        intercept = intercept + mean
+    for k, values in singles.items():
+        mean = cells[k].shares @ values
+        values -= mean
+        intercept = intercept + mean
+    return intercept
+
+
+def effects_table(model: FittedModel, features: Features | None) -> Any:
+    """A row for the intercept, and one for each cell of each effect."""
+    try:
+        import pandas as pd
+    except ImportError as error:
+        raise MissingDependencyError("effects returns a pandas data frame: pip install pandas.") from error
+    found = effects_of(model, features)
+    names = found.names
+    columns = [EFFECT_COLUMN.format(name) for name in names.classes] if len(found.intercept) > 1 else ["effect"]
+    start = pd.DataFrame({"feature": [INTERCEPT], "share": [1.0]})
+    start[columns] = found.intercept[None, :]
+    parts = [start]
+    for effect in found.effects:
+        place = np.indices(effect.shares.shape).reshape(len(effect.cells), -1)
+        described: dict[str, Any] = {}
+        for prefix, cells, own in zip(("", "other_"), effect.cells, place, strict=False):
+            described |= _described(prefix, cells, own, names)
+        part = pd.DataFrame(described | {"share": effect.shares.ravel()})
+        part[columns] = effect.values.reshape(-1, len(columns))
+        parts.append(part)
+    table = pd.concat(parts, ignore_index=True)
+    order = [f"{prefix}{name}" for prefix in ("", "other_") for name in ("feature", "value", "low", "high")]
+    return table[[*(name for name in order if name in table), "share", *columns]]
+
+
+def _described(prefix: str, cells: Cells, own: Any, names: Names) -> dict[str, Any]:
+    """The columns that say which cell a row of the table is."""
+    bounds = {"low": np.full(cells.n, np.nan), "high": np.full(cells.n, np.nan)}
+    if cells.cuts is not None:
+        bounds["low"][:-1], bounds["high"][:-1] = np.append(-np.inf, cells.cuts), np.append(cells.cuts, np.inf)
+    texts = np.array(cells.texts(names), dtype=object)
+    named = {"feature": names.features[cells.feature], "value": texts[own]}
+    return {f"{prefix}{name}": value for name, value in (named | {k: v[own] for k, v in bounds.items()}).items()}

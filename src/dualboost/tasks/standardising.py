@@ -1,0 +1,163 @@
+"""From the y of a user to targets of centre zero and scale one, the same whatever the unit of y.
+
+Differences from the centre are taken before whole numbers beyond double precision are rounded, and targets are rounded
+to fewer digits than a change of the unit leaves intact, so that a fit sees the same bits in every unit.
+"""
+
+from __future__ import annotations
+
+from numbers import Integral
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import ndtri
+
+from .._typing import Vector
+from ..errors import InvalidDataError
+
+LARGEST_EXACT = 2.0**53
+"""Whole numbers up to this are exact in double precision."""
+LARGEST = float(np.finfo(np.float64).max)
+GRID = 32
+"""The bits of a target after the binary point; of a target beyond one, after its leading bit."""
+LEAST_TAIL, LARGEST_TAIL = 0.1, 0.25
+"""The share of rows beyond the outer quantiles on either side: the larger one if y has few numbers."""
+LEAST_SHARE = 2.0**-46
+"""Quantiles nearer to each other than this share of the largest difference are apart by rounding errors only."""
+
+
+class Standard(NamedTuple):
+    """A target is ``(y - centre) / scale``."""
+
+    centre: float
+    """A whole number of Python's where y has more digits than double precision."""
+    scale: float
+
+
+def with_all_digits(y: NDArray[Any]) -> NDArray[Any]:
+    """y in double precision, or in a type of more digits where it needs them; an error names what is no number."""
+    if y.ndim != 1:
+        raise InvalidDataError(f"y has {y.ndim} dimensions; it must have one number for each row.")
+    numbers = _in_double_precision(y)
+    if y.dtype.kind == "f":
+        return y if y.dtype.itemsize > 8 else numbers
+    if y.dtype.kind not in "iuO" or not len(y) or np.abs(numbers).max() <= LARGEST_EXACT:
+        return numbers
+    entries = [int(entry) if isinstance(entry, Integral) else entry for entry in y.tolist()]
+    return numbers if any(isinstance(entry, (str, bytes)) for entry in entries) else np.array(entries, dtype=object)
+
+
+def _in_double_precision(y: NDArray[Any]) -> Vector:
+    if y.dtype.kind not in "biufOSU":
+        raise InvalidDataError(f"y holds {y.dtype}, not numbers, which a regressor learns.")
+    try:
+        numbers = y.astype(np.float64)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise InvalidDataError(_not_a_number(y)) from error
+    if not np.isfinite(numbers).all():
+        row = int(np.flatnonzero(~np.isfinite(numbers))[0])
+        raise InvalidDataError(f"y is {y[row]} in row {row}; every row needs a finite number: drop such rows.")
+    return numbers
+
+
+def _not_a_number(y: NDArray[Any]) -> str:
+    for row, entry in enumerate(y.tolist()):
+        try:
+            float(entry)
+        except (TypeError, ValueError):
+            return f"y is {entry!r} in row {row}; every row needs a number: a regressor learns numbers only."
+        except OverflowError:
+            break
+    return f"y is beyond the largest number, {LARGEST:.1e}, in row {row}: give y in a larger unit."
+
+
+def differences(y: NDArray[Any], centre: float) -> Vector:
+    """y - centre, taken before rounding where y has more digits than double precision; its centre is whole then."""
+    with np.errstate(over="ignore"):
+        apart = y - (int(centre) if y.dtype.kind == "O" else y.dtype.type(centre))
+        return np.asarray(apart, dtype=np.float64)
+
+
+def standardised(y: NDArray[Any], centre: float, scale: float) -> Vector:
+    with np.errstate(over="ignore"):
+        return np.asarray(differences(y, centre) / scale)
+
+
+def by_deviation(y: NDArray[Any], weights: Vector) -> Standard:
+    """The mean and the standard deviation."""
+    shares = _shares(weights)
+    least = float(y.astype(np.float64).min())
+    centre = _moved(y, least, _mean(_finite(differences(y, least)), shares))
+    apart = _finite(differences(y, centre))
+    apart = apart - _mean(apart, shares)
+    largest = float(np.abs(apart).max())
+    return Standard(centre, _positive(largest * np.sqrt(_mean((apart / (largest or 1.0)) ** 2, shares))))
+
+
+def by_quantiles(y: NDArray[Any], weights: Vector) -> Standard:
+    """The median, and the distance of two quantiles as a part of what it is under the normal distribution.
+
+    A tenth of the rows on either side may be anywhere; at least one of five. Where the quantiles coincide, the scale is
+    the standard deviation.
+    """
+    shares = _shares(weights)
+    rough = _moved(y, _quantiles(y.astype(np.float64), shares, [0.5])[0], 0.0)
+    apart = _finite(differences(y, rough))
+    tail = float(np.clip(1.25 / len(np.unique(apart)), LEAST_TAIL, LARGEST_TAIL))
+    low, median, high = _quantiles(apart, shares, [tail, 0.5, 1.0 - tail])
+    is_apart = high - low > LEAST_SHARE * float(np.abs(apart).max())
+    scale = (high - low) / (-2.0 * ndtri(tail)) if is_apart else by_deviation(y, weights).scale
+    return Standard(_moved(y, rough, median), _positive(scale))
+
+
+def by_mean(y: NDArray[Any], weights: Vector) -> Standard:
+    """The mean as the scale, for numbers that are never negative."""
+    return Standard(0.0, _positive(_mean(y.astype(np.float64), _shares(weights))))
+
+
+def rounded(targets: Vector) -> Vector:
+    """Targets to the grid."""
+    _, exponents = np.frexp(targets)
+    bits = GRID - np.maximum(exponents, 0)
+    return np.asarray(np.ldexp(np.rint(np.ldexp(targets, bits)), -bits))
+
+
+def _shares(weights: Vector) -> Vector:
+    shares = weights / weights.max()
+    return np.asarray(shares / shares.sum())
+
+
+def _mean(values: Vector, shares: Vector) -> float:
+    """The mean, of numbers that may be next to the smallest or the largest ones too."""
+    largest = float(np.abs(values).max()) or 1.0
+    return largest * float(np.dot(values / largest, shares))
+
+
+def _quantiles(values: Vector, weights: Vector, shares: list[float]) -> list[float]:
+    """Where the shares of the weight are reached; the middle of two values where one is reached in between."""
+    order = np.argsort(values, kind="stable")
+    values, total = values[order], np.cumsum(weights[order])
+    found = []
+    for share in shares:
+        slack = 1e-12 * total[-1]
+        low = values[np.searchsorted(total, share * total[-1] - slack)]
+        high = values[min(np.searchsorted(total, share * total[-1] + slack), len(values) - 1)]
+        found.append(float(low if low == high else 0.5 * low + 0.5 * high))
+    return found
+
+
+def _moved(y: NDArray[Any], centre: float, step: float) -> float:
+    """The centre moved by a step; to a whole number where y has more digits than double precision."""
+    return int(centre) + round(step) if y.dtype.kind == "O" else centre + step
+
+
+def _finite(apart: Vector) -> Vector:
+    if not np.isfinite(apart).all():
+        raise InvalidDataError(f"y has numbers further apart than {LARGEST:.1e}: give y in a larger unit.")
+    return apart
+
+
+def _positive(scale: float) -> float:
+    """One where all numbers are the same."""
+    return float(scale) if scale > 0 else 1.0

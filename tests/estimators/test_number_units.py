@@ -1,0 +1,108 @@
+"""The unit of y, the weights of rows and outliers: what a regressor's predictions may not depend on."""
+
+import warnings
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from sklearn.datasets import load_diabetes
+
+from dualboost import DualBoostRegressor, QuantileLoss
+from dualboost.errors import DataWarning
+from dualboost.formulations.number_losses import NUMBER_LOSSES
+
+from ..thoroughness import how_many
+
+X, Y = load_diabetes(return_X_y=True)
+X, X_UNSEEN = X[:120], X[120:240]
+TARGETS = {"whole": Y[:120], "any": Y[:120] + np.random.default_rng(0).normal(size=120)}
+"""Targets with many ties, and without."""
+LEAVES_ONLY = ("quantiles", "trees")
+"""Several quantiles need a value for each in every leaf, and refuse weights of whole trees."""
+POSITIVE_ONLY = ("quantile",)
+"""Losses under which a negative factor makes another programme."""
+TWO_SIDED = ("epsilon_insensitive", "trees")
+"""A linear programme with two rows for each of the data, which a negative factor puts into another order."""
+
+
+def predicted(loss, corrects, y, **more):
+    loss = QuantileLoss(quantile=0.8) if loss == "quantile" else loss
+    return DualBoostRegressor(loss, corrects=corrects, max_depth=2, max_trees=4).fit(X, y, **more).predict(X_UNSEEN)
+
+
+def apart(found, expected):
+    """The largest difference, in deviations of the predictions."""
+    return np.abs(found - expected).max() / np.std(expected)
+
+
+@settings(max_examples=how_many(15, 1000))
+@given(
+    loss=st.sampled_from([name for name in NUMBER_LOSSES if name != "poisson"]),
+    corrects=st.sampled_from(["leaves", "trees"]),
+    targets=st.sampled_from(list(TARGETS)),
+    logarithm=st.floats(-9.0, 9.0),
+    shift=st.floats(-100.0, 100.0),
+    is_negative=st.booleans(),
+)
+def test_the_unit_of_y_changes_nothing(loss, corrects, targets, logarithm, shift, is_negative):
+    assume((loss, corrects) != LEAVES_ONLY)
+    y = TARGETS[targets]
+    is_negative = is_negative and loss not in POSITIVE_ONLY
+    a = -(10.0**logarithm) if is_negative else 10.0**logarithm
+    b = a * y.std() * shift
+    found = (predicted(loss, corrects, a * y + b) - b) / a
+    limit = 1e-6 if is_negative and (loss, corrects) == TWO_SIDED else 1e-9
+    assert apart(found, predicted(loss, corrects, y)) <= limit
+
+
+@settings(max_examples=how_many(3, 200))
+@given(corrects=st.sampled_from(["leaves", "trees"]), logarithm=st.floats(-9.0, 9.0))
+def test_the_unit_of_counts_changes_nothing(corrects, logarithm):
+    a, y = 10.0**logarithm, TARGETS["whole"]
+    assert apart(predicted("poisson", corrects, a * y) / a, predicted("poisson", corrects, y)) <= 1e-9
+
+
+@pytest.mark.parametrize("loss", NUMBER_LOSSES)
+def test_a_weight_of_two_is_the_row_twice_also_for_the_unit_of_y(loss):
+    y = TARGETS["any"]
+    weights = np.arange(len(X)) % 4
+    reg, again = DualBoostRegressor(loss, max_depth=2, max_trees=4), DualBoostRegressor(loss, max_depth=2, max_trees=4)
+    wild = np.where(weights > 0, y, 1e9)
+    reg.fit(X, wild, weights)
+    again.fit(np.repeat(X, weights, axis=0), np.repeat(y, weights))
+    assert reg.fitted_.task.scale == pytest.approx(again.fitted_.task.scale, rel=1e-12)
+    assert apart(reg.predict(X_UNSEEN), again.predict(X_UNSEEN)) <= 1e-9
+
+
+def outliers(kind, rng):
+    """Rows, targets with outliers, and unseen rows with what is to be found there."""
+    X = rng.normal(size=(1000, 4))
+    truth = 2 * np.sign(X[:, 0]) + X[:, 1]
+    noise = {
+        "none": 0.3 * rng.normal(size=1000),
+        "cauchy": 0.3 * rng.standard_cauchy(1000),
+        "one": np.where(np.arange(1000) == 3, 1e12, 0.3 * rng.normal(size=1000)),
+        "many": np.where(rng.random(1000) < 0.05, 1e6, 0.3 * rng.normal(size=1000)),
+    }[kind]
+    return X[:500], (truth + noise)[:500], X[500:], truth[500:]
+
+
+@pytest.mark.parametrize("kind", ["cauchy", "one", "many"])
+@pytest.mark.parametrize("loss", ["absolute", "huber", "quantile", "epsilon_insensitive"])
+def test_outliers_hardly_move_robust_losses(loss, kind):
+    def error(kind):
+        X, y, unseen, truth = outliers(kind, np.random.default_rng(0))
+        reg = DualBoostRegressor(loss, max_depth=2, max_trees=8).fit(X, y)
+        assert reg.gap_ <= 1e-6
+        return np.median(np.abs(reg.predict(unseen) - truth))
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DataWarning)
+        assert error(kind) < 2.5 * error("none")
+
+
+def test_targets_out_of_reach_are_told():
+    y = np.append(np.arange(119.0), 1e12)
+    with pytest.warns(DataWarning, match=r"1 of 120 numbers of y are further than 3.7.e\+05 from their median, 59.5"):
+        DualBoostRegressor("absolute", max_depth=2, max_trees=2).fit(X, y)

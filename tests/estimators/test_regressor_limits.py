@@ -1,0 +1,112 @@
+"""Odd data for regressors: few rows, few features, sizes at the ends of double precision, and what is refused."""
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from dualboost import DualBoostRegressor, DualBoostRegressorCV
+from dualboost.errors import DataWarning, DegenerateEnsembleWarning, InvalidDataError, InvalidParameterError
+
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(60, 2))
+Y = np.round(10 * (X[:, 0] + RNG.normal(size=60)))
+
+
+def made(kind, **options):
+    return kind(max_depth=2, max_trees=3, random_state=0, **options)
+
+
+BOTH = pytest.mark.parametrize("kind", [DualBoostRegressor, DualBoostRegressorCV])
+
+
+@BOTH
+@pytest.mark.parametrize("n_rows", [2, 3])
+def test_few_rows(kind, n_rows):
+    assert np.isfinite(made(kind).fit(X[:n_rows], Y[:n_rows]).predict(X)).all()
+
+
+def test_one_row_is_its_own_prediction_and_too_few_to_tune():
+    with pytest.warns(DegenerateEnsembleWarning, match="y is the same in all rows"):
+        reg = made(DualBoostRegressor).fit(X[:1], [3.0])
+    np.testing.assert_array_equal(reg.predict(X), 3.0)
+    with pytest.raises(InvalidDataError, match=r"validation_fraction=0.2 cannot be held out of 1 rows"):
+        made(DualBoostRegressorCV).fit(X[:1], [3.0])
+
+
+@BOTH
+def test_features_that_say_nothing_leave_the_mean(kind):
+    with pytest.warns(DegenerateEnsembleWarning, match="No split lowers the objective"):
+        reg = made(kind).fit(np.ones((60, 1)), Y)
+    np.testing.assert_allclose(reg.predict(np.ones((1, 1))), Y.mean())
+
+
+@BOTH
+def test_columns_are_flattened_as_scikit_learn_does(kind):
+    with pytest.warns(UserWarning, match="column-vector y"):
+        reg = made(kind).fit(X, Y[:, None])
+    np.testing.assert_array_equal(reg.predict(X), made(kind).fit(X, Y).predict(X))
+
+
+@pytest.mark.parametrize("unit", [1e-300, 1e-200, 1e200, 1e300])
+def test_the_same_C_is_chosen_at_the_ends_of_double_precision(unit):
+    one, other = (made(DualBoostRegressorCV, Cs=6).fit(X, y) for y in (Y, unit * Y))
+    assert one.C_ == other.C_
+    np.testing.assert_allclose(other.predict(X) / unit, one.predict(X), rtol=1e-9, atol=1e-9)
+
+
+def test_whole_numbers_beyond_double_precision_are_learnt():
+    far = Y.astype(int) + 2**60
+    with pytest.warns(DataWarning, match="multiples of 256"):
+        reg = made(DualBoostRegressorCV, Cs=6).fit(X, far)
+    near = made(DualBoostRegressorCV, Cs=6).fit(X, Y)
+    assert reg.C_ == near.C_
+    assert reg.history_["train_accuracy"][-1] == pytest.approx(near.history_["train_accuracy"][-1], rel=1e-6)
+    np.testing.assert_array_equal(reg.predict(X) % 256, 0.0)
+
+
+@BOTH
+@pytest.mark.parametrize(
+    ("y", "weights", "message"),
+    [
+        ([None, *Y[1:]], None, "NaN|y is None in row 0"),
+        (pd.Series([None, *range(59)], dtype="Int64"), None, "NaN"),
+        (["many"] * 60, None, "y is 'many' in row 0; every row needs a number"),
+        (np.c_[Y, Y], None, "1d array"),
+        (pd.Series(pd.date_range("2020", periods=60)), None, "y holds datetime64.*, not numbers"),
+        (Y, np.zeros(60), "sample_weight is zero for every row; rows to train on"),
+        (Y, ["a"] * 60, r"sample_weight=\['a', .*, \.\.\.\] must be one number"),
+    ],
+)
+def test_data_that_cannot_be_learnt(kind, y, weights, message):
+    with pytest.raises((InvalidDataError, ValueError), match=message):
+        made(kind).fit(X, y, weights)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"cv": 61}, "cv=61 cannot divide 60 rows"),
+        ({"cv": 1}, "cv=1 cannot divide 60 rows"),
+        ({"cv": "a"}, "cv='a' cannot divide"),
+        ({"scoring": "roc_auc"}, "scoring='roc_auc' needs classes, and y has numbers: use a score such as 'r2'"),
+        ({"scoring": "accuracy"}, "scoring='accuracy' needs classes, and y has numbers"),
+        ({"scoring": "best"}, "scoring='best' is not known; .*'r2'"),
+        ({"Cs": [np.nan]}, "C=nan is outside"),
+    ],
+)
+def test_options_that_cannot_be_tuned_by(options, message):
+    with pytest.raises(InvalidParameterError, match=message):
+        made(DualBoostRegressorCV, **options).fit(X, Y)
+
+
+def test_weights_of_zero_are_neither_trained_on_nor_scored():
+    weights = np.repeat([1.0, 0.0], 30)
+    wild = np.where(weights > 0, Y, 1e30)
+    reg = made(DualBoostRegressorCV, Cs=4, cv=3).fit(X, wild, weights)
+    own = made(DualBoostRegressorCV, Cs=4, cv=3).fit(X[:30], Y[:30])
+    np.testing.assert_allclose(reg.scores_, own.scores_)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        np.testing.assert_allclose(reg.predict(X), own.predict(X))
