@@ -8,6 +8,7 @@ REQUIREMENTS = {
     "distributed": "distributed>=2024.1",
     "folktables": "folktables>=0.0.12",
     "matplotlib": "matplotlib>=3.8",
+    "onnx": "onnx>=1.17",
     "pandas": "pandas>=2.0",
     "pooch": "pooch>=1.6",
     "pyarrow": "pyarrow>=14.0",

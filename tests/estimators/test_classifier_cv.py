@@ -30,8 +30,8 @@ def test_scikit_learn_compatible(estimator, check):
 
 def test_the_result_is_a_plain_fit_with_the_chosen_C(formulation_shape, twonorm):
     X, y = twonorm
-    options = {"max_trees": 10, "calibration": "training"}
-    tuned = DualBoostClassifierCV(formulation_shape, Cs=3, random_state=0, **options).fit(X, y)
+    options = {"max_trees": 10, "calibration": "training", "random_state": 0}
+    tuned = DualBoostClassifierCV(formulation_shape, Cs=3, **options).fit(X, y)
     plain = DualBoostClassifier(formulation_shape, C=tuned.C_, **options).fit(X, y)
     np.testing.assert_array_equal(tuned.weights_, plain.weights_)
     np.testing.assert_array_equal(tuned.decision_function(X), plain.decision_function(X))

@@ -5,7 +5,7 @@ import pytest
 from sklearn.datasets import make_classification
 
 from dualboost import DualBoostClassifier, DualBoostRegressor
-from dualboost.loop.row_samples import LEAST_SHARE, RowSamples, part, share_of_rows
+from dualboost.loop.row_samples import FEWEST_ROWS, LEAST_SHARE, RowSamples, part, share_of_rows
 
 KEYS = np.random.default_rng(0).integers(2**64, size=20_000, dtype=np.uint64)
 X, Y = make_classification(160, 6, n_informative=4, flip_y=0.2, random_state=0)
@@ -50,10 +50,11 @@ def test_rows_not_drawn_are_zero():
 
 
 def test_the_more_leaves_the_fewer_rows_a_tree_sees():
-    shares = [share_of_rows(leaves) for leaves in (0.0, 0.25, 0.3, 0.4, 0.5, 10.0)]
+    shares = [share_of_rows(n_leaves, 1000) for n_leaves in (0, 250, 300, 400, 500, 10_000)]
     assert shares == sorted(shares, reverse=True)
     assert shares[:2] == [1.0, 1.0]
     assert shares[-2:] == [LEAST_SHARE, LEAST_SHARE]
+    assert share_of_rows(10_000, FEWEST_ROWS - 1) == 1.0
 
 
 @pytest.mark.parametrize("make", [DualBoostClassifier, DualBoostRegressor])

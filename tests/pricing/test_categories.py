@@ -8,7 +8,7 @@ from dualboost import DualBoostClassifier, DualBoostRegressor
 from dualboost.pricing import CartLearner, PricingContext, TrainingData
 from dualboost.pricing.categories import FEW, FEWEST_ROWS, MOST_TOGETHER
 
-N = 400
+N = 800
 
 
 def stump(codes, residual, n_outputs=1, rows_each=1.0):

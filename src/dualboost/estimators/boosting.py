@@ -135,7 +135,7 @@ class Boosting(FittedAttributes):
         )
         if self._corrected(formulation) == "leaves":
             grower = make_grower(self.learner, training_data, context)
-            share = share_of_rows(size.trees * 2.0**size.depth / len(rows.keys))
+            share = share_of_rows(size.trees * 2.0**size.depth, len(rows.keys))
             samples = RowSamples(rows.keys, share, seed_of(self.random_state))
             return wire_leaves(data.task, rows.targets, formulation, algebra, solver, precision, grower, samples)
         sides = formulation.side_rows(algebra, rows.X.shape[1])

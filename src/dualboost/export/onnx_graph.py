@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import MissingDependencyError
+from ..extras import how_to_install
 
 OPSET, ML_OPSET, IR_VERSION = 18, 5, 10
 """The versions of operators; trees in double precision came with this ``ML_OPSET``."""
@@ -22,7 +23,7 @@ def onnx_package() -> Any:
     try:
         import onnx
     except ImportError as error:
-        raise MissingDependencyError("to_onnx needs the package onnx: pip install 'dualboost[onnx]'.") from error
+        raise MissingDependencyError(f"to_onnx needs the package onnx: {how_to_install('onnx')}.") from error
     return onnx
 
 

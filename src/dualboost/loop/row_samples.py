@@ -24,16 +24,21 @@ FEW_LEAVES, MANY_LEAVES = 0.25, 0.5
 On twenty data sets with 150, 600 and 2,000 training rows, samples of 0.7 brought 0.1 to 0.7 points of accuracy above
 and cost 0.2 below."""
 
+FEWEST_ROWS = 50
+"""Below so many rows, trees are grown on all of them: a pattern may be a single row."""
+
 Keys = NDArray[np.uint64]
 Mask = NDArray[np.bool_]
 
 
-def share_of_rows(leaves_a_row: float) -> float:
-    """The share of the rows that a tree is grown on by default, given how many leaves there may be for each row.
+def share_of_rows(n_leaves: float, n_rows: int) -> float:
+    """The share of the rows that a tree is grown on by default, given how many leaves there may be in all trees.
 
     Where leaves are many, there is mostly noise left to fit; where they are few, every row counts.
     """
-    beyond = (leaves_a_row - FEW_LEAVES) / (MANY_LEAVES - FEW_LEAVES)
+    if n_rows < FEWEST_ROWS:
+        return 1.0
+    beyond = (n_leaves / n_rows - FEW_LEAVES) / (MANY_LEAVES - FEW_LEAVES)
     return float(1.0 - (1.0 - LEAST_SHARE) * np.clip(beyond, 0.0, 1.0))
 
 
