@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, fields, replace
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
 
@@ -28,6 +28,15 @@ class Intercepts(Protocol):
     def rows_of_A(self, rows: Rows) -> Rows: ...
 
     def intercepts(self) -> Matrix: ...
+
+
+class Effort(NamedTuple):
+    """How thoroughly trees are searched for where leaves are corrected."""
+
+    overgrowth: float
+    """How many times as many trees are grown as are asked for, before the least useful ones are eliminated."""
+    n_regrown: int
+    """How often each tree that is left is grown once more against all others."""
 
 
 @dataclass
@@ -56,9 +65,6 @@ class Formulation(ParameterObject, ABC):
     """Whether a larger C uses fewer learners; a path over C begins where the most learners are generated."""
     has_sides: ClassVar[bool] = False
     """Whether the formulation may have side rows, so that a column is more than its votes on the data rows."""
-    overgrowth: ClassVar[float] = 1.5
-    """How many times as many trees are grown as are asked for where leaves are corrected, before the least useful ones
-    are eliminated."""
     corrects: ClassVar[str] = "trees"
     """What is re-optimised unless the user says otherwise: one weight for each of the "trees", or all "leaves"."""
     has_intercept: ClassVar[bool] = False
@@ -120,6 +126,10 @@ class Formulation(ParameterObject, ABC):
     def smallest_useful_C(self, largest_edge: float) -> float | None:
         """The C up to which the empty ensemble is optimal, given the largest edge when the duals are ``counts``."""
         return None
+
+    def effort(self, rows: Rows) -> Effort:
+        """How thoroughly trees are searched for where leaves are corrected."""
+        return Effort(overgrowth=1.5, n_regrown=1)
 
     @property
     def guarantee(self) -> float:

@@ -29,7 +29,7 @@ from sklearn.metrics import make_scorer, mean_pinball_loss
 from .._typing import Vector
 from ..algebra.rows import Rows
 from ..errors import InvalidParameterError
-from .base import LARGEST_C, Formulation
+from .base import LARGEST_C, Effort, Formulation
 from .programme import Programme
 from .terms import LinearTerm, PoissonTerm, QuadraticTerm, RowTerm
 from .weight_sets import Cone
@@ -42,8 +42,12 @@ GROWING_RIDGES = (0.5, 5.0, 50.0)
 """The ridges, likewise, that trees are grown with: the one that is nearest to the ridge asked for."""
 LARGEST_RIDGE, SMALLEST_RIDGE = 300.0, 0.03
 """The ends of the grid, as ridges where the loss is a sum over the rows."""
-
-
+THOROUGH = Effort(overgrowth=3.0, n_regrown=2)
+"""How trees are searched for under the squared loss, whose leaves are quickly solved. On 14 data sets that the
+benchmark does not have (10 and 30 trees of depths 1 and 3), the error was 0.991 of that of twice as many trees, each
+grown once more; it takes 1.6 to 2 times as long."""
+MANY_ROWS = 50_000
+"""Above so many distinct rows, that would take minutes."""
 LARGEST_MEAN = 1e8
 """The largest mean under the Poisson loss, where that of y is one."""
 
@@ -66,7 +70,6 @@ class NumberLoss(Formulation):
     has_intercept: ClassVar[bool] = True
     is_scale_free: ClassVar[bool] = True
     has_final_scores: ClassVar[bool] = True
-    overgrowth: ClassVar[float] = 2.0
     link: ClassVar[str] = "identity"
     """What the scores are: the target itself, also if outliers hardly move them ("robust") or the loss bends on both
     sides of y ("tube"); or its logarithm ("log")."""
@@ -90,6 +93,9 @@ class NumberLoss(Formulation):
     def size_of(self, rows: Rows) -> float:
         """The number of distinct rows."""
         return float(rows.n_data)
+
+    def effort(self, rows: Rows) -> Effort:
+        return Effort(overgrowth=2.0, n_regrown=1)
 
     def C_bounds(self, n_samples: float) -> tuple[float, float]:
         return 0.0, LARGEST_C
@@ -115,6 +121,9 @@ class SquaredLoss(NumberLoss):
     optimises: ClassVar[str] = "half the squared error plus half the squared norm of all leaf values"
     use: ClassVar[str] = "The default: means."
     scorer: ClassVar[Any] = "neg_mean_squared_error"
+
+    def effort(self, rows: Rows) -> Effort:
+        return THOROUGH if rows.n_data <= MANY_ROWS else super().effort(rows)
 
     def row_loss(self, y: Vector, prices: Vector) -> RowLoss:
         free = np.full_like(y, np.inf)

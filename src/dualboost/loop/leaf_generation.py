@@ -60,13 +60,14 @@ class LeafGeneration:
     def __post_init__(self) -> None:
         programme = self.wiring.growing.programme
         self.ensemble = LeafEnsemble(leaf_master_of(programme).start(programme, self.wiring.columns))
+        self._effort = self.wiring.formulation.effort(self.wiring.rows)
         self._cache = LeafCache(self.held_out.X if self.held_out is not None else np.empty((0, 1)))
         self._n_grown, self._grown_at = 0, time.perf_counter()
 
     @property
     def most_grown(self) -> int:
         """How many trees are grown before elimination."""
-        return ceil(self.wiring.formulation.overgrowth * self.max_trees)
+        return ceil(self._effort.overgrowth * self.max_trees)
 
     def run(self) -> LeafTrace:
         try:
@@ -111,7 +112,8 @@ class LeafGeneration:
             self._eliminate(self.max_trees)
             self._note(np.nan)
         if reason in ("max_trees", "converged", "no_improvement"):
-            reason = self._regrow() or reason
+            sweeps = (self._regrow() for _ in range(self._effort.n_regrown))
+            reason = next(filter(None, sweeps), reason)
         return reason
 
     def _grow(self) -> str:
