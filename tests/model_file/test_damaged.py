@@ -114,6 +114,11 @@ def test_a_wrong_value_is_named(where, value, message, tmp_path):
     refuse(tmp_path / "model.json", content, f"{re.escape(where)}.*{message}")
 
 
+def test_more_iterations_than_memory_could_hold(tmp_path):
+    content = json.dumps(put(document("stumps"), "fit.n_iterations", 10**15))
+    refuse(tmp_path / "model.json", content, "history.* has 12 entries; it must have 1000000000000000")
+
+
 def test_a_C_below_zero_of_a_formulation_that_was_asked_for(tmp_path):
     content = json.dumps(put(document("stumps"), "parameters.formulation", {"name": "lp", "C": -1}))
     refuse(tmp_path / "model.json", content, "parameters.formulation.C is -1; it must be above 0")

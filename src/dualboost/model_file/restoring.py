@@ -243,13 +243,14 @@ def _restore_fit(value: Any, n_weights: int) -> FitFigures:
 def _read_history(value: Any, where: str, length: int) -> dict[str, NDArray[Any]]:
     names = [attribute.name for attribute in dataclass_fields(Iteration)]
     columns = fields(_with_new_names(value), where, [name for name in names if name not in TIMINGS], TIMINGS)
-    columns = {name: [None] * length for name in TIMINGS} | columns
-    return {
-        name: integers(columns[name], inside(where, name), length)
+    read = {
+        name: integers(column, inside(where, name), length)
         if name in COUNTS
-        else numbers(columns[name], inside(where, name), length, null=np.nan)
-        for name in names
+        else numbers(column, inside(where, name), length, null=np.nan)
+        for name, column in columns.items()
     }
+    # Columns that are left out come last: a length that no column has must not ask for memory.
+    return {name: read[name] if name in read else np.full(length, np.nan) for name in names}
 
 
 def _with_new_names(history: Any) -> Any:
