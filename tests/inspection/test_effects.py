@@ -60,7 +60,7 @@ def is_in(part, X, prefix):
     """Which rows are in which cells of an effect, by what the table says."""
     column = X[part[f"{prefix}feature"].iloc[0]]
     low, high = (part[f"{prefix}{end}"].to_numpy()[None, :] for end in ("low", "high"))
-    if np.isfinite(low).any() or np.isfinite(high).any():
+    if not (np.isnan(low).all() and np.isnan(high).all()):  # infinite ends are those of a number too
         values = column.to_numpy(dtype=float)[:, None]
         inside = (values > low) & (values <= high)
     else:
