@@ -1,6 +1,6 @@
 """``python -m tests.attack --minutes 5``: attacks by two processes, failures as code, and a table at the end.
 
-``--kinds proof --seed 7 --cases 1`` draws one case again; ``--kinds files tables --cases 100000`` reads so many of each.
+``--kinds proof --seed 7 --cases 1`` draws one case again; ``--kinds files tables --cases 100000`` reads so many.
 """
 
 import argparse
@@ -15,9 +15,7 @@ def main():
     parser = argparse.ArgumentParser(prog="python -m tests.attack", description=__doc__.splitlines()[0])
     parser.add_argument("--minutes", type=float, default=None, help="how long; 5 unless --cases says how many")
     parser.add_argument("--cases", type=int, default=None, help="how many of each kind")
-    parser.add_argument(
-        "--seed", type=int, default=None, help="that of the first case; another one each time if it is not given"
-    )
+    parser.add_argument("--seed", type=int, default=None, help="that of the first case; any unless it is given")
     parser.add_argument("--kinds", nargs="+", choices=list(ATTACKS), default=list(ATTACKS))
     parser.add_argument("--jobs", type=int, default=2)
     asked = parser.parse_args()

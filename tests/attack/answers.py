@@ -37,7 +37,8 @@ def require_same_elsewhere(model, case, target):
 
 def _exported(model, X, target):
     if target == "LightGBM":
-        return _in_lightgbm(model, X)
+        _in_lightgbm(model, X)
+        return
     found, wanted = TARGETS[target](model, X), wanted_of(model, X)
     for method, answer in wanted.items():
         if answer.dtype.kind in "fc":
@@ -58,9 +59,7 @@ def _in_lightgbm(model, X):
     require(np.isfinite(raw).all(), "LightGBM's scores are not finite")
     if model.fitted_.task.n_outputs > 1:
         return
-    own, found = (
-        (model.decision_function(X), raw)
-        if hasattr(model, "classes_")
-        else (model.predict(X), booster.predict(features))
-    )
+    has_classes = hasattr(model, "classes_")
+    own = model.decision_function(X) if has_classes else model.predict(X)
+    found = raw if has_classes else booster.predict(features)
     require(np.allclose(found, own, rtol=1e-6, atol=1e-9 * np.abs(own).max(initial=0.0)), "LightGBM scores otherwise")

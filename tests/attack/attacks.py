@@ -118,8 +118,13 @@ def _code_of_case(case, name):
     return case.code(name)
 
 
-def _code_of_seed(case, name):
-    return f"from tests.attack.attacks import ATTACKS\nATTACKS[{name!r}].check({case!r})"
+def _code_of_seed(seed, name):
+    return f"from tests.attack.attacks import ATTACKS\nATTACKS[{name!r}].check({seed!r})"
+
+
+def _code_of_bytes(made):
+    """The code, and as a comment the damaged bytes."""
+    return lambda seed, name: f"{_code_of_seed(seed, name)}  # {made(seed)[:2000]!r}"
 
 
 def _seed(seed):
@@ -144,13 +149,7 @@ ATTACKS = {
     "proof": Attack(draw_for_proof, check_proof, _code_of_case),
     "answers": Attack(draw_with_target, check_answers, _code_of_case),
     "faults": Attack(draw_faulty, check_faults, _code_of_case),
-    "files": Attack(
-        _seed,
-        _damage(read_damaged_file),
-        lambda seed, name: f"{_code_of_seed(seed, name)}  # {damaged_file(seed)[:2000]!r}",
-    ),
-    "tables": Attack(
-        _seed, _damage(read_damaged_table), lambda seed, name: f"{_code_of_seed(seed, name)}  # {damaged_table(seed)!r}"
-    ),
+    "files": Attack(_seed, _damage(read_damaged_file), _code_of_bytes(damaged_file)),
+    "tables": Attack(_seed, _damage(read_damaged_table), _code_of_bytes(damaged_table)),
     "machine": Attack(_seed, check_machine, _code_of_seed),
 }

@@ -9,12 +9,14 @@ from .tables import random_columns, random_labels, random_numbers, random_weight
 TASKS = ("two classes", "several classes", "numbers", "quantiles")
 LEARNERS = (
     '"cart"', '"cart"', '"cart"', '"optimal"', 'CartLearner(criterion="edge")', 'CartLearner(voting="confidence")',
-    "OptimalLearner(max_depth=1)", '["cart", OptimalLearner(max_depth=1)]', "[CartLearner(max_depth=1), CartLearner(max_depth=3)]",
-    "LogisticRegression()", "DecisionTreeClassifier(max_depth=2, random_state=0)",
+    "OptimalLearner(max_depth=1)", '["cart", OptimalLearner(max_depth=1)]',
+    "[CartLearner(max_depth=1), CartLearner(max_depth=3)]", "LogisticRegression()",
+    "DecisionTreeClassifier(max_depth=2, random_state=0)",
 )  # fmt: skip
 SOLVERS = (
-    'SolverOptions(reoptimize="every")', 'SolverOptions(columns_per_iteration="all")', 'SolverOptions(schedule="rotate")',
-    'SolverOptions(master="highs")', 'SolverOptions(master="clarabel")', 'SolverOptions(master="ipm")',
+    'SolverOptions(reoptimize="every")', 'SolverOptions(columns_per_iteration="all")',
+    'SolverOptions(schedule="rotate")', 'SolverOptions(master="highs")', 'SolverOptions(master="clarabel")',
+    'SolverOptions(master="ipm")',
     "SolverOptions(active_rows=5)", "SolverOptions(columns_per_iteration=3)",
 )  # fmt: skip
 CONVEX = [
@@ -37,10 +39,8 @@ def random_case(rng, most_rows=120, plain=False, is_whole=False):
     columns = random_columns(rng, n_rows, int(rng.integers(1, 6)))
     options, is_count = dict(_common(rng, plain)), False
     if task in ("two classes", "several classes"):
-        estimator, y = (
-            "DualBoostClassifier",
-            random_labels(rng, columns, 2 if task == "two classes" else int(rng.integers(3, 6))),
-        )
+        estimator = "DualBoostClassifier"
+        y = random_labels(rng, columns, 2 if task == "two classes" else int(rng.integers(3, 6)))
         options |= _of_classes(rng, n_rows, plain)
     else:
         estimator = "DualBoostRegressor"

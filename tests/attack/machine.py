@@ -1,4 +1,4 @@
-"""A Hypothesis machine: fits, refits, refusals, interrupts, files and pickles in any order, and a model that stays whole."""
+"""A Hypothesis machine: fits, refusals, interrupts, files and pickles in any order, and a model that stays whole."""
 
 import pickle
 import warnings

@@ -101,7 +101,7 @@ def _of_numbers(model, case, X):
 
 
 def size_of_terms(model, case):
-    """The sum of the terms of the objective in absolute value, of which the gap is relative to a thousandth at least."""
+    """The sum of the absolute terms of the objective, of which the gap is relative to a thousandth at least."""
     return (
         np.abs(model.duals_).sum() + abs(model.objective_) + (case.n_rows if model.formulation_.name == "cq" else 0.0)
     )
@@ -112,7 +112,5 @@ def require_true_gap(model, case):
     expected = expected_optimum(model, case)
     scale = max(abs(expected), abs(model.objective_), 1e-3 * size_of_terms(model, case), SMALLEST)
     distance = abs(model.objective_ - expected) / scale
-    require(
-        distance <= model.gap_ + REFERENCE, f"the gap is {model.gap_:.3g}, but the distance to the optimum {distance:.3g}:",
-        f"{model.objective_!r} where {expected!r} is optimal"
-    )  # fmt: skip
+    told = f"the gap is {model.gap_:.3g}, but the distance to the optimum {distance:.3g}:"
+    require(distance <= model.gap_ + REFERENCE, told, f"{model.objective_!r} where {expected!r} is optimal")

@@ -94,6 +94,13 @@ def empty(labels):
         return DualBoostClassifier(LPBoost(C=1e-6)).fit(X, np.array(labels)[y]), X
 
 
+def with_nothing_but_text():
+    """No tree tests a column, and the first one is of text: whoever runs the export passes it as it is."""
+    words = pd.DataFrame({"word": np.resize(["a", "b", "c"], 40), "rare": [f"word {k}" for k in range(40)]})
+    with pytest.warns(DegenerateEnsembleWarning):
+        return DualBoostClassifier(LPBoost(C=1e-6)).fit(words, np.arange(40) % 2), words
+
+
 CASES = {
     "unheard categories": with_new_categories,
     "awkward names": with_awkward_names,
@@ -110,10 +117,11 @@ CASES = {
     "thinned forest": lambda: (thinned_forest(["no", "yes"]), numbers(n=300, seed=7, missing=True)[0]),
     "thinned forest, three classes": lambda: (thinned_forest([1, 2, 5]), numbers(n=300, seed=7, missing=True)[0]),
     "no tree": lambda: empty([False, True]),
+    "no tree, text": with_nothing_but_text,
     "no tree, three classes": lambda: empty(["a", "b", "c"]),
 }
 FEW = ["unheard categories", "awkward names", "many types", "calibrated classes", "crossing quantiles", "ties",
-       "thinned forest", "no tree"]  # fmt: skip
+       "thinned forest", "no tree", "no tree, text"]  # fmt: skip
 
 
 @cache

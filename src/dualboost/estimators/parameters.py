@@ -112,7 +112,7 @@ def as_sample_weight(sample_weight: Any, n_rows: int) -> Vector:
         raise InvalidDataError("sample_weight is zero for every row; rows to train on need a positive weight.")
     if weights.max() > LARGEST_WEIGHT:
         raise InvalidDataError(
-            f"sample_weight contains {weights.max():g}; the largest weight may be {LARGEST_WEIGHT:g}: divide all of them by "
+            f"sample_weight contains {weights.max():g}; the largest weight may be {LARGEST_WEIGHT:g}: divide them by "
             "their mean."
         )
     return weights

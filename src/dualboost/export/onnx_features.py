@@ -57,7 +57,7 @@ class FeatureMatrix:
         return graph.step("Concat", *parts, axis=1) if parts else self._rows_alone()
 
     def _rows_alone(self) -> str:
-        """A column of zeros: no tree tests a feature, and the first column tells no more than how many rows there are."""
+        """A column of zeros: no tree tests a feature, and the first column only tells how many rows there are."""
         graph, name, known = self._graph, self._found.inputs.names[0], self._found.inputs.categories.get(0)
         column = graph.input(name, "f" if known is None else _of_one_type(name, known).dtype.kind, 1)
         return graph.step("ConstantOfShape", graph.step("Shape", column), value=graph.tensor(np.zeros(1)))

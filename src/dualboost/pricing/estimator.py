@@ -119,8 +119,8 @@ class EstimatorPricer:
             fitted.fit(self._X[rows], targets, **{self._weights_name: weights * (len(rows) / weights.sum())})
         except ValueError as error:
             raise InvalidDataError(
-                f"learner={self._classifier!r} cannot be fitted to these rows: {str(error).splitlines()[0]} Make a pipeline "
-                "of it with what it needs, such as an imputer, or use learner='cart'."
+                f"learner={self._classifier!r} cannot be fitted to these rows: {str(error).splitlines()[0]} Make a "
+                "pipeline of it with what it needs, such as an imputer, or use learner='cart'."
             ) from error
         return fitted
 
