@@ -87,14 +87,14 @@ def proof_of(model, case):
     if not over_leaves and hasattr(model, "classes_"):
         return None
     if not over_leaves:
-        t = (case.target() - model.fitted_.task.centre) / model.fitted_.task.scale
+        t = model.fitted_.task.encode(case.target(), case.n_rows)
         return of_numbers(
             model.formulation_.name, model.fitted_.votes(X), t, prices, model.duals_, model.weights_, scores, False
         )  # fmt: skip
     Z, values = indicators(model, X), np.concatenate(model.fitted_.stages.stages[-1].values)
     if hasattr(model, "classes_"):
         return of_softmax(Z, np.searchsorted(model.classes_, case.target()), prices, model.duals_, values, scores)
-    t = (case.target() - model.fitted_.task.centre) / model.fitted_.task.scale
+    t = model.fitted_.task.encode(case.target(), case.n_rows)
     if model.formulation_.name == "quantiles":
         return of_quantiles(Z, t, prices, model.duals_, values, scores, model.formulation_.quantiles)
     return of_numbers(model.formulation_.name, Z, t, prices, model.duals_, values, scores, True)

@@ -90,7 +90,7 @@ def _softmax(Z, codes, n_classes, C):
 
 def _of_numbers(model, case, X):
     task, loss = model.fitted_.task, model.formulation_
-    targets, counts = (case.target() - task.centre) / task.scale, case.counts()
+    targets, counts = task.encode(case.target(), case.n_rows), case.counts()
     prices = loss.C * counts / counts.sum()
     if loss.name == "quantiles":
         return ordered_quantiles(indicators(model, X), targets, prices, loss.quantiles)
