@@ -26,7 +26,8 @@ class Outcome(NamedTuple):
     refused: bool = False
     judged: bool = True
     seconds: float = 0.0
-    size: int = 0
+    size: int | None = None
+    """The bytes that were read, where that is what takes long."""
 
 
 @dataclass(frozen=True)

@@ -66,7 +66,7 @@ def failing_grower(n_good):
 
     def failing_at_last(booster, *arguments, **options):
         if next(n_left, None) is None:
-            lightgbm.Booster(model_str="no model")
+            raise lightgbm.basic.LightGBMError("no tree can be grown")
         return update(booster, *arguments, **options)
 
     with patch.object(lightgbm.Booster, "update", failing_at_last):

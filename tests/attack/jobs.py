@@ -86,7 +86,8 @@ class Table:
             return
         self.refused[told.attack] += told.outcome.refused
         self.judged[told.attack] += told.outcome.judged and not told.outcome.refused
-        slowest = (told.outcome.seconds, told.outcome.size) if told.outcome.size else (told.took, 0)
+        is_reading = told.outcome.size is not None
+        slowest = (told.outcome.seconds, told.outcome.size) if is_reading else (told.took, 0)
         self.slowest[told.attack] = max(self.slowest.get(told.attack, (0.0, 0)), slowest)
 
     def text(self):

@@ -3,7 +3,7 @@
 import numpy as np
 from scipy.special import logsumexp, xlogy
 
-from .optima import corrects_leaves, indicators
+from .optima import corrects_leaves, indicators, targets_of
 from .proofs import Proof, outside_box, proof_of_two_classes, require_proof, squares
 
 TINY = np.finfo(float).tiny
@@ -87,14 +87,14 @@ def proof_of(model, case):
     if not over_leaves and hasattr(model, "classes_"):
         return None
     if not over_leaves:
-        t = model.fitted_.task.encode(case.target(), case.n_rows)
+        t = targets_of(model, case)
         return of_numbers(
             model.formulation_.name, model.fitted_.votes(X), t, prices, model.duals_, model.weights_, scores, False
         )  # fmt: skip
     Z, values = indicators(model, X), np.concatenate(model.fitted_.stages.stages[-1].values)
     if hasattr(model, "classes_"):
         return of_softmax(Z, np.searchsorted(model.classes_, case.target()), prices, model.duals_, values, scores)
-    t = model.fitted_.task.encode(case.target(), case.n_rows)
+    t = targets_of(model, case)
     if model.formulation_.name == "quantiles":
         return of_quantiles(Z, t, prices, model.duals_, values, scores, model.formulation_.quantiles)
     return of_numbers(model.formulation_.name, Z, t, prices, model.duals_, values, scores, True)

@@ -3,6 +3,8 @@
 import cvxpy as cp
 import numpy as np
 
+from dualboost.tasks.standardising import rounded
+
 from ..class_programmes import OF_CLASSES
 from ..number_programmes import LOSSES as NUMBER_LOSSES
 from ..number_programmes import optimum, ordered_quantiles
@@ -88,9 +90,13 @@ def _softmax(Z, codes, n_classes, C):
     return _solve(cp.Minimize(0.5 * cp.sum_squares(values) + losses), [], scales=(1.0, 10.0, 0.1))
 
 
+def targets_of(model, case):
+    """y in the units of the fit, and with as many digits as it sees."""
+    return rounded(model.fitted_.task.encode(case.target(), case.n_rows))
+
+
 def _of_numbers(model, case, X):
-    task, loss = model.fitted_.task, model.formulation_
-    targets, counts = task.encode(case.target(), case.n_rows), case.counts()
+    loss, targets, counts = model.formulation_, targets_of(model, case), case.counts()
     prices = loss.C * counts / counts.sum()
     if loss.name == "quantiles":
         return ordered_quantiles(indicators(model, X), targets, prices, loss.quantiles)

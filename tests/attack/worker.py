@@ -1,6 +1,7 @@
 """One process of the attack: it draws cases, judges them under a limit of its own time, and tells what came of them."""
 
 import signal
+import sys
 import time
 import traceback
 import warnings
@@ -96,5 +97,6 @@ def run(pipe, names, first, step, cases, seconds):
         pipe.send(Told(name, seed))
         pipe.send(judged(name, seed))
 
+    sys.unraisablehook = lambda _: None  # an interrupt inside __del__ goes nowhere, and is no news
     work(tell, names, first, step, cases, seconds)
     pipe.send(None)
