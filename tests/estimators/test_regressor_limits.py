@@ -7,7 +7,13 @@ import pandas as pd
 import pytest
 
 from dualboost import DualBoostRegressor, DualBoostRegressorCV
-from dualboost.errors import DataWarning, DegenerateEnsembleWarning, InvalidDataError, InvalidParameterError
+from dualboost.errors import (
+    DataWarning,
+    DegenerateEnsembleWarning,
+    InvalidDataError,
+    InvalidParameterError,
+    SolverWarning,
+)
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(60, 2))
@@ -47,6 +53,31 @@ def test_columns_are_flattened_as_scikit_learn_does(kind):
     with pytest.warns(UserWarning, match="column-vector y"):
         reg = made(kind).fit(X, Y[:, None])
     np.testing.assert_array_equal(reg.predict(X), made(kind).fit(X, Y).predict(X))
+
+
+@pytest.mark.parametrize("loss", ["squared", "absolute", "epsilon_insensitive", "quantiles"])
+@pytest.mark.parametrize("C", [1e4, 1e8, 1e11, 1e15])
+def test_the_gap_of_a_model_that_meets_all_targets_is_relative_to_its_objective(loss, C):
+    """From some C on only the ridge is left, whose optimum does not depend on C."""
+    rows, targets = X[:2], Y[:2]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SolverWarning)
+        usual, reg = (DualBoostRegressor(loss, one, max_depth=5, max_trees=4).fit(rows, targets) for one in (1e5, C))
+    values = [np.concatenate(one.fitted_.stages.stages[-1].values) for one in (usual, reg)]
+    assert len(values[0]) == len(values[1])
+    assert usual.gap_ <= 1e-6
+    assert abs(reg.objective_ - usual.objective_) <= (reg.gap_ + 1e-3) * usual.objective_
+
+
+@pytest.mark.parametrize("corrects", ["leaves", "trees"])
+def test_duals_of_a_tube_are_one_a_row_and_add_up_to_zero(corrects):
+    reg = DualBoostRegressor("epsilon_insensitive", corrects=corrects, max_depth=2, max_trees=3).fit(X, Y)
+    assert reg.duals_.shape == (60,)
+    assert abs(reg.duals_.sum()) <= 1e-9 * np.abs(reg.duals_).sum()
+    inside = np.abs(Y - reg.predict(X)) < 0.09 * reg.fitted_.task.scale
+    assert np.abs(reg.duals_[inside]).max(initial=0.0) < 1e-3 * np.abs(reg.duals_).max()
+    outside = np.abs(Y - reg.predict(X)) > 0.11 * reg.fitted_.task.scale
+    np.testing.assert_array_equal(np.sign(reg.duals_)[outside], np.sign(Y - reg.predict(X))[outside])
 
 
 @pytest.mark.parametrize("unit", [1e-300, 1e-200, 1e200, 1e300])

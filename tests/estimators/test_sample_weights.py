@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from dualboost import DualBoostClassifier
-from dualboost.errors import InvalidParameterError
+from dualboost.errors import InvalidDataError, InvalidParameterError
 
 from ..conftest import small_dataset
 
@@ -71,6 +71,14 @@ def test_default_C_follows_the_scale_of_the_weights(formulation_shape, scale):
     )
     assert clf.gap_ <= 1e-6
     assert clf.score(X, y) > 0.8
+
+
+def test_weights_that_no_model_file_could_hold_are_refused():
+    X, y = small_dataset("twonorm")
+    with pytest.raises(
+        InvalidDataError, match=r"sample_weight contains 1e\+95; the largest weight may be 1e\+90: divide"
+    ):
+        DualBoostClassifier(max_trees=2).fit(X, y, sample_weight=np.full(len(y), 1e95))
 
 
 @pytest.mark.parametrize("formulation", ["qrlp", "erlp"])

@@ -49,10 +49,10 @@ def numbers_for_c(functions, model, X):
     X = pd.DataFrame(X)
     columns, used = [], set(model.tree_sum().used_features.tolist())
     for k, name in enumerate(X.columns):
-        if k not in categories_of(model) or k in model.tree_sum().inputs.numbered:
-            columns.append(X[name].astype(float).to_numpy())
-        elif k not in used:
+        if k not in used:
             columns.append(np.full(len(X), np.nan))
+        elif k not in categories_of(model) or k in model.tree_sum().inputs.numbered:
+            columns.append(X[name].astype(float).to_numpy())
         else:
             functions.model_category.restype = ctypes.c_double
             named = ["no such name" if gap else str(v) for v, gap in zip(X[name], X[name].isna(), strict=True)]

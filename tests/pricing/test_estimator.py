@@ -1,12 +1,14 @@
 """What can be a base learner, and what is said of the rest."""
 
+import numpy as np
 import pytest
-from sklearn.linear_model import LinearRegression, RidgeClassifier
+from sklearn.linear_model import LinearRegression, LogisticRegression, RidgeClassifier
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from dualboost.errors import InvalidParameterError
+from dualboost import DualBoostClassifier
+from dualboost.errors import InvalidDataError, InvalidParameterError
 from dualboost.pricing import CartLearner, ClassifierLearner, require_learner
 
 
@@ -29,6 +31,16 @@ from dualboost.pricing import CartLearner, ClassifierLearner, require_learner
 def test_others_are_refused_by_name(learner, message):
     with pytest.raises(InvalidParameterError, match=message):
         require_learner(learner)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_rows_that_a_classifier_cannot_take_are_told(n_classes):
+    X, y = np.arange(30.0)[:, None], np.arange(30) % n_classes
+    X[3] = np.nan
+    with pytest.raises(
+        InvalidDataError, match=r"learner=LogisticRegression\(.*\) cannot be fitted .*NaN.*learner='cart'"
+    ):
+        DualBoostClassifier("lp", learner=LogisticRegression()).fit(X, y)
 
 
 def test_confidence_needs_probabilities():

@@ -18,6 +18,9 @@ from ..pricing import makes_trees, require_learner
 from ..tasks.scoring import make_scoring
 from .class_weights import require_class_weight
 
+LARGEST_WEIGHT = 1e90
+"""Sums and products of larger ones would soon leave double precision, and a model file could not hold them."""
+
 CALIBRATIONS = ["cross_fit", "training"]
 """What the curve of the probabilities is fitted to where no rows are held out."""
 
@@ -107,4 +110,9 @@ def as_sample_weight(sample_weight: Any, n_rows: int) -> Vector:
         raise InvalidDataError(f"sample_weight contains {worst}; every weight must be finite and non-negative.")
     if not weights.any():
         raise InvalidDataError("sample_weight is zero for every row; rows to train on need a positive weight.")
+    if weights.max() > LARGEST_WEIGHT:
+        raise InvalidDataError(
+            f"sample_weight contains {weights.max():g}; the largest weight may be {LARGEST_WEIGHT:g}: divide them by "
+            "their mean."
+        )
     return weights

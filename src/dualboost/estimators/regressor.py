@@ -67,7 +67,8 @@ class DualBoostRegressor(Boosting, InspectionMixin, NumberPredictionMixin, Regre
     n_features_in_, feature_names_in_, estimators_, weights_, n_trees_, n_leaves_, n_generated_, n_iter_, objective_,
     gap_, bound_, certified_, duals_, stop_reason_, history_, feature_importances_, fitted_ :
         as for ``DualBoostClassifier``; ``history_["train_accuracy"]`` is R^2 on the training rows. Votes, weights,
-        ``intercept_`` and objective are those of the standardised y.
+        ``intercept_`` and objective are those of the standardised y. With ``quantiles``, ``duals_`` has a column for
+        each level, and one for the order of each level and the next.
     formulation_ : the loss with the value of C that was used
 
     Examples

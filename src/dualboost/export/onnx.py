@@ -68,7 +68,8 @@ def _scores(found: TreeSum, graph: Graph, features: FeatureMatrix) -> str:
     )
     if n_outputs > 1:
         added = graph.step("MatMul", added, graph.constant(values))
-    return graph.step("Add", added, graph.constant(found.intercepts))
+    # ONNX Runtime leaves out an Add of less than single precision can hold, as if it were zero
+    return graph.step("Sum", added, graph.constant(found.intercepts))
 
 
 def _nodes(trees: list[Tree], graph: Graph, features: FeatureMatrix) -> dict[str, Any]:

@@ -54,7 +54,13 @@ class FeatureMatrix:
             parts.append(self._outside(feature, own))
             self._sets |= {(feature, one): width + place for place, one in enumerate(own)}
             width += len(own)
-        return graph.step("Concat", *parts, axis=1) if parts else graph.input(self._found.inputs.names[0], "f", 1)
+        return graph.step("Concat", *parts, axis=1) if parts else self._rows_alone()
+
+    def _rows_alone(self) -> str:
+        """A column of zeros: no tree tests a feature, and the first column only tells how many rows there are."""
+        graph, name, known = self._graph, self._found.inputs.names[0], self._found.inputs.categories.get(0)
+        column = graph.input(name, "f" if known is None else _of_one_type(name, known).dtype.kind, 1)
+        return graph.step("ConstantOfShape", graph.step("Shape", column), value=graph.tensor(np.zeros(1)))
 
     def _outside(self, feature: int, sets: list[CategorySet]) -> str:
         """A column for each set; the last row of the table is that of missing and unknown categories."""

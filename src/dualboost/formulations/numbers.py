@@ -83,7 +83,8 @@ class NumberLoss(Formulation):
 
     def programme(self, rows: Rows, n_columns: int) -> Programme:
         prices = rows.counts * (self.strength / rows.n_samples)
-        return Programme(rows, *self.row_loss(rows.values, prices), Cone(cost=1.0), size=float(prices.sum()))
+        size = min(self.strength, self.size_of(rows))  # a larger one would make any gap small where y is met exactly
+        return Programme(rows, *self.row_loss(rows.values, prices), Cone(cost=1.0), size=size)
 
     def first_duals(self, rows: Rows) -> Vector:
         """The residuals of the mean."""

@@ -45,8 +45,8 @@ class LeafWiring:
         return self.task.operator(self.targets)
 
     def duals_of_rows(self, u: Vector) -> Vector:
-        """What the duals say of each row: themselves, and the residuals where there are several classes."""
-        return u
+        """What the duals say of each row; where a row has several scores, they are one for each already."""
+        return u if self.task.n_outputs > 1 else self.operator.duals_of_rows(u)
 
     @cached_property
     def columns(self) -> LeafColumns:

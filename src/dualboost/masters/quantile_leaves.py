@@ -202,7 +202,7 @@ def _certified(
     residual = residual_of(u, order)
     edges = columns.sums(residual)
     dual = programme.dual_value(u, edges)
-    size = float(programme.rows.total(programme.prices)) * programme.n_levels
+    size = programme.n_levels * programme.alone[0].size
     return MasterSolution(
         w=values,
         u=np.hstack([u, order]),

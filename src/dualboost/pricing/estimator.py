@@ -13,7 +13,7 @@ from sklearn.utils.validation import has_fit_parameter
 
 from .._typing import Features, Integers, Matrix, Vector
 from ..arguments import ParameterObject
-from ..errors import InvalidParameterError
+from ..errors import InvalidDataError, InvalidParameterError
 from ..trees.growing import leaf_votes
 from .base import PricedColumn, PricingContext, TrainingData, require_voting
 
@@ -110,11 +110,19 @@ class EstimatorPricer:
         if not len(rows) or (targets == targets[0]).all():
             learner = FittedClassifier(None, float(targets[0]) if len(rows) else -1.0, self._voting)
         else:
-            weights = np.abs(residual[rows])
-            fitted = clone(self._classifier)
-            fitted.fit(self._X[rows], targets, **{self._weights_name: weights * (len(rows) / weights.sum())})
-            learner = FittedClassifier(fitted, 0.0, self._voting)
+            learner = FittedClassifier(self._fitted(rows, targets, np.abs(residual[rows])), 0.0, self._voting)
         return PricedColumn(learner, learner.vote(self._data.X))
+
+    def _fitted(self, rows: Integers, targets: Vector, weights: Vector) -> Any:
+        fitted = clone(self._classifier)
+        try:
+            fitted.fit(self._X[rows], targets, **{self._weights_name: weights * (len(rows) / weights.sum())})
+        except ValueError as error:
+            raise InvalidDataError(
+                f"learner={self._classifier!r} cannot be fitted to these rows: {str(error).splitlines()[0]} Make a "
+                "pipeline of it with what it needs, such as an imputer, or use learner='cart'."
+            ) from error
+        return fitted
 
 
 class ClassEstimatorPricer(EstimatorPricer):
@@ -128,10 +136,7 @@ class ClassEstimatorPricer(EstimatorPricer):
             only = int(present[0]) if len(present) else 0
             learner = ClassVotes(None, only, self._voting, n_classes)
         else:
-            fitted = clone(self._classifier)
-            shares = weights[rows] * (len(rows) / weights[rows].sum())
-            fitted.fit(self._X[rows], codes[rows], **{self._weights_name: shares})
-            learner = ClassVotes(fitted, 0, self._voting, n_classes)
+            learner = ClassVotes(self._fitted(rows, codes[rows], weights[rows]), 0, self._voting, n_classes)
         return PricedColumn(learner, learner.vote(self._data.X))
 
 

@@ -1,0 +1,122 @@
+"""The optimum over the columns that a fit found, by CVXPY, and whether the reported gap covers the distance to it."""
+
+import cvxpy as cp
+import numpy as np
+
+from dualboost.tasks.standardising import rounded
+
+from ..class_programmes import OF_CLASSES
+from ..number_programmes import LOSSES as NUMBER_LOSSES
+from ..number_programmes import optimum, ordered_quantiles
+from ..paper_programmes import LOSSES_OF_LEAVES, _solve, convex, erlp, leaves, paper_optimum, qrlp
+from .sane import require
+
+REFERENCE = 5e-6
+"""How far the reference itself may be from the optimum, relative to it."""
+
+SMALLEST = 1e-4
+"""The reference is no better than so much of its accuracy, which is not relative."""
+
+
+class NoReference(Exception):
+    """The other solver has no programme for the fit, or did not solve it."""
+
+
+def expected_optimum(model, case):
+    """The optimum of the programme over the fit's own columns; each row is repeated by its weight."""
+    X, kind = model._features(case.X()), model.formulation_
+    if not len(model.estimators_):
+        raise NoReference("no column")
+    try:
+        if hasattr(model, "classes_"):
+            return _of_classes(model, case, X)
+        return _of_numbers(model, case, X)
+    except (AssertionError, cp.error.SolverError, KeyError, ArithmeticError) as failure:
+        raise NoReference(f"{kind.name}: {failure!r}") from failure
+
+
+def corrects_leaves(model):
+    return hasattr(model.fitted_.stages, "trees")
+
+
+def indicators(model, X):
+    """One column for each leaf of the trees of the result, before leaves with equal values were merged."""
+    stages = model.fitted_.stages
+    trees = [stages.trees[j] for j in stages.stages[-1].trees]
+    if not trees:
+        raise NoReference("no tree")
+    return np.concatenate([np.eye(tree.n_leaves)[tree.leaves(X)] for tree in trees], axis=1)
+
+
+def _of_classes(model, case, X):
+    copies, C, name = case.counts().astype(int), model.formulation_.C, model.formulation_.name
+    codes = np.searchsorted(model.classes_, case.target())
+    if len(model.classes_) > 2:
+        return _of_many_classes(model, X, codes, copies)
+    signs = np.repeat(2.0 * codes - 1.0, copies)
+    if corrects_leaves(model):
+        loss = model.formulation_.loss if name == "convex" else name
+        loss = "convex logistic" if (name, loss) == ("convex", "logistic") else loss
+        require(loss in LOSSES_OF_LEAVES, "no programme for", loss)
+        return leaves(np.repeat(indicators(model, X), copies, axis=0), signs, C, loss)
+    A = signs[:, None] * np.repeat(model.fitted_.votes(X), copies, axis=0)
+    if name == "convex":
+        return convex(A, C, None, model.formulation_.loss, model.formulation_.penalty)
+    if name in ("qrlp", "erlp"):
+        return {"qrlp": qrlp, "erlp": erlp}[name](A, C, epsilon=model.formulation_.epsilon)
+    shares = np.transpose([learner.feature_gains(model.n_features_in_) for learner in model.estimators_])
+    return paper_optimum(name, A, C, signs, signs if model.formulation_.has_intercept else None, shares)
+
+
+def _of_many_classes(model, X, codes, copies):
+    n_classes, C, name = len(model.classes_), model.formulation_.C, model.formulation_.name
+    codes = np.repeat(codes, copies)
+    if corrects_leaves(model):
+        return _softmax(np.repeat(indicators(model, X), copies, axis=0), codes, n_classes, C)
+    if name == "convex" and (model.formulation_.loss, model.formulation_.penalty) != ("exponential", "l1"):
+        raise NoReference("convex")
+    if getattr(model.formulation_, "epsilon", 0.01) != 0.01:
+        raise NoReference("epsilon")
+    votes, row_of = np.repeat(model.fitted_.votes(X), copies, axis=0), np.repeat(np.arange(len(codes)), n_classes - 1)
+    others = np.array([[k for k in range(n_classes) if k != code] for code in codes]).ravel()
+    return OF_CLASSES[name](votes[row_of, :, codes[row_of]] - votes[row_of, :, others], row_of, C)
+
+
+def _softmax(Z, codes, n_classes, C):
+    values, intercepts = cp.Variable((Z.shape[1], n_classes)), cp.Variable((1, n_classes))
+    scores = Z @ values + np.ones((len(Z), 1)) @ intercepts
+    own = cp.sum(cp.multiply(np.eye(n_classes)[codes], scores), axis=1)
+    losses = C / len(codes) * cp.sum(cp.log_sum_exp(scores, axis=1) - own)
+    return _solve(cp.Minimize(0.5 * cp.sum_squares(values) + losses), [], scales=(1.0, 10.0, 0.1))
+
+
+def targets_of(model, case):
+    """y in the units of the fit, and with as many digits as it sees."""
+    return rounded(model.fitted_.task.encode(case.target(), case.n_rows))
+
+
+def _of_numbers(model, case, X):
+    loss, targets, counts = model.formulation_, targets_of(model, case), case.counts()
+    prices = loss.C * counts / counts.sum()
+    if loss.name == "quantiles":
+        return ordered_quantiles(indicators(model, X), targets, prices, loss.quantiles)
+    require(loss.name in NUMBER_LOSSES, "no programme for", loss.name)
+    over_leaves = corrects_leaves(model)
+    A = indicators(model, X) if over_leaves else model.fitted_.votes(X)
+    return optimum(A, targets, prices, loss.name, over_leaves)
+
+
+def size_of_terms(model, case):
+    """The sum of the absolute terms of the objective, of which the gap is relative to a thousandth at least."""
+    return (
+        np.abs(model.duals_).sum() + abs(model.objective_) + (case.n_rows if model.formulation_.name == "cq" else 0.0)
+    )
+
+
+def require_true_gap(model, case):
+    """The distance to the optimum is at most the gap that is reported."""
+    expected = expected_optimum(model, case)
+    scale = max(abs(expected), abs(model.objective_), 1e-3 * size_of_terms(model, case), SMALLEST)
+    distance = abs(model.objective_ - expected) / scale
+    told = f"the gap is {model.gap_:.3g}, but the distance to the optimum {distance:.3g}:"
+    require(distance <= model.gap_ + REFERENCE, told, f"{model.objective_!r} where {expected!r} is optimal")

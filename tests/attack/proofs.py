@@ -1,0 +1,199 @@
+"""The dual proof of two classes, recomputed from published attributes: weights, duals, votes and C, and nothing else.
+
+Each function returns the value of the weights, the value of the duals, which no weights can pass, and by how much the
+duals leave the set in which that is so. They are written from the docstrings of the formulations.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.special import xlogy
+
+from .optima import corrects_leaves, indicators
+from .sane import require
+
+ROUNDING = 1e-7
+
+
+class Proof(NamedTuple):
+    """A primal and a dual value, how infeasible the duals are, and the size of the terms that may cancel."""
+
+    primal: float
+    dual: float
+    outside: float
+    size: float = 0.0
+    noise: float = 0.0
+    """What rounding errors may add, where a large C multiplies edges."""
+
+
+def outside_box(u, low, high):
+    """By what share of the largest dual some dual leaves its box."""
+    return float(max((low - u).max(), (u - high).max(), 0.0) / max(np.abs(u).max(), np.finfo(float).tiny))
+
+
+def _entropy(q):
+    return -(xlogy(q, q) + xlogy(1.0 - q, 1.0 - q))
+
+
+LOSSES = {
+    "exponential": (lambda m: np.exp(-m), lambda q: q - xlogy(q, q), np.inf),
+    "logistic": (lambda m: np.logaddexp(0.0, -m), lambda q: _entropy(np.clip(q, 0.0, 1.0)), 1.0),
+    "squared_hinge": (lambda m: np.maximum(1.0 - m, 0.0) ** 2, lambda q: q - q**2 / 4.0, np.inf),
+    "huber": (lambda m: np.where(m > -1, np.maximum(1.0 - m, 0.0) ** 2, -4.0 * m), lambda q: q - q**2 / 4.0, 4.0),
+    "hinge": (lambda m: np.maximum(1.0 - m, 0.0), lambda q: q, 1.0),
+}
+"""A loss of a margin, minus its conjugate at -q, and the largest q."""
+
+
+def losses(name, prices, margins, u):
+    """The loss of the margins, the part of the dual value that the rows have, and how infeasible u is."""
+    loss, gain, steepest = LOSSES[name]
+    keep = prices > 0
+    q = np.maximum(u[keep] / prices[keep], 0.0)
+    return float(prices @ loss(margins)), float(prices[keep] @ gain(q)), outside_box(u, 0.0, steepest * prices)
+
+
+class Parts(NamedTuple):
+    """What a fit has published: rows of A, multiplicities, weights, duals, signs of the labels, and C with its kin."""
+
+    A: Any
+    c: Any
+    w: Any
+    u: Any
+    signs: Any
+    formulation: Any
+    intercept: float
+
+    @property
+    def margins(self):
+        return self.A @ self.w
+
+    @property
+    def edges(self):
+        return self.A.T @ self.u
+
+    @property
+    def best_edge(self):
+        return self.edges.max(initial=0.0)
+
+    @property
+    def imbalance(self):
+        """By how much the duals of the classes differ, which an intercept asks to be equal."""
+        return float(abs(self.signs @ self.u) / max(np.abs(self.u).sum(), np.finfo(float).tiny))
+
+
+def squares(values):
+    return 0.5 * float((np.asarray(values) ** 2).sum())
+
+
+def lp(fit):
+    primal, dual, outside = losses("hinge", fit.formulation.C * fit.c, fit.margins, fit.u)
+    return Proof(fit.w.sum() + primal, dual, max(outside, fit.best_edge - 1.0))
+
+
+def cg(fit):
+    primal, dual, outside = losses("hinge", fit.formulation.C * fit.c, fit.margins, fit.u)
+    return Proof(squares(fit.w) + primal, dual - squares(np.maximum(fit.edges, 0.0)), outside)
+
+
+def convex(fit):
+    C, penalty, loss = fit.formulation.C, fit.formulation.penalty, fit.formulation.loss
+    primal, dual, outside = losses(loss, fit.c if penalty == "linf" else C * fit.c, fit.margins, fit.u)
+    edges = np.maximum(fit.edges, 0.0)
+    if penalty == "l1":
+        return Proof(fit.w.sum() + primal, dual, max(outside, fit.best_edge - 1.0))
+    if penalty == "l2":
+        return Proof(squares(fit.w) + primal, dual - squares(edges), outside)
+    return Proof(primal, dual - C * edges.sum(), outside, fit.c.sum() * float(LOSSES[loss][0](np.zeros(1))[0]))
+
+
+def logistic(fit):
+    prices = fit.formulation.C * fit.c / fit.c.sum()
+    primal, dual, outside = losses("logistic", prices, fit.margins + fit.signs * fit.intercept, fit.u)
+    edges = np.maximum(fit.edges, 0.0)
+    return Proof(squares(fit.w) + primal, dual - squares(edges), max(outside, fit.imbalance))
+
+
+def nm(fit):
+    C, c, margins, offset = fit.formulation.C, fit.c, fit.margins, 1.0 / fit.A.shape[1]
+    primal = c @ (np.minimum(margins - offset, 0.0) + C * margins)
+    dual = fit.edges.max() - offset * (fit.u - C * c).sum()
+    return Proof(-primal, -dual, outside_box(fit.u, C * c, (1.0 + C) * c), fit.u.sum())
+
+
+def lp_nu(fit):
+    margins, caps = fit.margins, fit.c / (fit.formulation.C * fit.c.sum())
+    primal = max(rho - caps @ np.maximum(rho - margins, 0.0) for rho in np.unique(margins))
+    outside = max(outside_box(fit.u, 0.0, caps), abs(fit.u.sum() - 1.0))
+    return Proof(-primal, -fit.edges.max(), outside, 1.0)
+
+
+def hard(fit):
+    outside = max(outside_box(fit.u, 0.0, np.inf), abs(fit.u.sum() - 1.0))
+    return Proof(-fit.margins[fit.c > 0].min(), -fit.edges.max(), outside, 1.0)
+
+
+def _of_squares(fit):
+    """The dual value of ``md``, whose terms are squares."""
+    keep = fit.c > 0
+    distances = ((fit.c - fit.u)[keep]) ** 2 / fit.c[keep]
+    return fit.formulation.C * fit.edges.max() + 0.5 * distances.sum()
+
+
+def noise(fit):
+    return 1e-14 * fit.formulation.C * np.abs(fit.u).sum()
+
+
+def md(fit):
+    margins = fit.margins
+    return Proof(-fit.c @ (margins - margins**2 / 2.0), -_of_squares(fit), 0.0, np.abs(fit.u).sum(), noise(fit))
+
+
+def md_full(fit):
+    margins, total = fit.margins, fit.c.sum()
+    mean = fit.c @ margins / total
+    primal = total * mean - 0.5 * fit.c @ (margins - mean) ** 2
+    return Proof(-primal, -_of_squares(fit), abs(fit.u.sum() / total - 1.0), np.abs(fit.u).sum(), noise(fit))
+
+
+OF_TREES = {
+    "lp": lp, "cg": cg, "convex": convex, "logistic": logistic, "nm": nm, "lp-nu": lp_nu, "hard": hard, "md": md,
+    "md-full": md_full,
+}  # fmt: skip
+
+
+def of_leaves(fit, values, scores):
+    """``A`` has an indicator for each leaf, times the sign of the row. Values have a ridge and any sign."""
+    name, C, c = fit.formulation.name, fit.formulation.C, fit.c
+    loss = {"logistic": "logistic", "lp": "hinge", "cg": "hinge"}.get(name) or fit.formulation.loss
+    prices = C * c / c.sum() if name == "logistic" else C * c
+    primal, dual, outside = losses(loss, prices, fit.signs * scores, fit.u)
+    return Proof(squares(values) + primal, dual - squares(fit.edges), max(outside, fit.imbalance))
+
+
+def proof_of_two_classes(model, case):
+    """The proof, or None where none is written down here."""
+    X, name = model._features(case.X()), model.formulation_.name
+    signs = np.where(case.target() == model.classes_[1], 1.0, -1.0)
+    over_leaves = corrects_leaves(model)
+    columns = indicators(model, X) if over_leaves else model.fitted_.votes(X)
+    published = (case.counts(), model.weights_, model.duals_, signs, model.formulation_, model.intercept_)
+    parts = Parts(signs[:, None] * columns, *published)
+    if over_leaves:
+        values = np.concatenate(model.fitted_.stages.stages[-1].values)
+        return of_leaves(parts, values, model.decision_function(case.X()))
+    return OF_TREES[name](parts) if name in OF_TREES else None
+
+
+def require_proof(model, proof, sign):
+    """The primal is the objective, the duals are feasible, and the distance between the values is the gap."""
+    scale = max(abs(proof.primal), abs(proof.dual), 1e-3 * proof.size, np.finfo(float).tiny)
+    off = abs(sign * model.objective_ - proof.primal) / scale
+    require(
+        off <= ROUNDING + proof.noise / scale,
+        f"objective_ is {model.objective_!r}, but the weights give {sign * proof.primal!r}",
+    )
+    require(proof.outside <= ROUNDING, f"the duals leave their set by {proof.outside:.3g}")
+    gap = (proof.primal - proof.dual - proof.noise) / scale
+    told = f"the gap is {model.gap_:.3g}, but weights and duals are {gap:.3g} apart:"
+    require(gap <= model.gap_ + ROUNDING, told, f"{proof.primal!r} and {proof.dual!r}")
