@@ -73,7 +73,8 @@ def _without_splits(formulation: Formulation, targets: Vector) -> str:
 
 
 def _emptiness(formulation: Formulation, columns: Columns) -> str:
-    smallest = formulation.smallest_useful_C(float(columns.edges(columns.with_sides(columns.rows.counts)).max()))
+    duals = columns.with_sides(formulation.multiplicities(columns.rows))
+    smallest = formulation.smallest_useful_C(float(columns.edges(duals).max()))
     is_known = smallest is not None and smallest > formulation.strength  # several classes share duals, which hides it
     hint = f" The smallest C that uses a learner is about {smallest:.3g}." if is_known else ""
     return (

@@ -64,7 +64,6 @@ class NumberLoss(Formulation):
     objective_sign: ClassVar[int] = 1
     corrects: ClassVar[str] = "leaves"
     has_intercept: ClassVar[bool] = True
-    is_scale_free: ClassVar[bool] = True
     has_final_scores: ClassVar[bool] = True
     overgrowth: ClassVar[float] = 2.0
     link: ClassVar[str] = "identity"
