@@ -66,6 +66,10 @@ class Formulation(ParameterObject, ABC):
     has_final_scores: ClassVar[bool] = False
     """Whether scores are what they are: log-odds, or numbers. Others are divided by the sum of the weights, and a curve
     makes probabilities of them."""
+    has_C: ClassVar[bool] = True
+    """Whether C changes anything."""
+    balances_classes: ClassVar[bool] = False
+    """Whether classes count alike however many rows they have, so that the rarer one may cost accuracy."""
     corrects_for_classes: ClassVar[tuple[str, ...]] = ("trees",)
     """What can be corrected where y has more than two classes; empty if it must have two."""
     has_loss_a_class: ClassVar[bool] = False
