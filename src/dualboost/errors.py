@@ -52,11 +52,16 @@ class DualBoostWarning(UserWarning):
 
 
 class DegenerateEnsembleWarning(DualBoostWarning):
-    """The optimal ensemble is empty, so that the majority class is predicted; or it does not reach what C requires."""
+    """The optimal ensemble is empty, has a tree that tells no rows apart, is worse than the class balance on its
+    training rows, or does not reach what C requires."""
 
 
 class TiedEnsembleWarning(DegenerateEnsembleWarning):
     """The fitted ensemble has a score of zero for most training rows."""
+
+
+class ConstantPredictionWarning(DegenerateEnsembleWarning):
+    """The fitted classifier predicts one class for every training row."""
 
 
 class SolverWarning(DualBoostWarning):

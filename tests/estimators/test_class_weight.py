@@ -77,6 +77,7 @@ def test_a_rare_class_is_found_more_often():
     assert recall[1] > recall[0] + 0.1
 
 
+@pytest.mark.filterwarnings("ignore::dualboost.errors.ConstantPredictionWarning")
 @pytest.mark.parametrize("left_out", ["no", "yes"])
 def test_classes_that_a_dict_leaves_out_weigh_one(left_out):
     X, y = rows(2)

@@ -10,6 +10,7 @@ from sklearn.metrics import roc_auc_score
 
 from dualboost import ConvexBoost, DualBoostClassifier, DualBoostClassifierCV, load_model, to_lightgbm
 from dualboost.errors import (
+    ConstantPredictionWarning,
     DegenerateEnsembleWarning,
     InterruptedFitWarning,
     InvalidParameterError,
@@ -277,6 +278,7 @@ def test_near_values_of_C_have_the_same_trees():
     assert one.weights_.max() < other.weights_.max()
 
 
+@pytest.mark.filterwarnings("ignore::dualboost.errors.ConstantPredictionWarning")
 @pytest.mark.parametrize("C", [1e-8, 1e8])
 def test_extreme_values_of_C_are_certified(C):
     clf = leaf_fit(C=C)
@@ -289,6 +291,7 @@ def test_a_rare_class_is_learnt():
     rng = np.random.default_rng(0)
     X = (rng.random((2000, 12)) < 0.5).astype(float)
     y = (X[:, :3].all(axis=1)) & (rng.random(2000) < 0.6)
-    clf = DualBoostClassifier(max_trees=10).fit(X, y)
+    with pytest.warns(ConstantPredictionWarning, match="predicts class False for every training row"):
+        clf = DualBoostClassifier(max_trees=10).fit(X, y)
     assert clf.n_trees_ > 0
     assert roc_auc_score(y, clf.predict_proba(X)[:, 1]) > 0.95

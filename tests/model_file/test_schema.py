@@ -12,6 +12,8 @@ from dualboost import (
     DualBoostClassifierCV,
     DualBoostRegressor,
     DualBoostRegressorCV,
+    LPBoost,
+    QRLPBoost,
     SpatialLPBoost,
     load_model,
 )
@@ -86,6 +88,8 @@ OBJECTS = (
     ConvexBoost(loss="logistic", penalty="linf"),
     SpatialLPBoost(smoothness=0.5, neighbours=(1, 1)),
     SpatialLPBoost(smoothness=0),
+    LPBoost(scale_free=True),
+    QRLPBoost(scale_free=True),
 )
 
 

@@ -9,7 +9,7 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 
 from dualboost import DualBoostClassifier
-from dualboost.errors import InvalidParameterError, UnsupportedModelError
+from dualboost.errors import ConstantPredictionWarning, InvalidParameterError, UnsupportedModelError
 from dualboost.plots import plot_tree
 
 from .conftest import X, Y
@@ -75,7 +75,8 @@ def test_the_heaviest_tree_unless_another_is_named(fitted):
 
 
 def test_a_single_leaf():
-    constant = DualBoostClassifier("md", max_trees=2).fit(np.zeros((10, 1)), [0] * 6 + [1] * 4)
+    with pytest.warns(ConstantPredictionWarning, match="all with the same probability"):
+        constant = DualBoostClassifier("md", max_trees=2).fit(np.zeros((10, 1)), [0] * 6 + [1] * 4)
     ax = plot_tree(constant, 0)
     assert len(ax.texts) == 1
     assert_nothing_overlaps(ax)

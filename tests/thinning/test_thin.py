@@ -171,6 +171,16 @@ def test_sample_weights_that_are_shares_are_warned_about(model):
         thin(model, X, Y, sample_weight=np.full(len(Y), 1.0 / len(Y)), method="thin", random_state=0)
 
 
+def test_weights_on_all_rows_have_a_C_that_means_what_it_meant_on_a_part(model):
+    """With either meaning of C, the ensemble is taken on a half of the rows and fitted to all of them alike."""
+    options = {"method": "reweight", "validation_fraction": 0.5, "random_state": 0}
+    result = thin(model, X_NEW, Y_NEW, formulation=LPBoost(), **options)
+    grid = LPBoost().C_grid(300)
+    np.testing.assert_allclose(np.abs(np.log(grid * 0.5 / result.C)).min(), 0.0, atol=0.01)
+    free = thin(model, X_NEW, Y_NEW, formulation=LPBoost(scale_free=True), **options)
+    assert np.isclose(LPBoost(scale_free=True).C_grid(300), free.C).any()
+
+
 def test_a_C_that_leaves_nothing_predicts_the_larger_class(model):
     with pytest.warns(DegenerateEnsembleWarning, match="smallest C"):
         result = thin(model, X, Y, C=1e-6)

@@ -131,14 +131,18 @@ class DualBoostClassifier(Boosting, InspectionMixin, PredictionMixin, Classifier
         In the paper's own direction: "nm", "md", "md-full", "lp-nu", "hard", "soft", "total", "mlp" maximise, the
         others minimise ("qrlp" and "erlp" over the duals, so that more trees raise it).
     gap_ : float
-        The relative duality gap of ``weights_``, computed from the weights and the duals alone.
+        The relative duality gap of ``weights_``, computed from the weights and the duals alone: no other weights of the
+        trees generated (where leaves are corrected: no other values of the leaves of these trees) have an objective
+        that is better by more than this. It says nothing about other trees.
     bound_ : float or None
         With an exact learner (hard votes and "optimal", or stumps by "edge"): no ensemble of the learner's trees,
         generated or not, has a better objective than this; for "nm", with the offset of the same number of trees. None
         where nothing is proven.
     certified_ : bool or None
-        Whether ``objective_`` meets ``bound_`` within ``tol``: the ensemble is then optimal over all trees of the
-        class.
+        True: no ensemble of the class, of any size, has an objective that is better than ``objective_`` by more than
+        ``tol``; the class is all trees that the learner chooses from: of its depth, on the cuts that it looks at.
+        False: ``bound_`` is further away. None: nothing is proven about trees that were not generated, as with CART,
+        whose result is proven by ``gap_`` alone.
     duals_ : ndarray of shape (n_rows,) or (n_rows, n_classes)
         The final duals u, one for each row passed to ``fit``, as the learner would see them; zero for rows that were
         held out. With more than two classes, the residuals: how much the loss falls if a score of the row rises.

@@ -23,8 +23,10 @@ class DualBoostClassifierCV(TunedBoosting, DualBoostClassifier):
     categorical_features, calibration, class_weight, n_jobs, random_state, verbose : as for ``DualBoostClassifier``
     time_limit, callbacks : as for ``DualBoostClassifier``; those of the final fit
     Cs : int or array of floats, default=10
-        The number of values from the formulation's own grid (``formulation.C_grid``), or the values. The grid depends
-        on the number of rows, taken as the sum of ``sample_weight``: give values if yours are not multiplicities.
+        The number of values from the formulation's own grid (``formulation.C_grid``), or the values. They are meant for
+        all rows: where the paper's C counts rows ("lp", "cg", "qrlp", "erlp", "convex", "spatial"), a fold, which has
+        fewer, is given the C that means the same there. The grid of these depends on the sum of ``sample_weight``: give
+        values, or an object such as ``LPBoost(scale_free=True)``, if yours are not multiplicities.
     cv : int or splitter, default=None
         Folds to score each value on, as scikit-learn makes them (an int does not use ``random_state``); None holds out
         ``validation_fraction`` of the rows once, chosen by ``random_state``.

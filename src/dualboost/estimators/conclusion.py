@@ -17,6 +17,7 @@ from ..models.vector_ensemble import VectorEnsemble
 from ..trees.learner import Learner
 from ..trees.pruning import pruned
 from ..trees.tree import Tree
+from .answers import warn_of_answers
 from .calibrating import calibration_of
 from .problem import Problem
 
@@ -37,7 +38,7 @@ def conclude(problem: Problem, trace: Trace, tuning: Tuning | None, n_jobs: int)
         intercept=trace.intercept if data.task.n_outputs == 1 else trace.intercept + np.zeros(data.task.n_outputs),
         is_normalised=wiring.has_normalised_scores,
     )
-    return FittedModel(
+    model = FittedModel(
         task=data.task,
         encoder=data.encoder,
         ensemble=ensemble,
@@ -52,6 +53,8 @@ def conclude(problem: Problem, trace: Trace, tuning: Tuning | None, n_jobs: int)
         tuning=tuning,
         marginals=_marginals(learners, weights, rows, data.encoder),
     )
+    warn_of_answers(model, problem)
+    return model
 
 
 def _marginals(

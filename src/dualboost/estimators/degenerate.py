@@ -15,11 +15,8 @@ from ..loop.leaf_wiring import LeafWiring
 from ..loop.wiring import Wiring
 from ..models.fitted import FittedModel
 from ..tasks.binary import TIE
+from .answers import MOST_TIED, tied_share
 
-MOST_TIED = 0.5
-"""If more than this share of the training rows has a score of zero, there is a warning."""
-MUCH_WORSE = 0.02
-"""A share of rows by which an ensemble may be behind the majority class on its training rows without a warning."""
 USER = 4
 """The ``stacklevel`` that makes a warning point to the user's call of ``fit``."""
 
@@ -32,14 +29,14 @@ def warn_if_degenerate(model: FittedModel, wiring: Wiring | LeafWiring) -> None:
                 _without_splits(model.formulation, wiring.targets), DegenerateEnsembleWarning, stacklevel=USER
             )
         return
-    for message, category in (*_findings(model, wiring.columns), *_worse_than_the_majority(model, wiring)):
+    for message, category in _findings(model, wiring.columns):
         warnings.warn(message, category, stacklevel=USER)
 
 
 def _findings(model: FittedModel, columns: Columns) -> Iterator[tuple[str, type[DualBoostWarning]]]:
     weights, formulation = model.ensemble.weights, model.formulation
     margins = columns.margins(weights[: columns.n_columns])
-    share = _tied_share(margins[: columns.n_data], weights, columns.rows.counts)
+    share = tied_share(margins[: columns.n_data], columns.rows.counts, TIE * weights.sum())
     if not weights.any():
         yield _emptiness(formulation, columns), DegenerateEnsembleWarning
     elif model.task.has_classes and share > MOST_TIED:
@@ -47,20 +44,6 @@ def _findings(model: FittedModel, columns: Columns) -> Iterator[tuple[str, type[
     missed = formulation.shortcoming(margins[columns.n_data :])
     if missed is not None:
         yield missed, DegenerateEnsembleWarning
-
-
-def _worse_than_the_majority(model: FittedModel, wiring: Wiring) -> Iterator[tuple[str, type[DualBoostWarning]]]:
-    """A programme of several classes may have an optimum whose margins are good on average and wrong for most rows."""
-    if model.task.n_outputs == 1 or not model.ensemble.weights.any():
-        return
-    found, majority = float(model.history["train_accuracy"][-1]), float(model.ensemble.baseline.max())
-    if found < majority - MUCH_WORSE:
-        message = (
-            f"The optimal ensemble of {model.formulation.name!r} with C={model.formulation.C:.3g} is right for "
-            f"{found:.0%} of the training rows, the majority class would be for {majority:.0%}. Another C, deeper "
-            "trees or another formulation, such as 'logistic', may do better."
-        )
-        yield message, DegenerateEnsembleWarning
 
 
 def _without_splits(formulation: Formulation, targets: Vector) -> str:
@@ -73,18 +56,14 @@ def _without_splits(formulation: Formulation, targets: Vector) -> str:
 
 
 def _emptiness(formulation: Formulation, columns: Columns) -> str:
-    smallest = formulation.smallest_useful_C(float(columns.edges(columns.with_sides(columns.rows.counts)).max()))
+    duals = columns.with_sides(formulation.multiplicities(columns.rows))
+    smallest = formulation.smallest_useful_C(float(columns.edges(duals).max()))
     is_known = smallest is not None and smallest > formulation.strength  # several classes share duals, which hides it
     hint = f" The smallest C that uses a learner is about {smallest:.3g}." if is_known else ""
     return (
         f"The optimal ensemble of {formulation.name!r} with C={formulation.C:.3g} is empty, so every row gets the same "
         f"prediction, the majority class if there are classes.{hint}"
     )
-
-
-def _tied_share(margins: Vector, weights: Vector, counts: Vector) -> float:
-    is_tied = np.abs(margins) <= TIE * weights.sum()
-    return float(counts[is_tied].sum() / counts.sum())
 
 
 def _tie(formulation: Formulation, share: float) -> str:

@@ -28,9 +28,6 @@ from .boosting import Boosting
 from .parameters import check_common
 from .reading import TrainingSet
 
-SMALLEST_TRAINING_SHARE = 0.5
-"""Values of the grid that are too large for this fraction of the rows are left out, since folds have fewer rows."""
-
 
 class TunedBoosting(TunedAttributes, Boosting):
     """``fit`` that compares values of C first, and fits the best on all rows."""
@@ -60,7 +57,7 @@ class TunedBoosting(TunedAttributes, Boosting):
         known = np.nan_to_num(mean, nan=-np.inf)  # a value that no solver can solve is worse than all others
         best = int(np.argmax(known))
         allowed = known >= known[best] - (np.nan_to_num(error[best]) if self.select == "sparsest" else 0.0)
-        Cs = np.array([point.C for point in folds[0]])
+        Cs = np.tile(values, len(mean) // len(values))
         from_default = np.abs(np.log(Cs / self._untuned().default_C(n_rows)))  # decides between equals
         chosen = int(min(np.flatnonzero(allowed), key=lambda k: (trees[k], -known[k], from_default[k])))
         path = {"C": Cs, "score": mean, "standard_error": error, "n_trees": trees}
@@ -70,15 +67,21 @@ class TunedBoosting(TunedAttributes, Boosting):
     def _path(
         self, data: TrainingSet, held: Integers, values: Vector, with_errors: bool, bar: ProgressBar
     ) -> list[PathPoint]:
-        """The scores of every value of C on the rows held out, after training on the other rows."""
+        """The scores of every value of C on the rows held out, after training on the other rows.
+
+        The values are meant for all rows; on fewer rows a C that counts rows means the same at another value.
+        """
+        formulation, training = self._untuned(), data.weights.copy()
+        training[held] = 0.0
+        ratio = float(training.sum() / data.weights.sum())
+        values = formulation.carried(values, ratio)
 
         def note(point: PathPoint) -> None:
-            bar.advance(C=f"{point.C:.3g}", score=f"{point.score:.4g}", trees=point.n_trees)
+            C = float(formulation.carried(np.array(point.C), 1.0 / ratio))
+            bar.advance(C=f"{C:.3g}", score=f"{point.score:.4g}", trees=point.n_trees)
 
-        training = data.weights.copy()
-        training[held] = 0.0
         rows = self._rows(data, training)
-        wiring = self._wire(data, rows, self._untuned(), ON_PATH)
+        wiring = self._wire(data, rows, formulation, ON_PATH)
         scoring = require_for_task(self._scoring(), data.task)
         tested = HeldOut(data.features[held], data.targets[held], data.weights[held], scoring)
         with one_blas_thread():
@@ -105,7 +108,7 @@ class TunedBoosting(TunedAttributes, Boosting):
     def _values(self, n_samples: float) -> Vector:
         if isinstance(self.Cs, Integral):
             grid = np.unique(self._untuned().C_grid(n_samples, require_integer("Cs", self.Cs, least=1)))
-            _, most = self._untuned().C_bounds(SMALLEST_TRAINING_SHARE * n_samples)
+            _, most = self._untuned().C_bounds(n_samples)
             return grid[grid <= most] if (grid <= most).any() else np.array([self._untuned().default_C(n_samples)])
         try:
             values = np.unique(np.asarray(self.Cs, dtype=float))

@@ -72,8 +72,10 @@ class Formulation(ParameterObject, ABC):
     has_final_scores: ClassVar[bool] = False
     """Whether scores are what they are: log-odds, or numbers. Others are divided by the sum of the weights, and a curve
     makes probabilities of them."""
-    is_scale_free: ClassVar[bool] = False
-    """Whether multiplying all sample weights by a number changes nothing: rows are counted, not their weights."""
+    has_C: ClassVar[bool] = True
+    """Whether C changes anything."""
+    balances_classes: ClassVar[bool] = False
+    """Whether classes count alike however many rows they have, so that the rarer one may cost accuracy."""
     corrects_for_classes: ClassVar[tuple[str, ...]] = ("trees",)
     """What can be corrected where y has more than two classes; empty if it must have two."""
     has_loss_a_class: ClassVar[bool] = False
@@ -124,12 +126,30 @@ class Formulation(ParameterObject, ABC):
         return 0.0, np.inf
 
     def smallest_useful_C(self, largest_edge: float) -> float | None:
-        """The C up to which the empty ensemble is optimal, given the largest edge when the duals are ``counts``."""
+        """The C up to which the empty ensemble is optimal, given the largest edge under ``multiplicities``."""
         return None
 
     def effort(self, rows: Rows) -> Effort:
         """How thoroughly trees are searched for where leaves are corrected."""
         return Effort(overgrowth=1.5, n_regrown=1)
+
+    @property
+    def power_of_rows(self) -> int:
+        """The power of the number of rows that C has to grow with in order to mean the same; 0 if it means the same."""
+        return 0
+
+    @property
+    def is_scale_free(self) -> bool:
+        """Whether rows that are repeated, or weights that are multiplied by a number, leave C its meaning."""
+        return self.power_of_rows == 0
+
+    def carried(self, Cs: Vector, ratio: float) -> Vector:
+        """The values of C that mean the same on ``ratio`` times as many rows."""
+        return Cs * ratio**self.power_of_rows
+
+    def multiplicities(self, rows: Rows) -> Vector:
+        """The multiplicities of the rows as C counts them."""
+        return rows.counts
 
     @property
     def guarantee(self) -> float:

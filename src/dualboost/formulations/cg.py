@@ -5,16 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from .._typing import Vector
 from ..algebra.rows import Rows
-from .base import Formulation, regularisation_grid
 from .programme import Programme
+from .row_scale import PricesLoss
 from .terms import LinearTerm
 from .weight_sets import Cone
 
 
 @dataclass
-class CGBoost(Formulation):
+class CGBoost(PricesLoss):
     """CG-Boost: LP-Boost with the squared l2 norm of the weights in place of their sum.
 
     Primal::
@@ -33,7 +32,8 @@ class CGBoost(Formulation):
     halves of a weight have a smaller l2 norm than the whole. The best other one is asked for.
 
     C: the cost of a unit of slack, above 0. Default: 50/M, where M is the total of the multiplicities.
-    Paper's range: 10^-4 to 10^-0.33.
+    Paper's range: 10^-4 to 10^-0.33. ``scale_free=True`` has c_i/M in place of c_i: C is the cost of the mean slack,
+    with a default of 50 and a grid from 2 to 2000.
 
     Paper: Bi, Zhang & Bennett, "Column-generation boosting methods for mixture of kernels", KDD 2004.
     """
@@ -46,11 +46,5 @@ class CGBoost(Formulation):
     objective_sign: ClassVar[int] = 1
 
     def programme(self, rows: Rows, n_columns: int) -> Programme:
-        lower = rows.full(0.0)
-        return Programme(rows, lower, self.strength * rows.counts, LinearTerm(1.0, lower), Cone(ridge=1.0))
-
-    def default_C(self, n_samples: float) -> float:
-        return 50.0 / n_samples
-
-    def C_grid(self, n_samples: float, k: int = 10) -> Vector:
-        return regularisation_grid(k)
+        lower, upper = rows.full(0.0), self.strength * self.multiplicities(rows)
+        return Programme(rows, lower, upper, LinearTerm(1.0, lower), Cone(ridge=1.0))

@@ -10,16 +10,16 @@ import numpy as np
 from .._typing import Vector
 from ..algebra.rows import Rows
 from ..errors import InvalidParameterError
-from .base import Formulation, regularisation_grid
 from .losses import LOSSES
 from .programme import Programme
+from .row_scale import PricesLoss
 from .weight_sets import Box, Cone, WeightSet
 
 PENALTIES = ("l1", "l2", "linf")
 
 
 @dataclass
-class ConvexBoost(Formulation):
+class ConvexBoost(PricesLoss):
     """Fully corrective boosting: any convex loss of the margins, any norm of the weights.
 
     Primal, one of::
@@ -47,7 +47,9 @@ class ConvexBoost(Formulation):
 
     C: the cost of a unit of loss, above 0, or for "linf" the largest weight. Default: 50/M, where M is the total of the
     multiplicities, and 1 for "linf". Paper's range: chosen by cross-validation; the grid is 10^-4 to 10^-0.33, and
-    for "linf" 0.1 to 10. The defaults of ``loss`` and ``penalty`` make it the totally corrective form of AdaBoost.
+    for "linf" 0.1 to 10. ``scale_free=True`` has c_i/M in place of c_i: C is the cost of the mean loss, with a default
+    of 50 and a grid from 2 to 2000; the C of "linf" is free of M anyway. The defaults of ``loss`` and ``penalty`` make
+    it the totally corrective form of AdaBoost.
 
     Paper: Shen, Li & van den Hengel, "Fully corrective boosting with arbitrary loss and regularization", Neural
     Networks 48 (2013). Its nu is 1/C; it bounds or penalises the norms, which is the same along a path of C.
@@ -64,6 +66,7 @@ class ConvexBoost(Formulation):
     objective_sign: ClassVar[int] = 1
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if self.loss not in LOSSES:
             raise InvalidParameterError(f"loss={self.loss!r} is not known; choose one of {list(LOSSES)}.")
         if self.penalty not in PENALTIES:
@@ -72,17 +75,21 @@ class ConvexBoost(Formulation):
     def programme(self, rows: Rows, n_columns: int) -> Programme:
         sets: dict[str, WeightSet] = {"l1": Cone(cost=1.0), "l2": Cone(ridge=1.0), "linf": Box(self.strength)}
         is_free = self.penalty == "linf"
-        scale = rows.counts if is_free else self.strength * rows.counts
+        scale = rows.counts if is_free else self.strength * self.multiplicities(rows)
         loss = LOSSES[self.loss]
         upper = scale * loss.steepest(rows.n_samples / rows.least_count)
         empty = rows.n_samples * loss.at_zero if is_free else 0.0  # without a cost of the weights the optimum may be 0
         return Programme(rows, rows.full(0.0), upper, loss.term(scale), sets[self.penalty], size=empty)
 
     def default_C(self, n_samples: float) -> float:
-        return 1.0 if self.penalty == "linf" else 50.0 / n_samples
+        return 1.0 if self.penalty == "linf" else super().default_C(n_samples)
 
     def C_grid(self, n_samples: float, k: int = 10) -> Vector:
-        return np.geomspace(0.1, 10.0, k) if self.penalty == "linf" else regularisation_grid(k)
+        return np.geomspace(0.1, 10.0, k) if self.penalty == "linf" else super().C_grid(n_samples, k)
+
+    @property
+    def power_of_paper(self) -> int:
+        return 0 if self.penalty == "linf" else super().power_of_paper
 
     def smallest_useful_C(self, largest_edge: float) -> float | None:
         if self.penalty != "l1" or largest_edge <= 0:

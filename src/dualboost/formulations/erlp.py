@@ -30,6 +30,8 @@ class ERLPBoost(CappedDistribution):
     C: 1/C caps the share of a single row; above 0 and at most M. C/M is the fraction of rows that the margin may
     give up. Default: 0.3 M. Paper's range: 1 to 0.06 M. ``epsilon``: the guarantee sought, through
     eta = max(1/2, ln M / (epsilon/2)); the larger it is, the stronger the pull to uniform.
+    ``scale_free=True`` has c_i/M in place of c_i: C is the fraction itself, above 0 and at most 1, with a default of
+    0.3 and a grid from 0.01 to 0.5; the M of eta is then the number of distinct rows.
 
     Paper: Warmuth, Glocer & Vishwanathan, "Entropy regularized LPBoost", ALT 2008.
     """
@@ -41,5 +43,5 @@ class ERLPBoost(CappedDistribution):
     use: ClassVar[str] = "As qrlp, with the guarantee on the number of iterations that its paper proves."
     objective_sign: ClassVar[int] = -1
 
-    def regulariser(self, counts: Vector, n_samples: float) -> EntropyTerm:
-        return EntropyTerm(reference=counts / n_samples, eta=self.eta(n_samples))
+    def regulariser(self, shares: Vector, n_rows: float) -> EntropyTerm:
+        return EntropyTerm(reference=shares, eta=self.eta(n_rows))

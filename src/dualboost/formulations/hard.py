@@ -45,6 +45,7 @@ class HardMarginBoost(Formulation):
     meaning_of_C: ClassVar[str] = "not used: None or 1 (default 1)"
     use: ClassVar[str] = "Data without noise; elsewhere a few rows decide everything: then take lp-nu."
     objective_sign: ClassVar[int] = -1
+    has_C: ClassVar[bool] = False
 
     def programme(self, rows: Rows, n_columns: int) -> Programme:
         lower, upper = rows.full(0.0), rows.counts / rows.least_count

@@ -52,6 +52,7 @@ class LexiBoost(Formulation):
     meaning_of_C: ClassVar[str] = "the sum of the weights, above 0 (default 3)"
     use: ClassVar[str] = "A rare class that matters as much as the other one; no costs to tune."
     objective_sign: ClassVar[int] = 1
+    balances_classes: ClassVar[bool] = True
     corrects_for_classes: ClassVar[tuple[str, ...]] = ()
 
     def programme(self, rows: Rows, n_columns: int) -> Programme:

@@ -71,7 +71,6 @@ class LogisticBoost(Formulation):
     corrects: ClassVar[str] = "leaves"
     has_intercept: ClassVar[bool] = True
     has_final_scores: ClassVar[bool] = True
-    is_scale_free: ClassVar[bool] = True
     corrects_for_classes: ClassVar[tuple[str, ...]] = ("leaves",)
 
     def programme(self, rows: Rows, n_columns: int) -> Programme:

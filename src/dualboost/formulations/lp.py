@@ -5,16 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from .._typing import Vector
 from ..algebra.rows import Rows
-from .base import Formulation, regularisation_grid
 from .programme import Programme
+from .row_scale import PricesLoss
 from .terms import LinearTerm
 from .weight_sets import Cone
 
 
 @dataclass
-class LPBoost(Formulation):
+class LPBoost(PricesLoss):
     """LP-Boost: the soft-margin linear programme with a fixed margin of one.
 
     Primal::
@@ -29,9 +28,10 @@ class LPBoost(Formulation):
 
     Pricing: a column improves when its edge exceeds 1.
 
-    C: the cost of a unit of slack, above 0. Not scale-free: the empty ensemble is optimal while C times the
-    largest edge under u = c, the multiplicities, is at most 1 (so below about 1/M nothing is learnt).
-    Default: 50/M, where M is the total of the multiplicities. Paper's range: 10^-4 to 10^-0.33.
+    C: the cost of a unit of slack, above 0. The empty ensemble is optimal while C times the largest edge under u = c,
+    the multiplicities, is at most 1 (so below about 1/M nothing is learnt, M being the total of the multiplicities).
+    Default: 50/M. Paper's range: 10^-4 to 10^-0.33. ``scale_free=True`` has c_i/M in place of c_i: C is the cost of the
+    mean slack, with a default of 50 and a grid from 2 to 2000.
 
     Paper: Demiriz, Bennett & Shawe-Taylor, "Linear programming boosting via column generation",
     Machine Learning 46 (2002), eq. 2.
@@ -45,14 +45,8 @@ class LPBoost(Formulation):
     objective_sign: ClassVar[int] = 1
 
     def programme(self, rows: Rows, n_columns: int) -> Programme:
-        lower = rows.full(0.0)
-        return Programme(rows, lower, self.strength * rows.counts, LinearTerm(1.0, lower), Cone(cost=1.0))
-
-    def default_C(self, n_samples: float) -> float:
-        return 50.0 / n_samples
-
-    def C_grid(self, n_samples: float, k: int = 10) -> Vector:
-        return regularisation_grid(k)
+        lower, upper = rows.full(0.0), self.strength * self.multiplicities(rows)
+        return Programme(rows, lower, upper, LinearTerm(1.0, lower), Cone(cost=1.0))
 
     def smallest_useful_C(self, largest_edge: float) -> float | None:
         return 1.0 / largest_edge if largest_edge > 0 else None

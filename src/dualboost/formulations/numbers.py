@@ -68,7 +68,6 @@ class NumberLoss(Formulation):
     objective_sign: ClassVar[int] = 1
     corrects: ClassVar[str] = "leaves"
     has_intercept: ClassVar[bool] = True
-    is_scale_free: ClassVar[bool] = True
     has_final_scores: ClassVar[bool] = True
     link: ClassVar[str] = "identity"
     """What the scores are: the target itself, also if outliers hardly move them ("robust") or the loss bends on both

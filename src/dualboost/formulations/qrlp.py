@@ -33,6 +33,8 @@ class QRLPBoost(CappedDistribution):
     C: 1/C caps the share of a single row; above 0 and at most M. C/M is the fraction of rows that the margin may
     give up. Default: 0.3 M. Paper's range: 1 to 0.06 M. ``epsilon``: the paper's stopping constant, through
     eta = max(1/2, ln M / (epsilon/2)); the larger it is, the stronger the pull to uniform.
+    ``scale_free=True`` has c_i/M in place of c_i: C is the fraction itself, above 0 and at most 1, with a default of
+    0.3 and a grid from 0.01 to 0.5; the M of eta is then the number of distinct rows.
 
     Paper: Akkerman, Ferry, Artigues, Hebrard & Vidal, "Boosting revisited", TMLR 2025.
     """
@@ -44,6 +46,6 @@ class QRLPBoost(CappedDistribution):
     use: ClassVar[str] = "Few trees, and a margin that gives up a chosen fraction C/M of the rows."
     objective_sign: ClassVar[int] = -1
 
-    def regulariser(self, counts: Vector, n_samples: float) -> QuadraticTerm:
-        eta = self.eta(n_samples)
-        return QuadraticTerm(-np.log(n_samples) / eta, n_samples / (eta * counts), np.zeros_like(counts))
+    def regulariser(self, shares: Vector, n_rows: float) -> QuadraticTerm:
+        eta = self.eta(n_rows)
+        return QuadraticTerm(-np.log(n_rows) / eta, 1.0 / (eta * shares), np.zeros_like(shares))

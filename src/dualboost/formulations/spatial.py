@@ -44,6 +44,7 @@ class SpatialLPBoost(LPBoost):
 
     C: the cost of a unit of slack, as in ``lp``. Default: 50/M, where M is the total of the multiplicities; the default
     of ``smoothness`` is 0.1. Paper's range: not known to us; the grid is that of ``lp``, 10^-4 to 10^-0.33.
+    ``scale_free=True`` as in ``lp``.
 
     Paper: Hinrichs, Singh, Mukherjee, Xu, Chung & Johnson, "Spatially augmented LPboosting for AD classification with
     evaluations on the ADNI dataset", NeuroImage 48 (2009). We have not seen it: absolute differences are our choice.
@@ -60,6 +61,7 @@ class SpatialLPBoost(LPBoost):
     corrects_for_classes: ClassVar[tuple[str, ...]] = ()
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         given = self.smoothness
         is_number = isinstance(given, (int, float, np.number)) and not isinstance(given, bool)
         if not (is_number and 0 <= given < np.inf):

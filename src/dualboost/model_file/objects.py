@@ -91,11 +91,15 @@ def read_solver(value: Any, where: str) -> SolverOptions:
 
 
 def _read_named(value: Any, where: str, kinds: Mapping[str, type[Any]]) -> Any:
-    """The object of the kind given by the key ``name``; all of its arguments must be there."""
+    """The object of the kind given by the key ``name``; all of its arguments must be there, but for newer ones."""
     name = choice(fields(value, where, ("name",), value)["name"], inside(where, "name"), kinds)
-    checks = {field.name: _same_kind(field) for field in dataclass_fields(kinds[name])}
-    fields(value, where, ("name", *checks))
-    return made(kinds[name], {name: check(value[name], inside(where, name)) for name, check in checks.items()}, where)
+    arguments = dataclass_fields(kinds[name])
+    newer = [one.name for one in arguments if one.metadata.get("may_lack")]
+    fields(value, where, ("name", *(one.name for one in arguments if one.name not in newer)), newer)
+    found = {
+        one.name: _same_kind(one)(value[one.name], inside(where, one.name)) for one in arguments if one.name in value
+    }
+    return made(kinds[name], found, where)
 
 
 def made(kind: Callable[..., Any], arguments: dict[str, Any], where: str) -> Any:

@@ -89,6 +89,8 @@ def _formulation(value: Any, where: str) -> tuple[Any, int | None]:
     """A formulation, by name or as an object, and the number of rows to begin with if it was "dda"."""
     if value == "dda":
         return "lp", DEFAULT_SAMPLE
+    if type(value) is dict:
+        _refuse(value, where, ("scale_free",))
     if type(value) is not dict or value.get("name") != "dda":
         return value, None
     entry = fields(value, where, ("name", "C", "sample"))

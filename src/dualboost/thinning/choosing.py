@@ -72,7 +72,7 @@ class Thinning:
             path = [self._tried(point) for point in points]
             warn_unchanged(path, enough, self.tolerance, self.rows, name, by_heart_hint=True)
             return Chosen(path, None, None, full_score, trials.judged_on)
-        final = self._final(taken, enough)
+        final = self._final(taken, enough, trials.trials[0])
         if self.validation is not None:  # the path is to show the ensemble that is returned
             points, taken = [final if point is taken else point for point in points], final
         place = next(k for k, point in enumerate(points) if point is taken)
@@ -90,11 +90,13 @@ class Thinning:
             points += [candidates.truncated(size) for size in few]
         return sorted(points, key=lambda point: point.size)
 
-    def _final(self, taken: Point, enough: float) -> Point:
-        """The ensemble taken, with weights fitted to all rows where it has new ones."""
+    def _final(self, taken: Point, enough: float, trial: Trial) -> Point:
+        """The ensemble taken; new weights are fitted to all rows, at the C that means the same there."""
         if taken.solution is None:
             return taken
-        return _refitted(self._search(self.rows, self.validation, taken.members), taken, enough)
+        ratio = float(self.rows.counts.sum() / trial.training.counts.sum())
+        C = float(self.formulation.carried(np.array(taken.C), ratio))
+        return _refitted(self._search(self.rows, self.validation, taken.members), taken, enough, C)
 
     def _tried(self, point: Point) -> Tried:
         return Tried.of(point, self.adapter)
@@ -166,10 +168,10 @@ def _solved_once(search: Search, C: float) -> Point:
     return point
 
 
-def _refitted(search: Search, chosen: Point, enough: float) -> Point:
+def _refitted(search: Search, chosen: Point, enough: float, C: float) -> Point:
     """The same trees with weights optimised on all rows, or with the weights of the path if those are better."""
     try:
-        refitted = search.over(np.arange(search.columns.n_columns), chosen.C, EXACT)
+        refitted = search.over(np.arange(search.columns.n_columns), C, EXACT)
         is_worse = refitted.validation_score < min(enough, chosen.validation_score) - ROUNDING
         return refitted if len(refitted.members) and not is_worse else chosen
     except MasterFailed as failure:

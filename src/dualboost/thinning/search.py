@@ -93,7 +93,10 @@ class Search:
 
     def smallest_useful_C(self) -> float | None:
         """The C up to which no member gets a weight, if the formulation knows it."""
-        return self._wiring.formulation.smallest_useful_C(float(self.columns.edges(self.columns.rows.counts).max()))
+        formulation = self._wiring.formulation
+        return formulation.smallest_useful_C(
+            float(self.columns.edges(formulation.multiplicities(self.columns.rows)).max())
+        )
 
     def _programme(self, C: float) -> Programme:
         return self._wiring.at(C).programme()

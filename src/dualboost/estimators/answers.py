@@ -1,0 +1,178 @@
+"""What a classifier says of its own training rows, and warnings where that is of little use to anyone.
+
+At most one warning a fit: the one that says most. Empty ensembles and ties have warnings of their own
+(``degenerate.py``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .._typing import Scores, Vector
+from ..errors import ConstantPredictionWarning, DegenerateEnsembleWarning, DualBoostWarning, warn_user
+from ..formulations import Formulation
+from ..loop.wiring import Wiring
+from ..models.fitted import FittedModel
+from ..trees.learner import Learner
+from ..trees.tree import Tree
+from .problem import Problem
+
+MOST_TIED = 0.5
+"""If more than this share of the training rows has a score of zero, there is a warning about ties."""
+MUCH_WORSE = 0.02
+"""By which share of rows, and which part of its log loss, an ensemble may be behind the class balance."""
+FEW_OF = (2, 10)
+"""So few trees in use, of at least so many generated, are compared with the ensembles on the way to them."""
+LOST = 0.005
+"""By which share of rows they may be behind these."""
+BALANCE = "Where a class is rare, class_weight='balanced' helps."
+
+
+@dataclass(frozen=True, eq=False)
+class Answers:
+    """The scores of the training rows and what follows from them, rows counted by their multiplicity."""
+
+    scores: Scores
+    accuracy: float
+    log_loss: float
+    balance: Vector
+    """The share of each class."""
+    only: Any
+    """The class predicted for every row; None if there are two or more."""
+
+    @classmethod
+    def of(cls, model: FittedModel, problem: Problem) -> Answers:
+        task, rows, targets = model.task, problem.wiring.rows, problem.wiring.targets
+        scores = model.scores(problem.rows.X)
+        groups = task.groups(targets)
+        assert groups is not None, "only tasks with classes are asked"
+        own = np.take_along_axis(task.probabilities(scores, model.calibration), groups[:, None], axis=1)[:, 0]
+        log_loss = -rows.dot(np.log(np.maximum(own, np.finfo(float).tiny)), rows.counts) / rows.n_samples
+        predicted = task.decode(scores)
+        only = predicted.tolist()[0] if bool((predicted == predicted[0]).all()) else None
+        balance = rows.totals_of_groups / rows.n_samples
+        return cls(scores, task.quality(scores, targets, rows), log_loss, balance, only)
+
+    @property
+    def is_flat(self) -> bool:
+        """Whether every row has the same score."""
+        return bool((np.ptp(self.scores, axis=0) <= 1e-12 * np.abs(self.scores).max()).all())
+
+    @property
+    def leads(self) -> Vector:
+        """How far the score of the class predicted is ahead of the next one."""
+        if self.scores.ndim == 1:
+            return np.abs(self.scores)
+        second, first = np.sort(self.scores, axis=1)[:, -2:].T
+        return np.asarray(first - second)
+
+    @property
+    def entropy(self) -> float:
+        """The log loss of the class balance."""
+        shares = self.balance[self.balance > 0]
+        return float(-(shares * np.log(shares)).sum())
+
+
+def warn_of_answers(model: FittedModel, problem: Problem) -> None:
+    """Warn if the model is of little use on the rows that it was trained on."""
+    if not model.task.has_classes or not model.ensemble.weights.any():
+        return
+    answers = Answers.of(model, problem)
+    if tied_share(answers.leads, problem.rows.counts) > MOST_TIED:
+        return
+    for message, category in _doubts(model, problem, answers):
+        warn_user(message, category)
+        return
+
+
+def tied_share(scores: Vector, counts: Vector, tie: float = 0.0) -> float:
+    """The share of the rows whose score is not above ``tie`` in size."""
+    return float(counts[np.abs(scores) <= tie].sum() / counts.sum())
+
+
+def _doubts(model: FittedModel, problem: Problem, answers: Answers) -> Iterator[tuple[str, type[DualBoostWarning]]]:
+    if answers.only is not None:
+        yield _constant(model, answers), ConstantPredictionWarning
+    yield from _worse_than_the_balance(model, answers)
+    yield from _flat_trees(model, answers)
+    if isinstance(problem.wiring, Wiring) and problem.held_out is None:
+        yield from _better_on_the_way(model, answers)
+
+
+def _constant(model: FittedModel, answers: Answers) -> str:
+    says = f"The model predicts class {answers.only!r} for every training row"
+    if answers.is_flat:
+        return f"{says}, and all with the same probability. {BALANCE} {_advice(model.formulation)} may tell them apart."
+    threshold = ", with a threshold other than one half" if model.task.n_outputs == 1 else ""
+    return (
+        f"{says}, which is right for {answers.accuracy:.1%} of them. Probabilities do differ: use "
+        f"predict_proba{threshold}, or class_weight='balanced'. {_advice(model.formulation)} may do better too."
+    )
+
+
+def _worse_than_the_balance(model: FittedModel, answers: Answers) -> Iterator[tuple[str, type[DualBoostWarning]]]:
+    majority = float(answers.balance.max())
+    advice = f"{_advice(model.formulation)} may do better."
+    if answers.accuracy < majority - MUCH_WORSE and not model.formulation.balances_classes:
+        yield (
+            f"The optimal ensemble of {_named(model.formulation)} is right for {answers.accuracy:.1%} of the "
+            f"training rows, the majority class would be for {majority:.1%}. {advice}",
+            DegenerateEnsembleWarning,
+        )
+    if answers.log_loss > (1.0 + MUCH_WORSE) * answers.entropy:
+        yield (
+            f"The probabilities of {_named(model.formulation)} have a log loss of {answers.log_loss:.3g} on the "
+            f"training rows, the shares of the classes one of {answers.entropy:.3g}. {advice}",
+            DegenerateEnsembleWarning,
+        )
+
+
+def _flat_trees(model: FittedModel, answers: Answers) -> Iterator[tuple[str, type[DualBoostWarning]]]:
+    """A tree with the same vote in all leaves is an intercept, which good ensembles may need."""
+    learners, weights = model.ensemble.learners, model.ensemble.weights
+    flat = [j for j in np.flatnonzero(weights).tolist() if _is_flat(learners[j])]
+    share = float(weights[flat].sum() / weights.sum())
+    if flat and answers.accuracy <= answers.balance.max():
+        yield (
+            f"{share:.0%} of the weight of {_named(model.formulation)} lies on trees with the same vote in all leaves, "
+            f"and the ensemble is no better than the majority class. {BALANCE} {_advice(model.formulation)} may do "
+            "better.",
+            DegenerateEnsembleWarning,
+        )
+
+
+def _is_flat(learner: Learner) -> bool:
+    return isinstance(learner, Tree) and bool((learner.votes == learner.votes[0]).all())
+
+
+def _better_on_the_way(model: FittedModel, answers: Answers) -> Iterator[tuple[str, type[DualBoostWarning]]]:
+    """An optimum of one or two trees is sparse because its C says so, and may be far behind what was seen before."""
+    few, many = FEW_OF
+    n_used, n_generated = model.figures.n_trees, model.figures.n_generated
+    best = float(model.history["train_accuracy"].max())
+    if n_used <= few and n_generated >= many and answers.accuracy < best - LOST:
+        yield (
+            f"The optimum of {_named(model.formulation)} uses {n_used} of {n_generated} trees and is right for "
+            f"{answers.accuracy:.1%} of the training rows; an ensemble on the way to it was for {best:.1%}. "
+            f"{_advice(model.formulation)} may do better.",
+            DegenerateEnsembleWarning,
+        )
+
+
+def _named(formulation: Formulation) -> str:
+    return f"{formulation.name!r} with C={formulation.C:.3g}" if formulation.has_C else repr(formulation.name)
+
+
+def _advice(formulation: Formulation) -> str:
+    """What makes an ensemble follow the rows more closely, as the beginning of a sentence."""
+    ways = ["deeper trees"]
+    if formulation.has_C:
+        ways.insert(0, "a smaller C" if formulation.sparser_with_larger_C else "a larger C")
+    if formulation.name != "logistic":
+        ways.append("formulation='logistic'")
+    listed = f"{', '.join(ways[:-1])} or {ways[-1]}"
+    return listed[0].upper() + listed[1:]
