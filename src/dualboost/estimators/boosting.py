@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, TypeVar
 
+import numpy as np
 from joblib import effective_n_jobs
 from sklearn.utils import check_random_state
 
@@ -37,6 +38,7 @@ from ..tasks.scoring import Scoring, make_scoring, require_for_task
 from .attributes import FittedAttributes
 from .conclusion import conclude
 from .degenerate import warn_if_degenerate
+from .limits import limits_of, require_for_units
 from .parameters import DEFAULT_SIZES, EnsembleSize, as_callbacks, check_common
 from .problem import Problem, Rewire
 from .reading import TrainingSet, read_training_set
@@ -53,6 +55,11 @@ class Boosting(FittedAttributes):
     learner: Any
     max_depth: int | None
     max_trees: int | None
+    max_leaf_nodes: int | None
+    min_samples_leaf: Any
+    max_features: Any
+    subsample: float | None
+    interaction_cst: Any
     corrects: str | None
     solver: SolverOptions | None
     categorical_features: Any
@@ -125,18 +132,22 @@ class Boosting(FittedAttributes):
         self._require_formulation_for(data.task, formulation)
         solver = self.solver or SolverOptions()
         algebra = data.task.rows(rows.targets, rows.counts, effective_n_jobs(self.n_jobs))
-        training_data = TrainingData(rows.X, sorted(data.encoder.categories), rows.rows_each)
-        size = self._size(formulation)
+        training_data = TrainingData(rows.X, sorted(data.encoder.categories), rows.rows_each, rows.n_each)
+        size, corrected = self._size(formulation), self._corrected(formulation)
+        require_for_units(self, corrected)
+        seed = seed_of(self.random_state) if corrected == "leaves" else 0
         context = PricingContext(
             size.depth,
             effective_n_jobs(self.n_jobs),
             n_outputs=data.task.n_outputs,
             leave_out_zeros=solver.active_rows is not None,
+            limits=limits_of(self, rows, seed),
         )
-        if self._corrected(formulation) == "leaves":
+        if corrected == "leaves":
             grower = make_grower(self.learner, training_data, context)
-            share = share_of_rows(size.trees * 2.0**size.depth, len(rows.keys))
-            samples = RowSamples(rows.keys, share, seed_of(self.random_state))
+            n_leaves = size.trees * min(2.0**size.depth, self.max_leaf_nodes or np.inf)
+            share = self.subsample or share_of_rows(n_leaves, len(rows.keys))
+            samples = RowSamples(rows.keys, share, seed)
             return wire_leaves(data.task, rows.targets, formulation, algebra, solver, precision, grower, samples)
         sides = formulation.side_rows(algebra, rows.X.shape[1])
         of_A = data.task.operator(rows.targets).rows_of_A(algebra)

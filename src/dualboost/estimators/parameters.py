@@ -17,6 +17,7 @@ from ..masters import SolverOptions
 from ..pricing import makes_trees, require_learner
 from ..tasks.scoring import make_scoring
 from .class_weights import require_class_weight
+from .limits import require_limits
 
 CALIBRATIONS = ["cross_fit", "training"]
 """What the curve of the probabilities is fitted to where no rows are held out."""
@@ -50,6 +51,7 @@ def check_common(estimator: Any) -> None:
     _require_solver(estimator.solver)
     require_categorical_features(estimator.categorical_features)
     require_class_weight(estimator.class_weight)
+    require_limits(estimator)
     for name in ("max_depth", "max_trees"):
         if getattr(estimator, name) is not None:
             require_integer(name, getattr(estimator, name), least=1)

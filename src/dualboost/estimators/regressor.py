@@ -55,6 +55,7 @@ class DualBoostRegressor(Boosting, InspectionMixin, NumberPredictionMixin, Regre
         What is re-optimised after every new tree: the values of all leaves with a ridge, or one weight for each tree,
         whose sum is paid for. None is "leaves", if the learners are trees.
     learner, max_depth, max_trees, tol, solver, categorical_features : as for ``DualBoostClassifier``
+    max_leaf_nodes, min_samples_leaf, max_features, subsample, interaction_cst : as for ``DualBoostClassifier``
         By default trees of depth 5, 50 of them.
     validation_fraction, n_iter_no_change, scoring : as for ``DualBoostClassifier``
         Without a ``scoring``, held-out rows are judged by the loss itself: the mean squared error for "squared", the
@@ -93,6 +94,11 @@ class DualBoostRegressor(Boosting, InspectionMixin, NumberPredictionMixin, Regre
         learner: Any = "cart",
         max_depth: int | None = None,
         max_trees: int | None = None,
+        max_leaf_nodes: int | None = None,
+        min_samples_leaf: int | float = 1,
+        max_features: int | float | str | None = None,
+        subsample: float | None = None,
+        interaction_cst: Any = None,
         tol: float = 1e-6,
         solver: SolverOptions | None = None,
         categorical_features: Any = "from_dtype",
@@ -113,6 +119,11 @@ class DualBoostRegressor(Boosting, InspectionMixin, NumberPredictionMixin, Regre
         self.learner = learner
         self.max_depth = max_depth
         self.max_trees = max_trees
+        self.max_leaf_nodes = max_leaf_nodes
+        self.min_samples_leaf = min_samples_leaf
+        self.max_features = max_features
+        self.subsample = subsample
+        self.interaction_cst = interaction_cst
         self.tol = tol
         self.solver = solver
         self.categorical_features = categorical_features

@@ -66,6 +66,11 @@ def _describe_class_weight(value: Any) -> Any:
     return [{"class": plain(name), "weight": plain(weight)} for name, weight in value.items()]
 
 
+def _describe_groups(value: Any) -> Any:
+    """Sets of features as lists."""
+    return value if value is None or isinstance(value, str) else [sorted(plain(list(group))) for group in value]
+
+
 DESCRIPTIONS: dict[str, Callable[[Any], Any]] = {
     "formulation": lambda value: value if isinstance(value, str) else describe_formulation(value),
     "loss": lambda value: value if isinstance(value, str) else describe_loss(value),
@@ -73,6 +78,7 @@ DESCRIPTIONS: dict[str, Callable[[Any], Any]] = {
     "solver": describe_solver,
     "Cs": _describe_values,
     "class_weight": _describe_class_weight,
+    "interaction_cst": _describe_groups,
 }
 """How the parameters that are not plain numbers or strings are written."""
 
@@ -117,6 +123,15 @@ def _columns(value: Any, where: str) -> list[Any]:
     return [check(entry, inside(where, k)) for k, entry in enumerate(items(value, where))]
 
 
+def _groups(value: Any, where: str) -> list[set[int]]:
+    """Sets of features, written as lists."""
+    found = []
+    for k, group in enumerate(items(value, where)):
+        place = inside(where, k)
+        found.append({integer(one, inside(place, n)) for n, one in enumerate(items(group, place))})
+    return found
+
+
 PARAMETERS: dict[str, Check] = {
     "formulation": _one_of(str, lambda value, where: choice(value, where, FORMULATIONS), read_formulation),
     "loss": _one_of(str, lambda value, where: choice(value, where, NUMBER_LOSSES), read_loss),
@@ -128,6 +143,11 @@ PARAMETERS: dict[str, Check] = {
     "learner": read_learner,
     "max_depth": optional(integer),
     "max_trees": optional(integer),
+    "max_leaf_nodes": optional(integer),
+    "min_samples_leaf": whole_or_fraction,
+    "max_features": optional(_one_of(str, text, whole_or_fraction)),
+    "subsample": optional(whole_or_fraction),
+    "interaction_cst": optional(_one_of(str, text, _groups)),
     "tol": whole_or_fraction,
     "solver": optional(read_solver),
     "categorical_features": optional(_one_of(str, text, _columns)),

@@ -12,7 +12,7 @@ import lightgbm
 import numpy as np
 from numpy.typing import NDArray
 
-from .._typing import Matrix, Vector
+from .._typing import Features, Matrix, Vector
 from ..algebra.vector_leaves import leaf_indicators
 from ..trees.tree import Tree
 from .base import PricingContext, TrainingData
@@ -71,7 +71,9 @@ class NewtonTrees:
     def __init__(self, data: TrainingData, context: PricingContext) -> None:
         n_rows = data.X.shape[0]
         self._X = data.X
-        self._parameters = tree_parameters(data, context) | {"min_data_in_leaf": 1}
+        self._data, self._limits = data, context.limits
+        self._parameters = tree_parameters(data, context)
+        self._parameters["min_data_in_leaf"] = max(1, self._parameters["min_data_in_leaf"])
         self._lightgbm_rows = LightGBMRows(data, self._parameters)
         self._gradients = np.empty(n_rows, dtype=np.float32)
         self._hessians = np.empty(n_rows, dtype=np.float32)
@@ -96,11 +98,24 @@ class NewtonTrees:
 
     def _grown(self) -> GrownTree | None:
         held = self._booster.num_trees()
-        with_heavier_leaves(self._update, [factor * self._lightest for factor in HEAVIER])
+        self._add_tree()
+        if self._booster.num_trees() == held and self._limits.n_features is not None:
+            self._booster.reset_parameter({"feature_fraction_bynode": 1.0})
+            self._add_tree()
+            self._booster.reset_parameter({"feature_fraction_bynode": self._parameters["feature_fraction_bynode"]})
         if self._booster.num_trees() == held:
             return None
         tree = self._lightgbm_rows.tree(self._booster, held)
-        return GrownTree(tree, self._leaves(tree)) if tree.n_leaves > 1 else None
+        return self._held_to_limits(GrownTree(tree, self._leaves(tree))) if tree.n_leaves > 1 else None
+
+    def _held_to_limits(self, grown: GrownTree) -> GrownTree | None:
+        tree = self._data.held_to(self._limits, grown.tree)
+        if tree is grown.tree:
+            return grown
+        return GrownTree(tree, _leaves_of(tree, self._X)) if tree.n_leaves > 1 else None
+
+    def _add_tree(self) -> None:
+        with_heavier_leaves(self._update, [factor * self._lightest for factor in HEAVIER])
 
     def _update(self, lightest: float) -> None:
         """Add a tree; a tree that asks for heavier leaves than allowed is an exception for this tree only."""
@@ -140,7 +155,7 @@ class NewtonTrees:
         values = tree.votes[order]
         distances = np.diff(values)
         if distances.min() <= 1e-9 * max(np.abs(scores[0]).max(), np.abs(values).max()):
-            return tree.leaves(self._X).astype(np.min_scalar_type(tree.n_leaves - 1))
+            return _leaves_of(tree, self._X)
         middles = values[:-1] + distances / 2
         kind = np.min_scalar_type(tree.n_leaves - 1)
         if tree.n_leaves > FEW_LEAVES:
@@ -152,3 +167,7 @@ class NewtonTrees:
 
     def _derivatives(self, predictions: Vector, rows: lightgbm.Dataset) -> tuple[Any, Any]:
         return self._gradients, self._hessians
+
+
+def _leaves_of(tree: Tree, X: Features) -> NDArray[np.unsignedinteger]:
+    return tree.leaves(X).astype(np.min_scalar_type(tree.n_leaves - 1))
