@@ -6,6 +6,7 @@ An estimator says which tasks it learns, which formulation its arguments name, a
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, TypeVar
 
 import numpy as np
@@ -38,6 +39,7 @@ from ..tasks.scoring import Scoring, make_scoring, require_for_task
 from .attributes import FittedAttributes
 from .conclusion import conclude
 from .degenerate import warn_if_degenerate
+from .evaluation import as_evaluation_set
 from .limits import limits_of, require_for_units
 from .parameters import DEFAULT_SIZES, EnsembleSize, as_callbacks, check_common
 from .problem import Problem, Rewire
@@ -91,10 +93,29 @@ class Boosting(FittedAttributes):
     def _require_formulation_for(self, task: Task, formulation: Formulation) -> None:
         """Refuse a formulation that cannot learn the task."""
 
-    def fit(self: Estimator, X: Any, y: Any, sample_weight: Any = None) -> Estimator:
-        """Train on X and y; ``sample_weight`` are multiplicities: 2 counts as the row twice."""
+    def fit(
+        self: Estimator,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        *,
+        eval_set: Any = None,
+        eval_metric: Any = None,
+    ) -> Estimator:
+        """Train on X and y; ``sample_weight`` are multiplicities: 2 counts as the row twice.
+
+        ``eval_set=(X_val, y_val)``, or ``(X_val, y_val, sample_weight)``, are rows to score every iteration on, in
+        place of ``validation_fraction``: for ``history_["validation_score"]``, for ``n_iter_no_change``, and to
+        calibrate probabilities on. Estimators that choose C compare its values by them, in place of folds. The score is
+        ``eval_metric``, given as ``scoring`` is, or else ``scoring``.
+        """
         self._check_parameters()
-        self._fitted = self._fitted_to(self._read(X, y, sample_weight))
+        asked = as_evaluation_set(eval_set, eval_metric)
+        self._require_rows_to_score(asked is not None)
+        data = self._read(X, y, sample_weight)
+        if asked is not None:
+            data = replace(data, evaluation=asked.read(self, data, self._scoring()))
+        self._fitted = self._fitted_to(data)
         return self
 
     def _read(self, X: Any, y: Any, sample_weight: Any) -> TrainingSet:
@@ -175,6 +196,8 @@ class Boosting(FittedAttributes):
 
     def _hold_out(self, data: TrainingSet) -> tuple[HeldOut | None, Vector]:
         """The rows to validate on, if any, and the multiplicities of all rows, with zeros for those held out."""
+        if data.evaluation is not None:
+            return data.evaluation, data.weights
         share = self._held_out_share()
         if share is None:
             return None, data.weights
@@ -225,7 +248,16 @@ class Boosting(FittedAttributes):
         share = self._held_out_share()
         if share is not None:
             require_fraction("validation_fraction", share)
-        elif self.scoring is not None:
+
+    def _require_rows_to_score(self, has_evaluation_set: bool) -> None:
+        """Refuse rows to score that come from two places, and a score where there are none."""
+        if has_evaluation_set and self.validation_fraction is not None:
             raise InvalidParameterError(
-                f"scoring={self.scoring!r} needs rows to score: set validation_fraction, for example to 0.1."
+                f"validation_fraction={self.validation_fraction!r} holds rows out, but eval_set is given too: leave "
+                "one of them out."
+            )
+        if not has_evaluation_set and self._held_out_share() is None and self.scoring is not None:
+            raise InvalidParameterError(
+                f"scoring={self.scoring!r} needs rows to score: set validation_fraction, for example to 0.1, or "
+                "pass eval_set to fit."
             )
