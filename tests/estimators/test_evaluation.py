@@ -90,7 +90,7 @@ def test_values_of_C_are_compared_by_the_rows_passed(kind):
     options = {"Cs": [1.0, 30.0], "max_depth": 2, "max_trees": 4, "scoring": None if kind == "classes" else "r2"}
     training, held = divided(y if kind == "classes" else y > 100)
     passed = tuned(**options).fit(X[training], y[training], eval_set=(X[held], y[held]))
-    assert passed.C_ == passed.Cs_[passed.scores_[0].argmax()]
+    assert passed.Cs_[passed.scores_[0].argmax()] == passed.C_
     if kind == "classes":  # the unit of numbers is that of the rows trained on
         np.testing.assert_array_equal(tuned(cv=[(training, held)], **options).fit(X, y).scores_, passed.scores_)
     plain = DualBoostClassifier if kind == "classes" else DualBoostRegressor

@@ -44,6 +44,7 @@ from .limits import limits_of, require_for_units
 from .parameters import DEFAULT_SIZES, EnsembleSize, as_callbacks, check_common
 from .problem import Problem, Rewire
 from .reading import TrainingSet, read_training_set
+from .warm_start import earlier_fit
 
 Estimator = TypeVar("Estimator", bound="Boosting")
 
@@ -76,6 +77,7 @@ class Boosting(FittedAttributes):
     verbose: int
     callbacks: Any
     class_weight: Any = None
+    warm_start: bool = False
     epsilon: float | None = None
 
     def _tasks(self) -> Sequence[TaskReader]:
@@ -215,6 +217,7 @@ class Boosting(FittedAttributes):
             trace = generate(
                 wiring,
                 max_trees,
+                earlier_fit(self, problem, max_trees),
                 held_out=problem.held_out,
                 keep_best=self._patience() is not None,
                 stopping=[callbacks, *self._stopping_rules()],

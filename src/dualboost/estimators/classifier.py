@@ -109,6 +109,10 @@ class DualBoostClassifier(Boosting, InspectionMixin, PredictionMixin, Classifier
         precisely, and scores the other half: honest, and it takes about as long again as the fit itself. "training"
         takes the training rows: for those who need no probabilities, as these are overconfident for deep trees. Fewer
         than 10 rows of a class in a half are too few for "cross_fit", and "training" is used. The ensemble is the same.
+    warm_start : bool, default=False
+        Whether ``fit`` goes on from the trees of the fit before, on the same data with a larger ``max_trees``: these
+        trees stay, new ones join them, and all leaves, or all weights, are optimised together. ``history_`` begins with
+        the ensemble that was taken up. Other parameters should be those of before, which is not checked.
     time_limit : float, default=None
         Seconds after which no further iteration begins; the calibration takes its time afterwards.
     n_jobs : int, default=None
@@ -209,6 +213,7 @@ class DualBoostClassifier(Boosting, InspectionMixin, PredictionMixin, Classifier
         n_iter_no_change: int | None = None,
         scoring: Any = None,
         calibration: str = "cross_fit",
+        warm_start: bool = False,
         time_limit: float | None = None,
         n_jobs: int | None = None,
         random_state: Any = None,
@@ -235,6 +240,7 @@ class DualBoostClassifier(Boosting, InspectionMixin, PredictionMixin, Classifier
         self.n_iter_no_change = n_iter_no_change
         self.scoring = scoring
         self.calibration = calibration
+        self.warm_start = warm_start
         self.time_limit = time_limit
         self.n_jobs = n_jobs
         self.random_state = random_state

@@ -61,7 +61,7 @@ class DualBoostRegressor(Boosting, InspectionMixin, NumberPredictionMixin, Regre
         Without a ``scoring``, held-out rows are judged by the loss itself: the mean squared error for "squared", the
         mean absolute error for "huber" and "absolute", the pinball loss, the Poisson deviance. With ``calibrate`` it is
         the pinball loss of intervals that are made to cover their share of the rows held out.
-    time_limit, n_jobs, random_state, verbose, callbacks : as for ``DualBoostClassifier``
+    warm_start, time_limit, n_jobs, random_state, verbose, callbacks : as for ``DualBoostClassifier``
 
     Attributes
     ----------
@@ -105,6 +105,7 @@ class DualBoostRegressor(Boosting, InspectionMixin, NumberPredictionMixin, Regre
         validation_fraction: float | None = None,
         n_iter_no_change: int | None = None,
         scoring: Any = None,
+        warm_start: bool = False,
         time_limit: float | None = None,
         n_jobs: int | None = None,
         random_state: Any = None,
@@ -130,6 +131,7 @@ class DualBoostRegressor(Boosting, InspectionMixin, NumberPredictionMixin, Regre
         self.validation_fraction = validation_fraction
         self.n_iter_no_change = n_iter_no_change
         self.scoring = scoring
+        self.warm_start = warm_start
         self.time_limit = time_limit
         self.n_jobs = n_jobs
         self.random_state = random_state

@@ -90,7 +90,8 @@ class DualBoostRegressorCV(TunedBoosting, DualBoostRegressor):
             verbose=verbose,
             callbacks=callbacks,
         )
-        del self.n_iter_no_change  # no parameter here, and scikit-learn sets whatever has that name
+        # These are no parameters here, and scikit-learn sets whatever has the first name.
+        del self.n_iter_no_change, self.warm_start
         self.Cs = Cs
         self.cv = cv
         self.validation_fraction: float = validation_fraction

@@ -156,6 +156,7 @@ PARAMETERS: dict[str, Check] = {
     "n_iter_no_change": optional(integer),
     "scoring": optional(text),
     "calibration": text,
+    "warm_start": flag,
     "time_limit": optional(whole_or_fraction),
     "n_jobs": optional(integer),
     "random_state": optional(integer),
@@ -169,7 +170,7 @@ PARAMETERS: dict[str, Check] = {
 
 OF_CLASSIFIERS = ("formulation", "epsilon", "class_weight", "calibration")
 OF_REGRESSORS = ("loss", "quantiles", "calibrate")
-WITHOUT_TUNING = ("C", "n_iter_no_change")
+WITHOUT_TUNING = ("C", "n_iter_no_change", "warm_start")
 WITH_TUNING = ("Cs", "cv", "select")
 ARGUMENTS_OF_SOME = {
     "DualBoostClassifier": (*OF_CLASSIFIERS, *WITHOUT_TUNING),

@@ -42,6 +42,11 @@ class GrownTree(NamedTuple):
     tree: Tree
     leaves: NDArray[np.unsignedinteger]
 
+    @classmethod
+    def of(cls, tree: Tree, X: Features) -> GrownTree:
+        """A tree, and the leaf of each of these rows."""
+        return cls(tree, tree.leaves(X).astype(np.min_scalar_type(tree.n_leaves - 1)))
+
     def fall(self, residual: Vector | Matrix, curvature: Vector | Matrix, ridge: float) -> float:
         """How much the objective falls, to second order, if the leaves of this tree alone move from zero."""
         edges, curvatures = self._sums(residual), self._sums(curvature)
@@ -112,7 +117,7 @@ class NewtonTrees:
         tree = self._data.held_to(self._limits, grown.tree)
         if tree is grown.tree:
             return grown
-        return GrownTree(tree, _leaves_of(tree, self._X)) if tree.n_leaves > 1 else None
+        return GrownTree.of(tree, self._X) if tree.n_leaves > 1 else None
 
     def _add_tree(self) -> None:
         with_heavier_leaves(self._update, [factor * self._lightest for factor in HEAVIER])
@@ -155,7 +160,7 @@ class NewtonTrees:
         values = tree.votes[order]
         distances = np.diff(values)
         if distances.min() <= 1e-9 * max(np.abs(scores[0]).max(), np.abs(values).max()):
-            return _leaves_of(tree, self._X)
+            return GrownTree.of(tree, self._X).leaves
         middles = values[:-1] + distances / 2
         kind = np.min_scalar_type(tree.n_leaves - 1)
         if tree.n_leaves > FEW_LEAVES:
@@ -167,7 +172,3 @@ class NewtonTrees:
 
     def _derivatives(self, predictions: Vector, rows: lightgbm.Dataset) -> tuple[Any, Any]:
         return self._gradients, self._hessians
-
-
-def _leaves_of(tree: Tree, X: Features) -> NDArray[np.unsignedinteger]:
-    return tree.leaves(X).astype(np.min_scalar_type(tree.n_leaves - 1))
