@@ -90,8 +90,10 @@ def test_with_as_many_trees_the_ensemble_stays(name):
 def test_early_stopping_goes_on_too(name):
     kind, model = FITS[name]
     X, y = rows(kind)
-    model = clone(model).set_params(max_trees=FEW, warm_start=True, n_iter_no_change=3).fit(
-        X[:150], y[:150], eval_set=(X[150:], y[150:])
+    model = (
+        clone(model)
+        .set_params(max_trees=FEW, warm_start=True, n_iter_no_change=3)
+        .fit(X[:150], y[:150], eval_set=(X[150:], y[150:]))
     )
     first = np.nanmax(model.history_["validation_score"])
     model.set_params(max_trees=MORE).fit(X[:150], y[:150], eval_set=(X[150:], y[150:]))

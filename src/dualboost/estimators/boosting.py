@@ -62,6 +62,7 @@ class Boosting(FittedAttributes):
     min_samples_leaf: Any
     max_features: Any
     subsample: float | None
+    monotonic_cst: Any
     interaction_cst: Any
     corrects: str | None
     solver: SolverOptions | None
@@ -164,14 +165,15 @@ class Boosting(FittedAttributes):
             effective_n_jobs(self.n_jobs),
             n_outputs=data.task.n_outputs,
             leave_out_zeros=solver.active_rows is not None,
-            limits=limits_of(self, rows, seed),
+            limits=limits_of(self, data, rows, seed),
         )
         if corrected == "leaves":
             grower = make_grower(self.learner, training_data, context)
             n_leaves = size.trees * min(2.0**size.depth, self.max_leaf_nodes or np.inf)
             share = self.subsample or share_of_rows(n_leaves, len(rows.keys))
             samples = RowSamples(rows.keys, share, seed)
-            return wire_leaves(data.task, rows.targets, formulation, algebra, solver, precision, grower, samples)
+            leaf_parts = (data.task, rows.targets, formulation, algebra, solver, precision, grower, samples)
+            return wire_leaves(*leaf_parts, signs=context.limits.signs)
         sides = formulation.side_rows(algebra, rows.X.shape[1])
         of_A = data.task.operator(rows.targets).rows_of_A(algebra)
         columns = Columns(of_A, capacity=min(size.trees, 128), sides=sides)

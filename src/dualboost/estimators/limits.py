@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from itertools import combinations
 from math import ceil, log2, sqrt
 from numbers import Integral, Real
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,7 +16,16 @@ from ..errors import InvalidParameterError
 from ..pricing import as_learners
 from ..pricing.limits import TreeLimits
 
-UNLIMITED = {"min_samples_leaf": 1, "max_leaf_nodes": None, "max_features": None, "interaction_cst": None}
+if TYPE_CHECKING:
+    from .reading import TrainingSet
+
+UNLIMITED = {
+    "min_samples_leaf": 1,
+    "max_leaf_nodes": None,
+    "max_features": None,
+    "interaction_cst": None,
+    "monotonic_cst": None,
+}
 """The parameters that hold trees back, with the values that do not."""
 BELOW_ONE = float(np.nextafter(1.0, 0.0))
 
@@ -54,7 +63,7 @@ def require_for_units(estimator: Any, corrected: str) -> None:
             )
 
 
-def limits_of(estimator: Any, rows: TrainingRows, seed: int) -> TreeLimits:
+def limits_of(estimator: Any, data: TrainingSet, rows: TrainingRows, seed: int) -> TreeLimits:
     """The limits that the parameters ask for on these rows."""
     if not _limiting(estimator):
         return TreeLimits()
@@ -65,8 +74,53 @@ def limits_of(estimator: Any, rows: TrainingRows, seed: int) -> TreeLimits:
         most_leaves=None if estimator.max_leaf_nodes is None else int(estimator.max_leaf_nodes),
         n_features=_n_drawn(estimator.max_features, n_features),
         groups=_groups(estimator.interaction_cst, n_features),
+        signs=_signs(estimator.monotonic_cst, data),
         seed=seed,
     )
+
+
+def _signs(value: Any, data: TrainingSet) -> tuple[int, ...] | None:
+    """For each feature 1, -1 or 0; None where all are 0."""
+    if value is None:
+        return None
+    signs = _signs_by_name(value, data) if isinstance(value, dict) else _signs_in_order(value, data)
+    if not any(signs):
+        return None
+    for k in data.encoder.categories:
+        if signs[k]:
+            raise InvalidParameterError(
+                f"monotonic_cst={value!r} is not for feature {k}, which has categories: these have no order."
+            )
+    if data.task.n_outputs > 1:
+        raise InvalidParameterError(
+            f"monotonic_cst={value!r} is for one score a row, two classes or numbers, but y has "
+            f"{data.task.n_outputs} scores ({', '.join(data.task.output_names)}): leave it at None, or fit each alone."
+        )
+    return tuple(signs)
+
+
+def _signs_in_order(value: Any, data: TrainingSet) -> list[int]:
+    entries, n_features = np.asarray(value).tolist() if np.ndim(value) == 1 else None, data.features.shape[1]
+    if entries is None or len(entries) != n_features or not all(_is_sign(entry) for entry in entries):
+        raise InvalidParameterError(
+            f"monotonic_cst={value!r} must have 1, -1 or 0 for each of the {n_features} features, or be a dict by name."
+        )
+    return [int(entry) for entry in entries]
+
+
+def _signs_by_name(value: dict[Any, Any], data: TrainingSet) -> list[int]:
+    names = [] if data.feature_names is None else data.feature_names.tolist()
+    for name, sign in value.items():
+        if name not in names:
+            known = f"the features are {names}" if names else "X has no names of features: give a list"
+            raise InvalidParameterError(f"monotonic_cst={value!r} names {name!r}, but {known}.")
+        if not _is_sign(sign):
+            raise InvalidParameterError(f"monotonic_cst[{name!r}]={sign!r} must be 1, -1 or 0.")
+    return [int(value.get(name, 0)) for name in names]
+
+
+def _is_sign(value: Any) -> bool:
+    return isinstance(value, (int, float, np.number)) and float(value) in (-1.0, 0.0, 1.0)
 
 
 def _limiting(estimator: Any) -> list[tuple[str, Any]]:

@@ -98,6 +98,7 @@ class DualBoostRegressor(Boosting, InspectionMixin, NumberPredictionMixin, Regre
         min_samples_leaf: int | float = 1,
         max_features: int | float | str | None = None,
         subsample: float | None = None,
+        monotonic_cst: Any = None,
         interaction_cst: Any = None,
         tol: float = 1e-6,
         solver: SolverOptions | None = None,
@@ -124,6 +125,7 @@ class DualBoostRegressor(Boosting, InspectionMixin, NumberPredictionMixin, Regre
         self.min_samples_leaf = min_samples_leaf
         self.max_features = max_features
         self.subsample = subsample
+        self.monotonic_cst = monotonic_cst
         self.interaction_cst = interaction_cst
         self.tol = tol
         self.solver = solver

@@ -4,9 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from ..errors import InvalidDataError, InvalidParameterError
 from ..loop.generation import EarlierFit
+from ..loop.leaf_wiring import LeafWiring
 from ..models.fitted import FittedModel
+from ..trees.learner import Learner
+from ..trees.ordering import leaf_order
+from ..trees.tree import Tree
+from .limits import limits_of
 from .problem import Problem
 
 
@@ -22,7 +29,22 @@ def earlier_fit(estimator: Any, problem: Problem, max_trees: int) -> EarlierFit 
             f"max_trees={max_trees} is less than the {len(learners)} trees that warm_start=True goes on from: give as "
             "many or more, or set warm_start=False."
         )
+    _require_order(estimator, learners, problem)
     return EarlierFit(learners, problem.rows.X)
+
+
+def _require_order(estimator: Any, learners: list[Learner], problem: Problem) -> None:
+    """Refuse trees whose votes stay what they are where these are not in the order asked for."""
+    signs = limits_of(estimator, problem.training_set, problem.rows, 0).signs
+    if signs is None or isinstance(problem.wiring, LeafWiring):
+        return
+    for tree in (learner for learner in learners if isinstance(learner, Tree)):
+        order = leaf_order(tree, signs)
+        if order is not None and not np.array_equal(order.nearest(tree.votes), tree.votes):
+            raise InvalidParameterError(
+                f"monotonic_cst={estimator.monotonic_cst!r}, but warm_start=True goes on from trees that are not "
+                "monotone: set warm_start=False."
+            )
 
 
 def _require_same_data(fitted: FittedModel, problem: Problem) -> None:

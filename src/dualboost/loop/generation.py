@@ -23,11 +23,10 @@ class EarlierFit(NamedTuple):
     learners: Sequence[Learner]
     X: Features
 
-    @property
-    def trees(self) -> list[GrownTree]:
+    def trees(self, signs: Sequence[int] | None) -> list[GrownTree]:
         """Those that are trees with a split; other ones have no leaves to correct."""
         trees = [learner for learner in self.learners if isinstance(learner, Tree) and learner.n_leaves > 1]
-        return [GrownTree.of(tree, self.X) for tree in trees]
+        return [GrownTree.of(tree, self.X).ordered_by(signs) for tree in trees]
 
     @property
     def columns(self) -> list[PricedColumn]:
@@ -37,7 +36,7 @@ class EarlierFit(NamedTuple):
 def generate(wiring: Wiring | LeafWiring, max_trees: int, earlier: EarlierFit | None = None, **watched: Any) -> Trace:
     """What the loop finds with at most ``max_trees`` trees; ``watched`` are held-out rows, rules and observers."""
     if isinstance(wiring, LeafWiring):
-        trees = earlier.trees if earlier is not None else ()
+        trees = earlier.trees(wiring.signs) if earlier is not None else ()
         return LeafGeneration(wiring, max_trees, earlier=trees, **watched).run()
     columns = earlier.columns if earlier is not None else ()
     most_entering = wiring.solver.most_entering

@@ -71,6 +71,13 @@ def _describe_groups(value: Any) -> Any:
     return value if value is None or isinstance(value, str) else [sorted(plain(list(group))) for group in value]
 
 
+def _describe_signs(value: Any) -> Any:
+    """A dict as a list of features with their signs."""
+    if isinstance(value, dict):
+        return [{"feature": plain(name), "sign": int(sign)} for name, sign in value.items()]
+    return None if value is None else [int(sign) for sign in value]
+
+
 DESCRIPTIONS: dict[str, Callable[[Any], Any]] = {
     "formulation": lambda value: value if isinstance(value, str) else describe_formulation(value),
     "loss": lambda value: value if isinstance(value, str) else describe_loss(value),
@@ -79,6 +86,7 @@ DESCRIPTIONS: dict[str, Callable[[Any], Any]] = {
     "Cs": _describe_values,
     "class_weight": _describe_class_weight,
     "interaction_cst": _describe_groups,
+    "monotonic_cst": _describe_signs,
 }
 """How the parameters that are not plain numbers or strings are written."""
 
@@ -132,6 +140,28 @@ def _groups(value: Any, where: str) -> list[set[int]]:
     return found
 
 
+def _signs(value: Any, where: str) -> Any:
+    """A sign for each feature, or those of some features by name."""
+    entries = items(value, where)
+    if entries and type(entries[0]) is not dict:
+        return [_sign(entry, inside(where, k)) for k, entry in enumerate(entries)]
+    found: dict[str, int] = {}
+    for k, entry in enumerate(entries):
+        place = inside(where, k)
+        pair = fields(entry, place, ("feature", "sign"))
+        name = text(pair["feature"], inside(place, "feature"))
+        if name in found:
+            fail(inside(place, "feature"), f"is {shown(name)}, which has a sign already")
+        found[name] = _sign(pair["sign"], inside(place, "sign"))
+    return found
+
+
+def _sign(value: Any, where: str) -> int:
+    if integer(value, where) not in (-1, 0, 1):
+        fail(where, f"is {shown(value)}; it must be -1, 0 or 1")
+    return int(value)
+
+
 PARAMETERS: dict[str, Check] = {
     "formulation": _one_of(str, lambda value, where: choice(value, where, FORMULATIONS), read_formulation),
     "loss": _one_of(str, lambda value, where: choice(value, where, NUMBER_LOSSES), read_loss),
@@ -147,6 +177,7 @@ PARAMETERS: dict[str, Check] = {
     "min_samples_leaf": whole_or_fraction,
     "max_features": optional(_one_of(str, text, whole_or_fraction)),
     "subsample": optional(whole_or_fraction),
+    "monotonic_cst": optional(_signs),
     "interaction_cst": optional(_one_of(str, text, _groups)),
     "tol": whole_or_fraction,
     "solver": optional(read_solver),

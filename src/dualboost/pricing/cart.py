@@ -16,6 +16,7 @@ import numpy as np
 from .._typing import Integers, Vector
 from ..arguments import ParameterObject, require_choice
 from ..trees.growing import leaf_votes
+from ..trees.ordering import leaf_order
 from ..trees.tree import Tree, constant_tree
 from .base import PricedColumn, Pricer, PricingContext, TrainingData, priced, require_tree_options
 from .class_columns import ClassCartPricer
@@ -108,11 +109,12 @@ class CartPricer:
         return self._priced(tree, residual)
 
     def _priced(self, tree: Tree, residual: Vector) -> PricedColumn:
-        """The tree as a column; where votes must be in order, they are those of LightGBM, which keeps it."""
+        """The tree as a column; where votes must be in order, they are those of LightGBM, put in order."""
         tree = self._data.held_to(self._limits, tree)
-        if self._limits.signs is None or tree.n_leaves == 1:
+        order = None if self._limits.signs is None else leaf_order(tree, self._limits.signs)
+        if order is None:
             return priced(tree, self._data, residual, self._voting)
-        learner = tree.with_votes(leaf_votes(tree.votes, np.ones(tree.n_leaves), self._voting))
+        learner = tree.with_votes(leaf_votes(order.nearest(tree.votes), np.ones(tree.n_leaves), self._voting))
         return PricedColumn(learner, learner.vote(self._data.X))
 
     def others(self, residual: Vector, favour: Vector | None) -> Iterator[PricedColumn]:

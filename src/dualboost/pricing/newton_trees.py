@@ -6,6 +6,7 @@ to second order if the values of these leaves alone move.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple, Protocol
 
 import lightgbm
@@ -14,6 +15,7 @@ from numpy.typing import NDArray
 
 from .._typing import Features, Matrix, Vector
 from ..algebra.vector_leaves import leaf_indicators
+from ..trees.ordering import LeafOrder, leaf_order
 from ..trees.tree import Tree
 from .base import PricingContext, TrainingData
 from .lightgbm_options import tree_parameters, varies, with_heavier_leaves
@@ -37,15 +39,20 @@ def lightest_leaf(ridge: float) -> float:
 
 
 class GrownTree(NamedTuple):
-    """A tree, and the leaf of each training row."""
+    """A tree, the leaf of each training row, and how the values of its leaves must be ordered, if they must."""
 
     tree: Tree
     leaves: NDArray[np.unsignedinteger]
+    order: LeafOrder | None = None
 
     @classmethod
     def of(cls, tree: Tree, X: Features) -> GrownTree:
         """A tree, and the leaf of each of these rows."""
         return cls(tree, tree.leaves(X).astype(np.min_scalar_type(tree.n_leaves - 1)))
+
+    def ordered_by(self, signs: Sequence[int] | None) -> GrownTree:
+        """The tree with the order that these signs of features ask for."""
+        return self if signs is None else self._replace(order=leaf_order(self.tree, signs))
 
     def fall(self, residual: Vector | Matrix, curvature: Vector | Matrix, ridge: float) -> float:
         """How much the objective falls, to second order, if the leaves of this tree alone move from zero."""
@@ -115,9 +122,10 @@ class NewtonTrees:
 
     def _held_to_limits(self, grown: GrownTree) -> GrownTree | None:
         tree = self._data.held_to(self._limits, grown.tree)
-        if tree is grown.tree:
-            return grown
-        return GrownTree.of(tree, self._X) if tree.n_leaves > 1 else None
+        if tree.n_leaves < 2:
+            return None
+        grown = grown if tree is grown.tree else GrownTree.of(tree, self._X)
+        return grown.ordered_by(self._limits.signs)
 
     def _add_tree(self) -> None:
         with_heavier_leaves(self._update, [factor * self._lightest for factor in HEAVIER])
