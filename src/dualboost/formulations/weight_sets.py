@@ -217,9 +217,9 @@ class Ordered(Free):
 
 def _squared_distance(edges: Vector, order: LeafOrder | None) -> float:
     """From the cone of all -D'lambda; that from zero, which is larger, where the nearest point cannot be found."""
-    if order is None:
+    lower, upper = ((), ()) if order is None else order.pairs
+    if not len(lower):  # for which scipy's nnls aborts the process
         return float(edges @ edges)
-    lower, upper = order.pairs
     columns = np.zeros((len(edges), len(lower)))
     columns[lower, np.arange(len(lower))] = -1.0
     columns[upper, np.arange(len(lower))] = 1.0
