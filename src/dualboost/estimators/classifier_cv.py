@@ -20,7 +20,8 @@ class DualBoostClassifierCV(TunedBoosting, DualBoostClassifier):
     Parameters
     ----------
     formulation, epsilon, learner, max_depth, max_trees, tol, solver : as for ``DualBoostClassifier``
-    max_leaf_nodes, min_samples_leaf, max_features, subsample, interaction_cst : as for ``DualBoostClassifier``
+    max_leaf_nodes, min_samples_leaf, max_features, subsample : as for ``DualBoostClassifier``
+    monotonic_cst, interaction_cst : as for ``DualBoostClassifier``
     categorical_features, calibration, class_weight, n_jobs, random_state, verbose : as for ``DualBoostClassifier``
     time_limit, callbacks : as for ``DualBoostClassifier``; those of the final fit
     Cs : int or array of floats, default=10

@@ -55,7 +55,8 @@ class DualBoostRegressor(Boosting, InspectionMixin, NumberPredictionMixin, Regre
         What is re-optimised after every new tree: the values of all leaves with a ridge, or one weight for each tree,
         whose sum is paid for. None is "leaves", if the learners are trees.
     learner, max_depth, max_trees, tol, solver, categorical_features : as for ``DualBoostClassifier``
-    max_leaf_nodes, min_samples_leaf, max_features, subsample, interaction_cst : as for ``DualBoostClassifier``
+    max_leaf_nodes, min_samples_leaf, max_features, subsample : as for ``DualBoostClassifier``
+    monotonic_cst, interaction_cst : as for ``DualBoostClassifier``
         By default trees of depth 5, 50 of them.
     validation_fraction, n_iter_no_change, scoring : as for ``DualBoostClassifier``
         Without a ``scoring``, held-out rows are judged by the loss itself: the mean squared error for "squared", the

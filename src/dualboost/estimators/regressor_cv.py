@@ -19,7 +19,8 @@ class DualBoostRegressorCV(TunedBoosting, DualBoostRegressor):
     Parameters
     ----------
     loss, quantiles, calibrate, corrects, learner, max_depth, max_trees, tol, solver : as for ``DualBoostRegressor``
-    max_leaf_nodes, min_samples_leaf, max_features, subsample, interaction_cst : as for ``DualBoostClassifier``
+    max_leaf_nodes, min_samples_leaf, max_features, subsample : as for ``DualBoostClassifier``
+    monotonic_cst, interaction_cst : as for ``DualBoostClassifier``
     categorical_features, n_jobs, random_state, verbose, time_limit, callbacks : as for ``DualBoostRegressor``
     Cs : int or array of floats, default=10
         The number of values from the grid, or the values.
