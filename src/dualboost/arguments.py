@@ -32,6 +32,11 @@ def require_choice(name: str, value: Any, choices: list[str]) -> str:
     return value
 
 
+def require_flag(name: str, value: Any) -> None:
+    if not isinstance(value, (bool, np.bool_)):
+        raise InvalidParameterError(f"{name}={value!r} must be True or False.")
+
+
 def require_jobs(value: Any) -> None:
     if value is not None and (isinstance(value, (bool, np.bool_)) or not isinstance(value, Integral) or value == 0):
         raise InvalidParameterError(f"n_jobs={value!r} must be None (one thread), a number of threads, or -1 (all).")

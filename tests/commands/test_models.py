@@ -61,6 +61,14 @@ def test_classes_may_be_balanced(run, tables):
     assert run(*FIT, "--class-weight", "heavy").returncode == 2
 
 
+def test_trees_may_be_held_back(run, tables):
+    asked = ("--min-samples-leaf", "7", "--max-leaf-nodes", "3", "--subsample", "0.8")
+    assert run(*FIT, "--max-trees", "3", *asked).returncode == 0
+    model = load_model(tables / "model.json")
+    assert (model.min_samples_leaf, model.max_leaf_nodes, model.subsample) == (7, 3, 0.8)
+    assert max(tree.n_leaves for tree in model.estimators_) <= 3
+
+
 def test_columns_may_be_dropped(run, tables):
     run(*FIT, "--drop", "side", "--drop", "a")
     assert list(load_model(tables / "model.json").feature_names_in_) == ["b", "c", "d"]

@@ -10,12 +10,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .._typing import Integers, Matrix, Vector
+from ..trees.ordering import LeafOrder
 from .rows import LIGHT, Rows
 from .side_rows import NoSideRows
 
@@ -93,6 +94,8 @@ class LeafColumns:
         self.sides = NoSideRows()
         self.sizes: list[int] = []
         """The number of leaves of each tree."""
+        self.orders: list[LeafOrder | None] = []
+        """How the values of the leaves of each tree must be ordered; None where they may be anything."""
         self._leaves: list[LeafNumbers] = []
         self._groups: list[LeafGroup] | None = None
         self._known: dict[tuple[int, ...], tuple[list[LeafNumbers], LeafNumbers]] = {}
@@ -120,17 +123,18 @@ class LeafColumns:
         """The leaf of each row in one tree."""
         return self._leaves[k]
 
-    def append(self, leaves: Integers | LeafNumbers, n_leaves: int) -> None:
+    def append(self, leaves: Integers | LeafNumbers, n_leaves: int, order: LeafOrder | None = None) -> None:
         """Add a tree, given the leaf of each row."""
         self.sizes.append(n_leaves)
+        self.orders.append(order)
         self._leaves.append(leaves.astype(np.min_scalar_type(n_leaves - 1), copy=False))
         self._groups = None
 
-    def hold(self, trees: Sequence[tuple[LeafNumbers, int]]) -> None:
-        """Hold these trees instead, each given by the leaf of each row and the number of leaves."""
-        self.sizes, self._leaves, self._groups = [], [], None
-        for leaves, n_leaves in trees:
-            self.append(leaves, n_leaves)
+    def hold(self, trees: Sequence[tuple[Any, ...]]) -> None:
+        """Hold these trees instead, each given as to ``append``."""
+        self.sizes, self.orders, self._leaves, self._groups = [], [], [], None
+        for tree in trees:
+            self.append(*tree)
 
     def seen(self, u: Vector) -> Vector:
         """The duals of the data rows: leaves have no side rows."""

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
 from .._typing import Matrix
+from ..trees.ordering import LeafOrder
 from .leaves import LeafColumns, LeafNumbers
 from .outputs import OutputsThemselves
 from .rows import Rows
@@ -23,11 +25,12 @@ class VectorLeafColumns(LeafColumns):
         self.n_classes = n_classes
         self.sides = NoSideRows()
         self.sizes: list[int] = []
+        self.orders: list[LeafOrder | None] = []
         self._leaves: list[LeafNumbers] = []
         self._indicators: dict[int, tuple[LeafNumbers, sparse.csr_matrix]] = {}
         """The indicators of each tree's leaves by the identity of its leaf numbers, which are held to keep it."""
 
-    def hold(self, trees: Sequence[tuple[LeafNumbers, int]]) -> None:
+    def hold(self, trees: Sequence[tuple[Any, ...]]) -> None:
         super().hold(trees)
         held = {id(leaves) for leaves in self._leaves}
         self._indicators = {key: known for key, known in self._indicators.items() if key in held}

@@ -58,6 +58,9 @@ from .options import (
     "--max-depth", type=int, help="The greatest depth of a tree [default: 5 for leaves, 2 if optimal; 1 for trees]."
 )
 @click.option("--max-trees", type=int, help="The greatest number of trees [default: 50 for leaves, 100 for trees].")
+@click.option("--max-leaf-nodes", type=int, help="The most leaves of a tree [default: no limit].")
+@click.option("--min-samples-leaf", type=int, default=1, show_default=True, help="The fewest rows in a leaf.")
+@click.option("--subsample", type=float, help="The share of the rows that each tree is grown on, for leaves.")
 @click.option("--voting", type=click.Choice(["hard", "confidence"]), default="hard", show_default=True)
 @click.option("--learner", type=click.Choice(LEARNERS), default="cart", show_default=True)
 @click.option(

@@ -35,6 +35,8 @@ class TrainingRows:
     """The hash of each row."""
     rows_each: float = 1.0
     """How many original rows a row stands for, on average: counted, or by their multiplicities if these are more."""
+    n_each: Vector | None = None
+    """How many original rows each row stands for, counted; None for one."""
 
     def spread(self, u: Vector) -> Vector:
         """The duals of the merged rows, divided among the original rows."""
@@ -51,7 +53,8 @@ class TrainingRows:
         counts = counts * (self.counts.sum() / counts.sum())
         own, ones = np.arange(len(positions)), np.ones(len(positions))
         keys, rows_each = self.keys[positions], self.rows_each
-        return TrainingRows(X, self.targets[positions], counts, own, ones, keys, rows_each)
+        n_each = None if self.n_each is None else self.n_each[positions]
+        return TrainingRows(X, self.targets[positions], counts, own, ones, keys, rows_each, n_each)
 
 
 def merge_rows(X: Features, targets: Vector, weights: Vector) -> TrainingRows:
@@ -85,7 +88,8 @@ def _merge_indexed(X: Features, targets: Vector, weights: Vector) -> TrainingRow
     chosen = kept[first]
     X = X[chosen] if sparse.issparse(X) else _taken(X, chosen)
     rows_each = max(len(kept), float(counts.sum())) / max(len(counts), 1)
-    return TrainingRows(X, targets[chosen], counts, all_groups, share, keys[first], rows_each)
+    n_each = np.bincount(group).astype(float)
+    return TrainingRows(X, targets[chosen], counts, all_groups, share, keys[first], rows_each, n_each)
 
 
 def _taken(X: Features, rows: Integers) -> Features:

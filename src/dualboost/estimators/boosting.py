@@ -6,8 +6,10 @@ An estimator says which tasks it learns, which formulation its arguments name, a
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, TypeVar
 
+import numpy as np
 from joblib import effective_n_jobs
 from sklearn.utils import check_random_state
 
@@ -37,9 +39,12 @@ from ..tasks.scoring import Scoring, make_scoring, require_for_task
 from .attributes import FittedAttributes
 from .conclusion import conclude
 from .degenerate import warn_if_degenerate
+from .evaluation import as_evaluation_set
+from .limits import limits_of, require_for_units
 from .parameters import DEFAULT_SIZES, EnsembleSize, as_callbacks, check_common
 from .problem import Problem, Rewire
 from .reading import TrainingSet, read_training_set
+from .warm_start import earlier_fit
 
 Estimator = TypeVar("Estimator", bound="Boosting")
 
@@ -53,6 +58,12 @@ class Boosting(FittedAttributes):
     learner: Any
     max_depth: int | None
     max_trees: int | None
+    max_leaf_nodes: int | None
+    min_samples_leaf: Any
+    max_features: Any
+    subsample: float | None
+    monotonic_cst: Any
+    interaction_cst: Any
     corrects: str | None
     solver: SolverOptions | None
     categorical_features: Any
@@ -67,6 +78,7 @@ class Boosting(FittedAttributes):
     verbose: int
     callbacks: Any
     class_weight: Any = None
+    warm_start: bool = False
     epsilon: float | None = None
 
     def _tasks(self) -> Sequence[TaskReader]:
@@ -84,10 +96,29 @@ class Boosting(FittedAttributes):
     def _require_formulation_for(self, task: Task, formulation: Formulation) -> None:
         """Refuse a formulation that cannot learn the task."""
 
-    def fit(self: Estimator, X: Any, y: Any, sample_weight: Any = None) -> Estimator:
-        """Train on X and y; ``sample_weight`` are multiplicities: 2 counts as the row twice."""
+    def fit(
+        self: Estimator,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        *,
+        eval_set: Any = None,
+        eval_metric: Any = None,
+    ) -> Estimator:
+        """Train on X and y; ``sample_weight`` are multiplicities: 2 counts as the row twice.
+
+        ``eval_set=(X_val, y_val)``, or ``(X_val, y_val, sample_weight)``, are rows to score every iteration on, in
+        place of ``validation_fraction``: for ``history_["validation_score"]``, for ``n_iter_no_change``, and to
+        calibrate probabilities on. Estimators that choose C compare its values by them, in place of folds. The score is
+        ``eval_metric``, given as ``scoring`` is, or else ``scoring``.
+        """
         self._check_parameters()
-        self._fitted = self._fitted_to(self._read(X, y, sample_weight))
+        asked = as_evaluation_set(eval_set, eval_metric)
+        self._require_rows_to_score(asked is not None)
+        data = self._read(X, y, sample_weight)
+        if asked is not None:
+            data = replace(data, evaluation=asked.read(self, data, self._scoring()))
+        self._fitted = self._fitted_to(data)
         return self
 
     def _read(self, X: Any, y: Any, sample_weight: Any) -> TrainingSet:
@@ -125,19 +156,24 @@ class Boosting(FittedAttributes):
         self._require_formulation_for(data.task, formulation)
         solver = self.solver or SolverOptions()
         algebra = data.task.rows(rows.targets, rows.counts, effective_n_jobs(self.n_jobs))
-        training_data = TrainingData(rows.X, sorted(data.encoder.categories), rows.rows_each)
-        size = self._size(formulation)
+        training_data = TrainingData(rows.X, sorted(data.encoder.categories), rows.rows_each, rows.n_each)
+        size, corrected = self._size(formulation), self._corrected(formulation)
+        require_for_units(self, corrected)
+        seed = seed_of(self.random_state) if corrected == "leaves" else 0
         context = PricingContext(
             size.depth,
             effective_n_jobs(self.n_jobs),
             n_outputs=data.task.n_outputs,
             leave_out_zeros=solver.active_rows is not None,
+            limits=limits_of(self, data, rows, seed),
         )
-        if self._corrected(formulation) == "leaves":
+        if corrected == "leaves":
             grower = make_grower(self.learner, training_data, context)
-            share = share_of_rows(size.trees * 2.0**size.depth, len(rows.keys))
-            samples = RowSamples(rows.keys, share, seed_of(self.random_state))
-            return wire_leaves(data.task, rows.targets, formulation, algebra, solver, precision, grower, samples)
+            n_leaves = size.trees * min(2.0**size.depth, self.max_leaf_nodes or np.inf)
+            share = self.subsample or share_of_rows(n_leaves, len(rows.keys))
+            samples = RowSamples(rows.keys, share, seed)
+            leaf_parts = (data.task, rows.targets, formulation, algebra, solver, precision, grower, samples)
+            return wire_leaves(*leaf_parts, signs=context.limits.signs)
         sides = formulation.side_rows(algebra, rows.X.shape[1])
         of_A = data.task.operator(rows.targets).rows_of_A(algebra)
         columns = Columns(of_A, capacity=min(size.trees, 128), sides=sides)
@@ -164,6 +200,8 @@ class Boosting(FittedAttributes):
 
     def _hold_out(self, data: TrainingSet) -> tuple[HeldOut | None, Vector]:
         """The rows to validate on, if any, and the multiplicities of all rows, with zeros for those held out."""
+        if data.evaluation is not None:
+            return data.evaluation, data.weights
         share = self._held_out_share()
         if share is None:
             return None, data.weights
@@ -181,6 +219,7 @@ class Boosting(FittedAttributes):
             trace = generate(
                 wiring,
                 max_trees,
+                earlier_fit(self, problem, max_trees),
                 held_out=problem.held_out,
                 keep_best=self._patience() is not None,
                 stopping=[callbacks, *self._stopping_rules()],
@@ -214,7 +253,16 @@ class Boosting(FittedAttributes):
         share = self._held_out_share()
         if share is not None:
             require_fraction("validation_fraction", share)
-        elif self.scoring is not None:
+
+    def _require_rows_to_score(self, has_evaluation_set: bool) -> None:
+        """Refuse rows to score that come from two places, and a score where there are none."""
+        if has_evaluation_set and self.validation_fraction is not None:
             raise InvalidParameterError(
-                f"scoring={self.scoring!r} needs rows to score: set validation_fraction, for example to 0.1."
+                f"validation_fraction={self.validation_fraction!r} holds rows out, but eval_set is given too: leave "
+                "one of them out."
+            )
+        if not has_evaluation_set and self._held_out_share() is None and self.scoring is not None:
+            raise InvalidParameterError(
+                f"scoring={self.scoring!r} needs rows to score: set validation_fraction, for example to 0.1, or "
+                "pass eval_set to fit."
             )

@@ -26,13 +26,12 @@ def require_class_weight(value: Any) -> None:
         require_positive(f"class_weight[{name!r}]", weight)
 
 
-def weigh_classes(class_weight: Any, labels: NDArray[Any], weights: Vector) -> Vector:
-    """The weights of rows with these labels, times those of their classes."""
+def weights_by_class(class_weight: Any, labels: NDArray[Any], weights: Vector) -> Vector | None:
+    """What the weights of rows of each class, in sorted order, are multiplied by; None for nothing."""
     if class_weight is None:
-        return weights
+        return None
     classes, codes = np.unique(labels, return_inverse=True)
-    by_class = _given(class_weight, classes) if isinstance(class_weight, dict) else _balanced(codes, weights)
-    return weights * by_class[codes]
+    return _given(class_weight, classes) if isinstance(class_weight, dict) else _balanced(codes, weights)
 
 
 def _balanced(codes: Integers, weights: Vector) -> Vector:

@@ -62,6 +62,25 @@ class DualBoostClassifier(Boosting, InspectionMixin, PredictionMixin, Classifier
     max_trees : int, default=None
         The greatest number of trees: those of the result where leaves are corrected, and those generated where trees
         are. None means 50 and 100.
+    max_leaf_nodes : int, default=None
+        The most leaves of a tree, of which those that gain most are kept; None for no limit but ``max_depth``.
+    min_samples_leaf : int or float, default=1
+        The fewest training rows in a leaf, or their share, rounded up; rows are counted whatever their weights are.
+    max_features : int, float, "sqrt", "log2" or None, default=None
+        How many features each split is chosen from, or their share, drawn by ``random_state`` for every split; None for
+        all. Where none of them can split a tree at its root, all are tried. For leaves that are corrected only.
+    subsample : float, default=None
+        The share of the rows that each tree is grown on, drawn by ``random_state`` for every tree; the values of its
+        leaves are those of all rows, and where a sample offers no tree, all rows are asked. None means all rows
+        (1.0), and down to 0.7 where there may be more than one leaf to four rows. For leaves that are corrected only.
+    monotonic_cst : array of -1, 0 and 1, dict of these by name of feature, or None, default=None
+        1 where scores, and so the probability of the second class, must not fall if the feature rises, -1 where they
+        must not rise, 0 for no such limit. It holds for all rows, exactly, and ``gap_`` is that of the programme with
+        this limit; a missing value is not compared. Not for features with categories, nor for several classes.
+    interaction_cst : "pairwise", "no_interactions", list of sets of positions, or None, default=None
+        The features that may interact: all features on the way to a leaf are in one of the sets, features of no set
+        make one more. "pairwise" and "no_interactions" are all pairs, and each feature by itself. None is for all.
+        These limits are kept by ``learner="cart"``, and refused with other learners.
     tol : float, default=1e-6
         The largest relative duality gap of a solution, and the smallest improvement of the (normalised) edge that lets
         a tree enter.
@@ -94,12 +113,17 @@ class DualBoostClassifier(Boosting, InspectionMixin, PredictionMixin, Classifier
         precisely, and scores the other half: honest, and it takes about as long again as the fit itself. "training"
         takes the training rows: for those who need no probabilities, as these are overconfident for deep trees. Fewer
         than 10 rows of a class in a half are too few for "cross_fit", and "training" is used. The ensemble is the same.
+    warm_start : bool, default=False
+        Whether ``fit`` goes on from the trees of the fit before, on the same data with a larger ``max_trees``: these
+        trees stay, new ones join them, and all leaves, or all weights, are optimised together. ``history_`` begins with
+        the ensemble that was taken up. Other parameters should be those of before, which is not checked.
     time_limit : float, default=None
         Seconds after which no further iteration begins; the calibration takes its time afterwards.
     n_jobs : int, default=None
         The number of threads; None means 1, and -1 all. It does not change the model.
     random_state : int, RandomState instance or None, default=None
-        Decides which rows are held out.
+        Decides which rows are held out, and which rows and features trees are grown on. With None other rows are held
+        out by every fit, but trees are always grown on the same ones.
     verbose : int, default=0
         1 shows a progress bar on a terminal.
     callbacks : callable or list of callables, default=None
@@ -184,6 +208,12 @@ class DualBoostClassifier(Boosting, InspectionMixin, PredictionMixin, Classifier
         learner: Any = "cart",
         max_depth: int | None = None,
         max_trees: int | None = None,
+        max_leaf_nodes: int | None = None,
+        min_samples_leaf: int | float = 1,
+        max_features: int | float | str | None = None,
+        subsample: float | None = None,
+        monotonic_cst: Any = None,
+        interaction_cst: Any = None,
         tol: float = 1e-6,
         solver: SolverOptions | None = None,
         categorical_features: Any = "from_dtype",
@@ -192,6 +222,7 @@ class DualBoostClassifier(Boosting, InspectionMixin, PredictionMixin, Classifier
         n_iter_no_change: int | None = None,
         scoring: Any = None,
         calibration: str = "cross_fit",
+        warm_start: bool = False,
         time_limit: float | None = None,
         n_jobs: int | None = None,
         random_state: Any = None,
@@ -205,6 +236,12 @@ class DualBoostClassifier(Boosting, InspectionMixin, PredictionMixin, Classifier
         self.learner = learner
         self.max_depth = max_depth
         self.max_trees = max_trees
+        self.max_leaf_nodes = max_leaf_nodes
+        self.min_samples_leaf = min_samples_leaf
+        self.max_features = max_features
+        self.subsample = subsample
+        self.monotonic_cst = monotonic_cst
+        self.interaction_cst = interaction_cst
         self.tol = tol
         self.solver = solver
         self.categorical_features = categorical_features
@@ -213,6 +250,7 @@ class DualBoostClassifier(Boosting, InspectionMixin, PredictionMixin, Classifier
         self.n_iter_no_change = n_iter_no_change
         self.scoring = scoring
         self.calibration = calibration
+        self.warm_start = warm_start
         self.time_limit = time_limit
         self.n_jobs = n_jobs
         self.random_state = random_state

@@ -20,6 +20,8 @@ class DualBoostClassifierCV(TunedBoosting, DualBoostClassifier):
     Parameters
     ----------
     formulation, epsilon, learner, max_depth, max_trees, tol, solver : as for ``DualBoostClassifier``
+    max_leaf_nodes, min_samples_leaf, max_features, subsample : as for ``DualBoostClassifier``
+    monotonic_cst, interaction_cst : as for ``DualBoostClassifier``
     categorical_features, calibration, class_weight, n_jobs, random_state, verbose : as for ``DualBoostClassifier``
     time_limit, callbacks : as for ``DualBoostClassifier``; those of the final fit
     Cs : int or array of floats, default=10
@@ -61,6 +63,12 @@ class DualBoostClassifierCV(TunedBoosting, DualBoostClassifier):
         learner: Any = "cart",
         max_depth: int | None = None,
         max_trees: int | None = None,
+        max_leaf_nodes: int | None = None,
+        min_samples_leaf: int | float = 1,
+        max_features: int | float | str | None = None,
+        subsample: float | None = None,
+        monotonic_cst: Any = None,
+        interaction_cst: Any = None,
         tol: float = 1e-6,
         solver: SolverOptions | None = None,
         categorical_features: Any = "from_dtype",
@@ -83,6 +91,12 @@ class DualBoostClassifierCV(TunedBoosting, DualBoostClassifier):
             learner=learner,
             max_depth=max_depth,
             max_trees=max_trees,
+            max_leaf_nodes=max_leaf_nodes,
+            min_samples_leaf=min_samples_leaf,
+            max_features=max_features,
+            subsample=subsample,
+            monotonic_cst=monotonic_cst,
+            interaction_cst=interaction_cst,
             tol=tol,
             solver=solver,
             categorical_features=categorical_features,
@@ -95,7 +109,8 @@ class DualBoostClassifierCV(TunedBoosting, DualBoostClassifier):
             verbose=verbose,
             callbacks=callbacks,
         )
-        del self.n_iter_no_change  # no parameter here, and scikit-learn sets whatever has that name
+        # These are no parameters here, and scikit-learn sets whatever has the first name.
+        del self.n_iter_no_change, self.warm_start
         self.Cs = Cs
         self.cv = cv
         self.validation_fraction: float = validation_fraction

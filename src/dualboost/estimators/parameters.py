@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._typing import Vector
-from ..arguments import require_choice, require_integer, require_jobs, require_positive, require_seed
+from ..arguments import require_choice, require_flag, require_integer, require_jobs, require_positive, require_seed
 from ..data.chosen import require_categorical_features
 from ..errors import InvalidDataError, InvalidParameterError
 from ..loop.history import Iteration
@@ -17,6 +17,7 @@ from ..masters import SolverOptions
 from ..pricing import makes_trees, require_learner
 from ..tasks.scoring import make_scoring
 from .class_weights import require_class_weight
+from .limits import require_limits
 
 LARGEST_WEIGHT = 1e90
 """Sums and products of larger ones would soon leave double precision, and a model file could not hold them."""
@@ -53,6 +54,8 @@ def check_common(estimator: Any) -> None:
     _require_solver(estimator.solver)
     require_categorical_features(estimator.categorical_features)
     require_class_weight(estimator.class_weight)
+    require_limits(estimator)
+    require_flag("warm_start", estimator.warm_start)
     for name in ("max_depth", "max_trees"):
         if getattr(estimator, name) is not None:
             require_integer(name, getattr(estimator, name), least=1)

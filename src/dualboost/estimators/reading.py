@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,9 +18,10 @@ from ..data.features import FeatureEncoder, as_features, require_finite
 from ..data.messages import Source
 from ..data.tables import Table, as_table
 from ..errors import InvalidDataError, InvalidParameterError
+from ..loop.held_out import HeldOut
 from ..tasks import Task, TaskReader, read_target
 from ..tasks.labels import warn_of_identifiers
-from .class_weights import weigh_classes
+from .class_weights import weights_by_class
 from .parameters import as_sample_weight
 
 CHECKS: dict[str, Any] = {"accept_sparse": "csr", "dtype": np.float64, "ensure_all_finite": False}
@@ -46,12 +47,25 @@ class TrainingSet:
     """The multiplicity of each row, times the weight of its class."""
     feature_names: NDArray[Any] | None
     aside: Aside | None = None
+    class_weights: Vector | None = None
+    """What the multiplicities of rows of each class are multiplied by; None for nothing."""
+    evaluation: HeldOut | None = None
+    """Rows that were passed to be scored."""
+
+    def weigh(self, targets: Vector, weights: Vector) -> Vector:
+        """The multiplicities of rows with these targets, times the weights of their classes."""
+        if self.class_weights is None:
+            return weights
+        groups = self.task.groups(targets)
+        assert groups is not None, "only classes have weights"
+        return weights * self.class_weights[groups]
 
 
 class _StandIn:
     """Receives the attributes that scikit-learn's validation sets, so that a fit that fails changes no estimator."""
 
     feature_names_in_: NDArray[Any]
+    n_features_in_: int
 
     def __init__(self, tags: Any) -> None:
         self._tags = tags
@@ -70,8 +84,7 @@ def read_training_set(
 ) -> TrainingSet:
     """The training set, or an error that names the estimator; ``set_aside`` chooses rows by their multiplicities."""
     y = tasks[0].plain(y)
-    # scikit-learn's messages contain the name of the class of the object that it validates for.
-    stand_in = type(type(estimator).__name__, (_StandIn,), {})(get_tags(estimator))
+    stand_in = _stand_in_for(estimator)
     listed = estimator.categorical_features
     table = as_table(X, by_columns=bool(require_categorical_features(listed)))
     names = None if table is None else _names(stand_in, table)
@@ -86,8 +99,7 @@ def read_training_set(
     task, targets = read_target(y, tasks, weights)
     warn_of_identifiers(task.groups(targets))
     task.require_trainable(targets[weights > 0])
-    weights = weigh_classes(estimator.class_weight, task.labels(targets), weights)
-    return TrainingSet(
+    training_set = TrainingSet(
         task=task,
         encoder=encoder,
         features=as_features(features),
@@ -95,7 +107,23 @@ def read_training_set(
         weights=weights,
         feature_names=names,
         aside=aside,
+        class_weights=weights_by_class(estimator.class_weight, task.labels(targets), weights),
     )
+    return replace(training_set, weights=training_set.weigh(targets, weights))
+
+
+def _stand_in_for(estimator: Any) -> Any:
+    """One whose class has the same name, which scikit-learn's messages contain."""
+    return type(type(estimator).__name__, (_StandIn,), {})(get_tags(estimator))
+
+
+def read_other_features(estimator: Any, data: TrainingSet, X: Any) -> Features:
+    """The features of rows beside the training set, checked and encoded alike."""
+    stand_in = _stand_in_for(estimator)
+    stand_in.n_features_in_ = data.features.shape[1]
+    if data.feature_names is not None:
+        stand_in.feature_names_in_ = data.feature_names
+    return read_features(stand_in, data.encoder, X)
 
 
 def read_features(estimator: Any, encoder: FeatureEncoder, X: Any) -> Features:

@@ -55,12 +55,14 @@ class DualBoostRegressor(Boosting, InspectionMixin, NumberPredictionMixin, Regre
         What is re-optimised after every new tree: the values of all leaves with a ridge, or one weight for each tree,
         whose sum is paid for. None is "leaves", if the learners are trees.
     learner, max_depth, max_trees, tol, solver, categorical_features : as for ``DualBoostClassifier``
+    max_leaf_nodes, min_samples_leaf, max_features, subsample : as for ``DualBoostClassifier``
+    monotonic_cst, interaction_cst : as for ``DualBoostClassifier``
         By default trees of depth 5, 50 of them.
     validation_fraction, n_iter_no_change, scoring : as for ``DualBoostClassifier``
         Without a ``scoring``, held-out rows are judged by the loss itself: the mean squared error for "squared", the
         mean absolute error for "huber" and "absolute", the pinball loss, the Poisson deviance. With ``calibrate`` it is
         the pinball loss of intervals that are made to cover their share of the rows held out.
-    time_limit, n_jobs, random_state, verbose, callbacks : as for ``DualBoostClassifier``
+    warm_start, time_limit, n_jobs, random_state, verbose, callbacks : as for ``DualBoostClassifier``
 
     Attributes
     ----------
@@ -94,12 +96,19 @@ class DualBoostRegressor(Boosting, InspectionMixin, NumberPredictionMixin, Regre
         learner: Any = "cart",
         max_depth: int | None = None,
         max_trees: int | None = None,
+        max_leaf_nodes: int | None = None,
+        min_samples_leaf: int | float = 1,
+        max_features: int | float | str | None = None,
+        subsample: float | None = None,
+        monotonic_cst: Any = None,
+        interaction_cst: Any = None,
         tol: float = 1e-6,
         solver: SolverOptions | None = None,
         categorical_features: Any = "from_dtype",
         validation_fraction: float | None = None,
         n_iter_no_change: int | None = None,
         scoring: Any = None,
+        warm_start: bool = False,
         time_limit: float | None = None,
         n_jobs: int | None = None,
         random_state: Any = None,
@@ -114,12 +123,19 @@ class DualBoostRegressor(Boosting, InspectionMixin, NumberPredictionMixin, Regre
         self.learner = learner
         self.max_depth = max_depth
         self.max_trees = max_trees
+        self.max_leaf_nodes = max_leaf_nodes
+        self.min_samples_leaf = min_samples_leaf
+        self.max_features = max_features
+        self.subsample = subsample
+        self.monotonic_cst = monotonic_cst
+        self.interaction_cst = interaction_cst
         self.tol = tol
         self.solver = solver
         self.categorical_features = categorical_features
         self.validation_fraction = validation_fraction
         self.n_iter_no_change = n_iter_no_change
         self.scoring = scoring
+        self.warm_start = warm_start
         self.time_limit = time_limit
         self.n_jobs = n_jobs
         self.random_state = random_state

@@ -19,6 +19,8 @@ class DualBoostRegressorCV(TunedBoosting, DualBoostRegressor):
     Parameters
     ----------
     loss, quantiles, calibrate, corrects, learner, max_depth, max_trees, tol, solver : as for ``DualBoostRegressor``
+    max_leaf_nodes, min_samples_leaf, max_features, subsample : as for ``DualBoostClassifier``
+    monotonic_cst, interaction_cst : as for ``DualBoostClassifier``
     categorical_features, n_jobs, random_state, verbose, time_limit, callbacks : as for ``DualBoostRegressor``
     Cs : int or array of floats, default=10
         The number of values from the grid, or the values.
@@ -48,6 +50,12 @@ class DualBoostRegressorCV(TunedBoosting, DualBoostRegressor):
         learner: Any = "cart",
         max_depth: int | None = None,
         max_trees: int | None = None,
+        max_leaf_nodes: int | None = None,
+        min_samples_leaf: int | float = 1,
+        max_features: int | float | str | None = None,
+        subsample: float | None = None,
+        monotonic_cst: Any = None,
+        interaction_cst: Any = None,
         tol: float = 1e-6,
         solver: SolverOptions | None = None,
         categorical_features: Any = "from_dtype",
@@ -69,6 +77,12 @@ class DualBoostRegressorCV(TunedBoosting, DualBoostRegressor):
             learner=learner,
             max_depth=max_depth,
             max_trees=max_trees,
+            max_leaf_nodes=max_leaf_nodes,
+            min_samples_leaf=min_samples_leaf,
+            max_features=max_features,
+            subsample=subsample,
+            monotonic_cst=monotonic_cst,
+            interaction_cst=interaction_cst,
             tol=tol,
             solver=solver,
             categorical_features=categorical_features,
@@ -79,7 +93,8 @@ class DualBoostRegressorCV(TunedBoosting, DualBoostRegressor):
             verbose=verbose,
             callbacks=callbacks,
         )
-        del self.n_iter_no_change  # no parameter here, and scikit-learn sets whatever has that name
+        # These are no parameters here, and scikit-learn sets whatever has the first name.
+        del self.n_iter_no_change, self.warm_start
         self.Cs = Cs
         self.cv = cv
         self.validation_fraction: float = validation_fraction

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from numbers import Integral
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.model_selection import check_cv
@@ -29,6 +29,13 @@ from .parameters import check_common
 from .reading import TrainingSet
 
 
+class Split(NamedTuple):
+    """Rows to score on, and the multiplicities of all rows in training."""
+
+    scored: HeldOut
+    training: Vector
+
+
 class TunedBoosting(TunedAttributes, Boosting):
     """``fit`` that compares values of C first, and fits the best on all rows."""
 
@@ -44,9 +51,9 @@ class TunedBoosting(TunedAttributes, Boosting):
     def _tune(self, data: TrainingSet) -> Tuning:
         n_rows = self._n_rows(data)
         values = self._values(n_rows)
-        held_out = self._folds(data)
-        with ProgressBar(len(held_out) * len(values) * self._n_sizes(), self.verbose > 0, "value of C") as bar:
-            folds = [self._path(data, held, values, len(held_out) == 1, bar) for held in held_out]
+        splits = self._splits(data)
+        with ProgressBar(len(splits) * len(values) * self._n_sizes(), self.verbose > 0, "value of C") as bar:
+            folds = [self._path(data, split, values, len(splits) == 1, bar) for split in splits]
         scores = np.array([[point.score for point in fold] for fold in folds])
         trees = np.array([[point.n_trees for point in fold] for fold in folds]).mean(axis=0)
         mean = scores.mean(axis=0)
@@ -65,25 +72,23 @@ class TunedBoosting(TunedAttributes, Boosting):
         return Tuning(float(Cs[chosen]), Cs, scores, path, most)
 
     def _path(
-        self, data: TrainingSet, held: Integers, values: Vector, with_errors: bool, bar: ProgressBar
+        self, data: TrainingSet, split: Split, values: Vector, with_errors: bool, bar: ProgressBar
     ) -> list[PathPoint]:
-        """The scores of every value of C on the rows held out, after training on the other rows.
+        """The scores of every value of C on the rows to score, after training on the others.
 
         The values are meant for all rows; on fewer rows a C that counts rows means the same at another value.
         """
-        formulation, training = self._untuned(), data.weights.copy()
-        training[held] = 0.0
-        ratio = float(training.sum() / data.weights.sum())
+        formulation = self._untuned()
+        ratio = float(split.training.sum() / data.weights.sum())
         values = formulation.carried(values, ratio)
 
         def note(point: PathPoint) -> None:
             C = float(formulation.carried(np.array(point.C), 1.0 / ratio))
             bar.advance(C=f"{C:.3g}", score=f"{point.score:.4g}", trees=point.n_trees)
 
-        rows = self._rows(data, training)
+        rows = self._rows(data, split.training)
         wiring = self._wire(data, rows, formulation, ON_PATH)
-        scoring = require_for_task(self._scoring(), data.task)
-        tested = HeldOut(data.features[held], data.targets[held], data.weights[held], scoring)
+        tested = split.scored
         with one_blas_thread():
             if isinstance(wiring, LeafWiring):
                 return follow_leaf_path(wiring, values, tested, self._sizes(), with_errors, note)
@@ -120,6 +125,18 @@ class TunedBoosting(TunedAttributes, Boosting):
             self._made_formulation(float(C)).resolve(n_samples)
         return values
 
+    def _splits(self, data: TrainingSet) -> list[Split]:
+        """The rows to score on, and the multiplicities of those to train on, once or for each fold."""
+        if data.evaluation is not None:
+            return [Split(data.evaluation, data.weights)]
+        splits, scoring = [], require_for_task(self._scoring(), data.task)
+        for held in self._folds(data):
+            training = data.weights.copy()
+            training[held] = 0.0
+            tested = HeldOut(data.features[held], data.targets[held], data.weights[held], scoring)
+            splits.append(Split(tested, training))
+        return splits
+
     def _folds(self, data: TrainingSet) -> list[Integers]:
         """The rows to score on in each fold, without the rows of weight zero."""
         strata, weights = data.task.groups(data.targets), data.weights
@@ -155,3 +172,9 @@ class TunedBoosting(TunedAttributes, Boosting):
         self._untuned()
         require_fraction("validation_fraction", self.validation_fraction, or_none=False)
         require_choice("select", self.select, ["best", "sparsest"])
+
+    def _require_rows_to_score(self, has_evaluation_set: bool) -> None:
+        if has_evaluation_set and self.cv is not None:
+            raise InvalidParameterError(
+                f"cv={self.cv!r} makes folds, but eval_set is given too: leave one of them out."
+            )

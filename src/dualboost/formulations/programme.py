@@ -18,6 +18,7 @@ so their difference bounds the error of both, whichever solver computed them.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
@@ -28,9 +29,10 @@ from .._typing import Integers, Matrix, Vector
 from ..algebra.pairs import Pairs
 from ..algebra.rows import Rows
 from ..errors import InvalidParameterError
+from ..trees.ordering import LeafOrder
 from .equations import Equations
 from .terms import LinearTerm, RowTerm
-from .weight_sets import Free, WeightSet
+from .weight_sets import Free, Ordered, WeightSet
 
 if TYPE_CHECKING:
     from .two_stages import TwoStageProgramme
@@ -104,10 +106,14 @@ class Programme:
         """The same loss over the values of leaves, which have any sign and a ridge, with free intercepts."""
         return replace(self, weight_set=Free(1.0), intercepts=intercepts)
 
+    def in_order(self, sizes: Sequence[int] = (), orders: Sequence[LeafOrder | None] = ()) -> Programme:
+        """The programme over the leaves of these trees, whose values must be ordered as told."""
+        return replace(self, weight_set=Ordered(self.weight_set.ridge, sizes=sizes, orders=orders))
+
     @property
     def leaf_master(self) -> str:
         """Who solves the programme over leaves."""
-        return self.term.leaf_master
+        return f"ordered {self.term.leaf_master}" if isinstance(self.weight_set, Ordered) else self.term.leaf_master
 
     def for_growing(self) -> Programme:
         """The programme that trees are grown for: without kinks, where a second derivative says too little."""

@@ -6,12 +6,15 @@ the dual value. ``total`` is the prescribed sum of the weights, or None; ``bound
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
+from scipy.optimize import nnls
 
 from .._typing import Vector
+from ..trees.ordering import LeafOrder
 
 
 class WeightSet(Protocol):
@@ -184,3 +187,43 @@ class Free:
 
     def with_unseen(self, edges: Vector, best_edge: float, n_unseen: float) -> Vector:
         return np.append(edges, best_edge * np.sqrt(max(n_unseen, 0.0)))
+
+
+@dataclass(frozen=True)
+class Ordered(Free):
+    """Values of leaves with a ridge, of which some must not be less than others of the same tree: D v >= 0.
+
+    For any lambda >= 0, v'e <= v'(e + D'lambda), so that the support of the edges e is the least of
+    |e + D'lambda|^2 / (2 ridge): the squared distance of e from the cone of all -D'lambda.
+    """
+
+    sizes: Sequence[int] = ()
+    """The number of leaves of each tree."""
+    orders: Sequence[LeafOrder | None] = ()
+    """The order of the leaves of each tree, or None."""
+
+    def support(self, edges: Vector) -> float:
+        squares = sum(_squared_distance(own, order) for own, order in self._by_tree(edges))
+        return float(squares) / (2.0 * self.ridge)
+
+    def nearest(self, w: Vector) -> Vector:
+        found = [own if order is None else order.nearest(own) for own, order in self._by_tree(w)]
+        return np.concatenate([*found, np.zeros(0)])
+
+    def _by_tree(self, values: Vector) -> Iterator[tuple[Vector, LeafOrder | None]]:
+        parts = np.split(values, np.cumsum(self.sizes)[:-1]) if self.sizes else []
+        return zip(parts, self.orders, strict=True)
+
+
+def _squared_distance(edges: Vector, order: LeafOrder | None) -> float:
+    """From the cone of all -D'lambda; that from zero, which is larger, where the nearest point cannot be found."""
+    lower, upper = ((), ()) if order is None else order.pairs
+    if not len(lower):  # for which scipy's nnls aborts the process
+        return float(edges @ edges)
+    columns = np.zeros((len(edges), len(lower)))
+    columns[lower, np.arange(len(lower))] = -1.0
+    columns[upper, np.arange(len(lower))] = 1.0
+    try:
+        return float(nnls(columns, -edges)[1] ** 2)
+    except RuntimeError:  # too many iterations
+        return float(edges @ edges)

@@ -21,6 +21,7 @@ from ..errors import GrowingError, InterruptedFitWarning, SolverWarning
 from ..formulations.programme import Programme
 from ..masters import Candidate, MasterFailed, MasterSolution, bound_over_class, certify, n_used, relative_gap
 from ..masters.certificate import size_of_product
+from ..pricing.base import PricedColumn
 from ..pricing.pool import Offer
 from ..tasks.scoring import ScoredRows
 from .failures import warn_of_grower
@@ -51,6 +52,8 @@ class ColumnGeneration:
     """Keep the iteration with the best validation score instead of the last one."""
     start: MasterSolution | None = None
     """The solution to begin from, where columns are held already."""
+    earlier: Sequence[PricedColumn] = ()
+    """Columns of an earlier fit, to begin with."""
     stopping: Sequence[StoppingRule] = ()
     observers: Sequence[Observer] = ()
     trace: Trace = field(default_factory=Trace)
@@ -99,10 +102,11 @@ class ColumnGeneration:
     def _generate(self) -> str:
         """Add columns until there is a reason to stop."""
         guide = self.wiring.guide()
+        self._take_up()
         u, threshold, is_settled = self._first_duals()
         solution = self.start
         others: Iterator[MasterSolution] = iter(())
-        n_fruitless, is_new = 0, False
+        n_fruitless, is_new = 0, bool(self.earlier)
         while self.columns.n_columns < self.max_trees:
             started = time.perf_counter()
             offers = self._priced(u, threshold, is_settled)
@@ -133,6 +137,22 @@ class ColumnGeneration:
                 return "converged"
             u, threshold, is_settled = duals
         return "max_trees"
+
+    def _take_up(self) -> None:
+        """Begin with the columns of an earlier fit, whose ensemble is the first that is recorded."""
+        if not self.earlier:
+            return
+        started = time.perf_counter()
+        for column in self.earlier:
+            self._append(column)
+        self.start = self._reoptimised(to_the_end=True)
+        self._record(self.start, np.nan, 0.0, time.perf_counter() - started)
+
+    def _append(self, column: PricedColumn) -> None:
+        self.columns.append(self.wiring.operator.apply(column.votes), column.learner)
+        self.trace.learners.append(column.learner)
+        if self.held_out is not None:
+            self.held_out.add(column.learner)
 
     def _first_duals(self) -> PricingDuals:
         """The duals of the solution to begin from; without one, duals under which any column improves."""
@@ -198,13 +218,8 @@ class ColumnGeneration:
         most = min(self.most_entering or len(offers), self.max_trees - self.columns.n_columns)
         entered: list[Offer] = []
         for offer in offers:
-            entries, learner = self.wiring.operator.apply(offer.column.votes), offer.column.learner
-            improves = self._gains(offer, u, threshold)
-            if len(entered) < most and improves and not self.columns.holds(entries, learner):
-                self.columns.append(entries, learner)
-                self.trace.learners.append(learner)
-                if self.held_out is not None:
-                    self.held_out.add(learner)
+            if len(entered) < most and self._gains(offer, u, threshold) and not self._is_held(offer):
+                self._append(offer.column)
                 entered.append(offer)
         return entered
 

@@ -64,7 +64,7 @@ class LeafEnsemble:
         """Add a tree whose leaves have the value zero."""
         self.grown.append(grown)
         self.held.append(len(self.grown) - 1)
-        self.columns.append(grown.leaves, grown.tree.n_leaves)
+        self.columns.append(grown.leaves, grown.tree.n_leaves, grown.order)
         values = np.concatenate([self.point.values, self._zeros(grown.tree.n_leaves)])
         self.point = self.point.at(values, self.point.intercept, self.point.scores)
 
@@ -105,7 +105,8 @@ class LeafEnsemble:
         self.point = replace(self.point, programme=programme)
 
     def _hold(self) -> None:
-        self.columns.hold([(self.grown[j].leaves, self.grown[j].tree.n_leaves) for j in self.held])
+        held = [self.grown[j] for j in self.held]
+        self.columns.hold([(grown.leaves, grown.tree.n_leaves, grown.order) for grown in held])
 
     def _zeros(self, n_leaves: int) -> Scores:
         """The values of leaves that have none yet."""

@@ -55,6 +55,8 @@ class LeafGeneration:
     """Return the iteration with the best validation score; those with too many trees to be returned are not scored."""
     stopping: Sequence[StoppingRule] = ()
     observers: Sequence[Observer] = ()
+    earlier: Sequence[GrownTree] = ()
+    """Trees of an earlier fit, to begin with: they stay, and only the values of their leaves change."""
     trace: LeafTrace = field(default_factory=LeafTrace)
 
     def __post_init__(self) -> None:
@@ -62,12 +64,13 @@ class LeafGeneration:
         self.ensemble = LeafEnsemble(leaf_master_of(programme).start(programme, self.wiring.columns))
         self._effort = self.wiring.formulation.effort(self.wiring.rows)
         self._cache = LeafCache(self.held_out.X if self.held_out is not None else np.empty((0, 1)))
-        self._n_grown, self._grown_at = 0, time.perf_counter()
+        self._n_grown, self._grown_at, self._pricing_seconds = len(self.earlier), time.perf_counter(), 0.0
 
     @property
     def most_grown(self) -> int:
         """How many trees are grown before elimination."""
-        return ceil(self._effort.overgrowth * self.max_trees)
+        n_earlier = len(self.earlier)
+        return n_earlier + ceil(self._effort.overgrowth * (self.max_trees - n_earlier))
 
     def run(self) -> LeafTrace:
         try:
@@ -105,6 +108,7 @@ class LeafGeneration:
         self.ensemble.point = point = self.wiring.optimum(self.ensemble.point)[0]
         total = max(self.wiring.rows.total(point.curvature), np.finfo(float).tiny)
         self._unit = 0.25 * point.curvature.size / total
+        self._take_up()
         reason = self._grow()
         if reason == "no_improvement":
             self.ensemble.restore(self.trace.stages[self.trace.best])
@@ -115,6 +119,15 @@ class LeafGeneration:
             sweeps = (self._regrow() for _ in range(self._effort.n_regrown))
             reason = next(filter(None, sweeps), reason)
         return reason
+
+    def _take_up(self) -> None:
+        """Begin with the trees of an earlier fit, whose ensemble is the first that is recorded."""
+        if not self.earlier:
+            return
+        for grown in self.earlier:
+            self.ensemble.enter(grown)
+        self.ensemble.point = self.wiring.optimum(self.ensemble.point)[0]
+        self._note(np.nan)
 
     def _grow(self) -> str:
         while len(self.ensemble.held) < self.most_grown:
@@ -134,7 +147,7 @@ class LeafGeneration:
         while len(self.ensemble.held) > n_trees:
             stage, n_held = self.ensemble.stage(), len(self.ensemble.held)
             elimination = Elimination(self.ensemble.point)
-            elimination.remove_down_to(max(n_trees, int(n_held * (1 - ELIMINATED_AT_ONCE))))
+            elimination.remove_down_to(max(n_trees, int(n_held * (1 - ELIMINATED_AT_ONCE))), len(self.earlier))
             self.ensemble.restore(_some(stage, elimination))
             self.ensemble.point = self.wiring.improved(self.wiring.improved(self.ensemble.point))
 
@@ -168,13 +181,14 @@ class LeafGeneration:
         return None
 
     def _weakest_first(self) -> list[int]:
-        """The trees held, in the order of how much they move the scores."""
+        """The trees held that are not those of an earlier fit, in the order of how much they move the scores."""
         columns, values = self.wiring.columns, self.ensemble.stage().values
         moves = [
             self.wiring.rows.dot(_size(own).take(columns.leaves(k)), self.wiring.rows.counts)
             for k, own in enumerate(values)
         ]
-        return [self.ensemble.held[k] for k in np.argsort(moves, kind="stable").tolist()]
+        weakest = [self.ensemble.held[k] for k in np.argsort(moves, kind="stable").tolist()]
+        return [j for j in weakest if j >= len(self.earlier)]
 
     def _grown_for(self, residual: Vector, curvature: Vector) -> GrownTree | None:
         """A tree that lowers the objective, grown on a sample of the rows, and on all of them where that finds none."""
@@ -266,7 +280,6 @@ class LeafGeneration:
 
     def _conclude(self, solution: MasterSolution) -> None:
         if not self.trace.iterations:
-            self._pricing_seconds = 0.0
             self._note(0.0)
         last = self.trace.iterations[-1]
         self.trace.iterations[-1] = replace(last, **self._figures(solution.gap))

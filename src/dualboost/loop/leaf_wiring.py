@@ -34,6 +34,9 @@ class LeafWiring:
     samples: RowSamples
     is_rough: bool = False
     """Whether the programme is only to lead to good trees."""
+    signs: tuple[int, ...] | None = None
+    """For each feature whether scores must rise or fall with it, so that values of leaves are in order; see
+    ``TreeLimits``."""
 
     @property
     def has_normalised_scores(self) -> bool:
@@ -58,7 +61,8 @@ class LeafWiring:
     def programme(self) -> Any:
         """The programme of the formulation, with leaves of any value and a ridge in place of its weights."""
         programme = self.formulation.over_leaves(self.rows, self.operator, self.task.n_outputs)
-        return programme.for_growing() if self.is_rough else programme
+        programme = programme.for_growing() if self.is_rough else programme
+        return programme.in_order() if self.signs is not None else programme
 
     def improved(self, point: Any, newest: int | None = None) -> Any:
         """A point with a smaller objective, as good as the next pricing needs; ``newest`` is the newest tree."""
@@ -90,13 +94,15 @@ def wire_leaves(
     precision: Precision,
     grower: Grower,
     samples: RowSamples,
+    signs: tuple[int, ...] | None = None,
 ) -> LeafWiring:
     """Put the parts together; a formulation without a loss for free values is refused before any work is done."""
     formulation = formulation.resolve_for(rows)
     if task.n_outputs == 1:
         require_leaves(formulation, rows)
     _require_options(solver, formulation)
-    return LeafWiring(task, targets, formulation, rows, solver, precision, grower, samples)
+    parts = (task, targets, formulation, rows, solver, precision, grower, samples)
+    return LeafWiring(*parts, signs=signs)
 
 
 def _require_options(solver: SolverOptions, formulation: Formulation) -> None:

@@ -58,10 +58,10 @@ class Elimination:
             costs[places] = 0.5 * np.einsum("ijk,ijk->i", own, np.linalg.solve(blocks, own))
         return costs
 
-    def remove_down_to(self, n_trees: int) -> None:
-        """Remove the tree that costs least, again and again, until so many are left."""
+    def remove_down_to(self, n_trees: int, n_staying: int = 0) -> None:
+        """Remove the tree that costs least, again and again, until so many are left; the first ones stay."""
         while len(self.kept) > n_trees:
-            self.remove(self.kept[int(np.argmin(self.costs()))])
+            self.remove(self.kept[n_staying + int(np.argmin(self.costs()[n_staying:]))])
 
     def remove(self, k: int) -> None:
         """Remove one of the trees, and move the others."""

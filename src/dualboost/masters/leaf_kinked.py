@@ -44,12 +44,16 @@ def kinked_optimum(point: LeafPoint, tolerance: float) -> tuple[LeafPoint, Maste
 
 
 def _method(point: LeafPoint) -> InteriorPoint:
+    products = ScalarProducts(point.columns, point.ridge)
+    return InteriorPoint(boxes_of(point), products, np.append(point.values, point.intercept))
+
+
+def boxes_of(point: LeafPoint) -> Boxes:
+    """The boxes of the duals, and the kinks of the losses."""
     programme = point.programme
     assert isinstance(programme.term, LinearTerm), "other losses have no kinks"
     kink = np.broadcast_to(np.asarray(programme.term.kink, dtype=float), programme.lower.shape)
-    boxes = Boxes(programme.rows, programme.lower, programme.upper, kink)
-    products = ScalarProducts(point.columns, programme.weight_set.ridge)
-    return InteriorPoint(boxes, products, np.append(point.values, point.intercept))
+    return Boxes(programme.rows, programme.lower, programme.upper, kink)
 
 
 def _certified(point: LeafPoint, method: InteriorPoint) -> MasterSolution:

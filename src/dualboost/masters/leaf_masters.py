@@ -9,6 +9,7 @@ from .leaf_kinked import kinked_optimum
 from .leaf_newton import certified, optimum
 from .leaf_point import LeafPoint
 from .leaf_sweeps import sweep
+from .ordered_leaves import kinked_ordered_optimum, ordered_certified, ordered_optimum, ordered_sweep
 from .quantile_leaves import QuantilesPoint, joined, quantiles_certified, quantiles_optimum, separate_levels
 from .softmax_newton import softmax_certified, softmax_optimum
 from .softmax_point import SoftmaxPoint
@@ -81,6 +82,44 @@ class KinkedLeaves(SmoothLeaves):
         return kinked_optimum(point, tolerance)
 
 
+class OrderedLeaves(SmoothLeaves):
+    """One value a leaf, in order, under a loss without kinks."""
+
+    def improved(self, point: LeafPoint, newest: int | None) -> LeafPoint:
+        return ordered_sweep(point, newest)
+
+    def optimum(self, point: LeafPoint, tolerance: float) -> tuple[LeafPoint, MasterSolution]:
+        return ordered_optimum(point, tolerance)
+
+    def certified(self, point: LeafPoint) -> MasterSolution:
+        return ordered_certified(point)
+
+
+class OrderedSmoothedLeaves(OrderedLeaves):
+    """One value a leaf, in order, under a loss whose kinks are smoothed so that trees can be grown for it."""
+
+    def improved(self, point: LeafPoint, newest: int | None) -> LeafPoint:
+        for _ in range(SWEEPS):
+            point = ordered_sweep(point, newest)
+        return point
+
+    def optimum(self, point: LeafPoint, tolerance: float) -> tuple[LeafPoint, MasterSolution]:
+        for _ in range(ROUNDS):
+            point = self.improved(point, None)
+        return point, ordered_certified(point)
+
+
+class OrderedKinkedLeaves(OrderedLeaves):
+    """One value a leaf, in order, under a loss with kinks."""
+
+    def improved(self, point: LeafPoint, newest: int | None) -> LeafPoint:
+        return self.optimum(point, ROUGHLY)[0]
+
+    def optimum(self, point: LeafPoint, tolerance: float) -> tuple[LeafPoint, MasterSolution]:
+        has_order = any(order is not None for order in point.columns.orders)
+        return (kinked_ordered_optimum if has_order else kinked_optimum)(point, tolerance)
+
+
 class SoftmaxLeaves:
     """One value a leaf and class, under the cross-entropy."""
 
@@ -133,6 +172,9 @@ LEAF_MASTERS: dict[str, type[LeafMaster]] = {
     "smooth": SmoothLeaves,
     "smoothed": SmoothedLeaves,
     "kinked": KinkedLeaves,
+    "ordered smooth": OrderedLeaves,
+    "ordered smoothed": OrderedSmoothedLeaves,
+    "ordered kinked": OrderedKinkedLeaves,
     "softmax": SoftmaxLeaves,
     "quantiles": QuantileLeaves,
     "separate": SeparateLeaves,

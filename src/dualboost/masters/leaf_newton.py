@@ -40,11 +40,11 @@ AIM = 0.5
 
 def certified(point: LeafPoint) -> MasterSolution:
     """The point with its duality gap."""
-    u, edges = _balanced(point)
+    u, edges = balanced(point)
     return certify(point.columns, point.programme, Candidate(point.values, u, point.rho), (point.margins, edges))
 
 
-def _balanced(point: LeafPoint) -> tuple[Vector, Vector]:
+def balanced(point: LeafPoint) -> tuple[Vector, Vector]:
     """Duals with equal sums on both sides, as the free intercept asks for, and their edges.
 
     The duals of the larger side are scaled down. Any other equation, or a bound that scaling would cross, is left to

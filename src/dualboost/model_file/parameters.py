@@ -66,6 +66,18 @@ def _describe_class_weight(value: Any) -> Any:
     return [{"class": plain(name), "weight": plain(weight)} for name, weight in value.items()]
 
 
+def _describe_groups(value: Any) -> Any:
+    """Sets of features as lists."""
+    return value if value is None or isinstance(value, str) else [sorted(plain(list(group))) for group in value]
+
+
+def _describe_signs(value: Any) -> Any:
+    """A dict as a list of features with their signs."""
+    if isinstance(value, dict):
+        return [{"feature": plain(name), "sign": int(sign)} for name, sign in value.items()]
+    return None if value is None else [int(sign) for sign in value]
+
+
 DESCRIPTIONS: dict[str, Callable[[Any], Any]] = {
     "formulation": lambda value: value if isinstance(value, str) else describe_formulation(value),
     "loss": lambda value: value if isinstance(value, str) else describe_loss(value),
@@ -73,6 +85,8 @@ DESCRIPTIONS: dict[str, Callable[[Any], Any]] = {
     "solver": describe_solver,
     "Cs": _describe_values,
     "class_weight": _describe_class_weight,
+    "interaction_cst": _describe_groups,
+    "monotonic_cst": _describe_signs,
 }
 """How the parameters that are not plain numbers or strings are written."""
 
@@ -117,6 +131,37 @@ def _columns(value: Any, where: str) -> list[Any]:
     return [check(entry, inside(where, k)) for k, entry in enumerate(items(value, where))]
 
 
+def _groups(value: Any, where: str) -> list[set[int]]:
+    """Sets of features, written as lists."""
+    found = []
+    for k, group in enumerate(items(value, where)):
+        place = inside(where, k)
+        found.append({integer(one, inside(place, n)) for n, one in enumerate(items(group, place))})
+    return found
+
+
+def _signs(value: Any, where: str) -> Any:
+    """A sign for each feature, or those of some features by name."""
+    entries = items(value, where)
+    if entries and type(entries[0]) is not dict:
+        return [_sign(entry, inside(where, k)) for k, entry in enumerate(entries)]
+    found: dict[str, int] = {}
+    for k, entry in enumerate(entries):
+        place = inside(where, k)
+        pair = fields(entry, place, ("feature", "sign"))
+        name = text(pair["feature"], inside(place, "feature"))
+        if name in found:
+            fail(inside(place, "feature"), f"is {shown(name)}, which has a sign already")
+        found[name] = _sign(pair["sign"], inside(place, "sign"))
+    return found
+
+
+def _sign(value: Any, where: str) -> int:
+    if integer(value, where) not in (-1, 0, 1):
+        fail(where, f"is {shown(value)}; it must be -1, 0 or 1")
+    return int(value)
+
+
 PARAMETERS: dict[str, Check] = {
     "formulation": _one_of(str, lambda value, where: choice(value, where, FORMULATIONS), read_formulation),
     "loss": _one_of(str, lambda value, where: choice(value, where, NUMBER_LOSSES), read_loss),
@@ -128,6 +173,12 @@ PARAMETERS: dict[str, Check] = {
     "learner": read_learner,
     "max_depth": optional(integer),
     "max_trees": optional(integer),
+    "max_leaf_nodes": optional(integer),
+    "min_samples_leaf": whole_or_fraction,
+    "max_features": optional(_one_of(str, text, whole_or_fraction)),
+    "subsample": optional(whole_or_fraction),
+    "monotonic_cst": optional(_signs),
+    "interaction_cst": optional(_one_of(str, text, _groups)),
     "tol": whole_or_fraction,
     "solver": optional(read_solver),
     "categorical_features": optional(_one_of(str, text, _columns)),
@@ -136,6 +187,7 @@ PARAMETERS: dict[str, Check] = {
     "n_iter_no_change": optional(integer),
     "scoring": optional(text),
     "calibration": text,
+    "warm_start": flag,
     "time_limit": optional(whole_or_fraction),
     "n_jobs": optional(integer),
     "random_state": optional(integer),
@@ -149,7 +201,7 @@ PARAMETERS: dict[str, Check] = {
 
 OF_CLASSIFIERS = ("formulation", "epsilon", "class_weight", "calibration")
 OF_REGRESSORS = ("loss", "quantiles", "calibrate")
-WITHOUT_TUNING = ("C", "n_iter_no_change")
+WITHOUT_TUNING = ("C", "n_iter_no_change", "warm_start")
 WITH_TUNING = ("Cs", "cv", "select")
 ARGUMENTS_OF_SOME = {
     "DualBoostClassifier": (*OF_CLASSIFIERS, *WITHOUT_TUNING),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -11,7 +11,9 @@ from .._typing import Features, Vector
 from ..arguments import require_choice, require_integer
 from ..trees.growing import leaf_votes
 from ..trees.learner import Learner
+from ..trees.splicing import without_light_leaves
 from ..trees.tree import DEEPEST, Tree
+from .limits import TreeLimits
 
 
 @dataclass(frozen=True)
@@ -26,6 +28,8 @@ class PricingContext:
     """How many votes a learner has for a row: one for two classes, else one for each class."""
     leave_out_zeros: bool = False
     """Whether learners are grown without the rows whose dual is zero; worth it if these are many and seldom change."""
+    limits: TreeLimits = field(default_factory=TreeLimits)
+    """What trees are held to, by those learners that can."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "max_depth", min(self.max_depth, DEEPEST))
@@ -43,6 +47,19 @@ class TrainingData(NamedTuple):
     """The features that hold codes of categories."""
     rows_each: float = 1.0
     """How many of the user's rows a row stands for, on average."""
+    n_each: Vector | None = None
+    """How many of the user's rows each row stands for; None for one."""
+
+    @property
+    def n_merged(self) -> Vector:
+        """How many of the user's rows each row stands for."""
+        return np.ones(self.X.shape[0]) if self.n_each is None else self.n_each
+
+    def held_to(self, limits: TreeLimits, tree: Tree) -> Tree:
+        """The tree without the leaves that have too few rows."""
+        if not limits.has_few_rows:
+            return tree
+        return without_light_leaves(tree, self.X, self.n_merged, limits.fewest_rows)
 
 
 class PricedColumn(NamedTuple):

@@ -15,6 +15,8 @@ import numpy as np
 
 from .._typing import Integers, Vector
 from ..arguments import ParameterObject, require_choice
+from ..trees.growing import leaf_votes
+from ..trees.ordering import leaf_order
 from ..trees.tree import Tree, constant_tree
 from .base import PricedColumn, Pricer, PricingContext, TrainingData, priced, require_tree_options
 from .class_columns import ClassCartPricer
@@ -52,6 +54,11 @@ class CartLearner(ParameterObject):
 
     name: ClassVar[str] = "cart"
 
+    @property
+    def takes_limits(self) -> bool:
+        """Whether trees can be held to ``TreeLimits``."""
+        return self.criterion == "gini"
+
     def __post_init__(self) -> None:
         require_tree_options(self.max_depth, self.voting, self.n_thresholds)
         require_choice("criterion", self.criterion, ["gini", "edge"])
@@ -82,6 +89,7 @@ class CartPricer:
         n_rows = data.X.shape[0]
         self._data = data
         self._voting = voting
+        self._limits = context.limits
         self._parameters = tree_parameters(data, context)
         self._lightgbm_rows = LightGBMRows(data, self._parameters)
         self._dataset = self._lightgbm_rows.dataset
@@ -92,13 +100,22 @@ class CartPricer:
 
     def price(self, residual: Vector, favour: Vector | None) -> PricedColumn:
         if not self._can_split or (favour is None and not self._is_favouring):
-            return priced(self._grow(residual), self._data, residual, self._voting)
+            return self._priced(self._grow(residual), residual)
         factors = np.ones(self._data.X.shape[1]) if favour is None else favour**2  # gains grow with squares of edges
         self._booster.reset_parameter({"feature_contri": factors.tolist()})
         self._is_favouring = favour is not None
         tree = self._grow(residual)
         tree = replace(tree, gain=tree.gain / factors[tree.feature])
-        return priced(tree, self._data, residual, self._voting)
+        return self._priced(tree, residual)
+
+    def _priced(self, tree: Tree, residual: Vector) -> PricedColumn:
+        """The tree as a column; where votes must be in order, they are those of LightGBM, put in order."""
+        tree = self._data.held_to(self._limits, tree)
+        order = None if self._limits.signs is None else leaf_order(tree, self._limits.signs)
+        if order is None:
+            return priced(tree, self._data, residual, self._voting)
+        learner = tree.with_votes(leaf_votes(order.nearest(tree.votes), np.ones(tree.n_leaves), self._voting))
+        return PricedColumn(learner, learner.vote(self._data.X))
 
     def others(self, residual: Vector, favour: Vector | None) -> Iterator[PricedColumn]:
         return without_leading_features(self, self._data.X.shape[1], residual, favour)

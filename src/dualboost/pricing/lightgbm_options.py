@@ -42,11 +42,12 @@ def varies(X: Features) -> bool:
 
 def tree_parameters(data: TrainingData, context: PricingContext) -> dict[str, Any]:
     """LightGBM's parameters for plain CART: no shrinkage, no penalties, the same tree on any number of threads."""
+    most_leaves = context.limits.most_leaves or data.X.shape[0]
     return {
         "objective": "none",
         "learning_rate": 1.0,
         "max_depth": context.max_depth,
-        "num_leaves": max(min(2 ** min(context.max_depth, 17), data.X.shape[0]), 2),
+        "num_leaves": max(min(2 ** min(context.max_depth, 17), data.X.shape[0], most_leaves), 2),
         "histogram_pool_size": 256.0,
         "min_data_in_leaf": 0,  # LightGBM estimates counts from Hessians, and would refuse leaves of small duals
         "min_sum_hessian_in_leaf": SMALLEST_LEAVES[0],
@@ -59,4 +60,5 @@ def tree_parameters(data: TrainingData, context: PricingContext) -> dict[str, An
         "num_threads": context.n_jobs,
         "seed": context.seed,
         "verbosity": -1,
+        **context.limits.for_lightgbm(data.X.shape[1], data.rows_each),
     }

@@ -6,14 +6,16 @@ to second order if the values of these leaves alone move.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple, Protocol
 
 import lightgbm
 import numpy as np
 from numpy.typing import NDArray
 
-from .._typing import Matrix, Vector
+from .._typing import Features, Matrix, Vector
 from ..algebra.vector_leaves import leaf_indicators
+from ..trees.ordering import LeafOrder, leaf_order
 from ..trees.tree import Tree
 from .base import PricingContext, TrainingData
 from .lightgbm_options import tree_parameters, varies, with_heavier_leaves
@@ -37,10 +39,20 @@ def lightest_leaf(ridge: float) -> float:
 
 
 class GrownTree(NamedTuple):
-    """A tree, and the leaf of each training row."""
+    """A tree, the leaf of each training row, and how the values of its leaves must be ordered, if they must."""
 
     tree: Tree
     leaves: NDArray[np.unsignedinteger]
+    order: LeafOrder | None = None
+
+    @classmethod
+    def of(cls, tree: Tree, X: Features) -> GrownTree:
+        """A tree, and the leaf of each of these rows."""
+        return cls(tree, tree.leaves(X).astype(np.min_scalar_type(tree.n_leaves - 1)))
+
+    def ordered_by(self, signs: Sequence[int] | None) -> GrownTree:
+        """The tree with the order that these signs of features ask for."""
+        return self if signs is None else self._replace(order=leaf_order(self.tree, signs))
 
     def fall(self, residual: Vector | Matrix, curvature: Vector | Matrix, ridge: float) -> float:
         """How much the objective falls, to second order, if the leaves of this tree alone move from zero."""
@@ -71,7 +83,9 @@ class NewtonTrees:
     def __init__(self, data: TrainingData, context: PricingContext) -> None:
         n_rows = data.X.shape[0]
         self._X = data.X
-        self._parameters = tree_parameters(data, context) | {"min_data_in_leaf": 1}
+        self._data, self._limits = data, context.limits
+        self._parameters = tree_parameters(data, context)
+        self._parameters["min_data_in_leaf"] = max(1, self._parameters["min_data_in_leaf"])
         self._lightgbm_rows = LightGBMRows(data, self._parameters)
         self._gradients = np.empty(n_rows, dtype=np.float32)
         self._hessians = np.empty(n_rows, dtype=np.float32)
@@ -96,11 +110,25 @@ class NewtonTrees:
 
     def _grown(self) -> GrownTree | None:
         held = self._booster.num_trees()
-        with_heavier_leaves(self._update, [factor * self._lightest for factor in HEAVIER])
+        self._add_tree()
+        if self._booster.num_trees() == held and self._limits.n_features is not None:
+            self._booster.reset_parameter({"feature_fraction_bynode": 1.0})
+            self._add_tree()
+            self._booster.reset_parameter({"feature_fraction_bynode": self._parameters["feature_fraction_bynode"]})
         if self._booster.num_trees() == held:
             return None
         tree = self._lightgbm_rows.tree(self._booster, held)
-        return GrownTree(tree, self._leaves(tree)) if tree.n_leaves > 1 else None
+        return self._held_to_limits(GrownTree(tree, self._leaves(tree))) if tree.n_leaves > 1 else None
+
+    def _held_to_limits(self, grown: GrownTree) -> GrownTree | None:
+        tree = self._data.held_to(self._limits, grown.tree)
+        if tree.n_leaves < 2:
+            return None
+        grown = grown if tree is grown.tree else GrownTree.of(tree, self._X)
+        return grown.ordered_by(self._limits.signs)
+
+    def _add_tree(self) -> None:
+        with_heavier_leaves(self._update, [factor * self._lightest for factor in HEAVIER])
 
     def _update(self, lightest: float) -> None:
         """Add a tree; a tree that asks for heavier leaves than allowed is an exception for this tree only."""
@@ -140,7 +168,7 @@ class NewtonTrees:
         values = tree.votes[order]
         distances = np.diff(values)
         if distances.min() <= 1e-9 * max(np.abs(scores[0]).max(), np.abs(values).max()):
-            return tree.leaves(self._X).astype(np.min_scalar_type(tree.n_leaves - 1))
+            return GrownTree.of(tree, self._X).leaves
         middles = values[:-1] + distances / 2
         kind = np.min_scalar_type(tree.n_leaves - 1)
         if tree.n_leaves > FEW_LEAVES:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
-
 from .._typing import Features, Vector
 from ..trees.tree import Tree
 from .base import Pricer
@@ -22,9 +20,7 @@ class PricedTrees:
     def grow(self, residual: Vector, curvature: Vector, ridge: float) -> GrownTree | None:
         tree = self._pricer.price(residual, None).learner
         assert isinstance(tree, Tree), "only pricers of trees are asked"
-        if tree.n_leaves < 2:
-            return None
-        return GrownTree(tree, tree.leaves(self._X).astype(np.min_scalar_type(tree.n_leaves - 1)))
+        return GrownTree.of(tree, self._X) if tree.n_leaves > 1 else None
 
 
 class BestGrower:

@@ -9,6 +9,7 @@ loss.
 from __future__ import annotations
 
 from collections.abc import Callable
+from heapq import heappop, heappush
 from typing import NamedTuple
 
 import numpy as np
@@ -21,6 +22,7 @@ from ..trees.growing import Branch, build_tree
 from ..trees.tree import Tree
 from .base import PricingContext, TrainingData
 from .categories import FEW
+from .limits import AllowedFeatures, Mask, TreeLimits
 from .newton_trees import LAST_RESORT, GrownTree, lightest_leaf
 
 ROUNDING = 1e-12
@@ -38,6 +40,8 @@ class Level(NamedTuple):
     n_nodes: int
     sums: NDArray[np.floating]
     """For each row the numbers that splits are judged by."""
+    allowed: Mask | None = None
+    """The features that each node may be split by; None for all."""
 
 
 class Choice(NamedTuple):
@@ -72,32 +76,48 @@ class Rules(NamedTuple):
 class LevelTrees:
     """Grows trees level by level from histograms of several numbers a row at once."""
 
-    def __init__(self, bins: Bins, max_depth: int) -> None:
-        self._bins, self._max_depth = bins, max_depth
+    def __init__(self, bins: Bins, data: TrainingData, context: PricingContext) -> None:
+        self._bins, self._max_depth, self._limits = bins, context.max_depth, context.limits
+        self._n_merged = data.n_merged if self._limits.has_few_rows else None
+        self._allowed = AllowedFeatures(self._limits, data.X.shape[1])
 
     def grow_by(self, rule: Rule, sums: NDArray[np.floating], of_many: Rule | None = None) -> GrownTree | None:
         """The tree whose splits gain most by the rule, or None if none gains anything.
 
         ``of_many`` is the rule for features with many categories, if it is another one.
         """
-        found, names = self._splits(Rules(rule, of_many or rule), sums)
+        rules = Rules(rule, of_many or rule)
+        if self._n_merged is not None:
+            sums = np.column_stack([sums, self._n_merged.astype(sums.dtype)])
+            rules = Rules(*(with_enough_rows(one, self._limits.fewest_rows) for one in rules))
+        found, names = self._splits(rules, sums)
+        if not found and self._limits.n_features is not None:
+            found, names = self._splits(rules, sums, draws=False)
         if not found:
             return None
+        n_names = 2 * len(found) + 1
+        found, names = leading(found, names, self._limits)
         tree = build_tree(self._branch(found, 0))
-        return GrownTree(tree, _leaf_numbers(tree, found).take(names))
+        return GrownTree(tree, _leaf_numbers(tree, found, n_names).take(names))
 
-    def _splits(self, rules: Rules, sums: NDArray[np.floating]) -> tuple[dict[int, Found], Integers]:
+    def _splits(
+        self, rules: Rules, sums: NDArray[np.floating], draws: bool = True
+    ) -> tuple[dict[int, Found], Integers]:
         """The split of each node, and the node that each row ends in; nodes are named in the order of their making."""
         found: dict[int, Found] = {}
+        paths: dict[int, frozenset[int]] = {0: frozenset()}
         names = np.zeros(len(sums), dtype=np.intp)
         rows, first, n_nodes = np.arange(len(sums)), 0, 1
         for _ in range(self._max_depth):
             places = names[rows] - first  # the nodes of a level were made one after the other
-            choice = best_splits(self._bins, Level(rows, places, n_nodes, sums[rows]), rules)
+            here = [paths[first + k] for k in range(n_nodes)]
+            allowed = self._allowed.after(here, draws) if self._allowed.is_limited else None
+            choice = best_splits(self._bins, Level(rows, places, n_nodes, sums[rows], allowed), rules)
             below = 2 * len(found) + 1
             for k in np.flatnonzero(choice.features >= 0).tolist():
                 feature, number, left = int(choice.features[k]), int(choice.numbers[k]), 2 * len(found) + 1
                 found[first + k] = Found(feature, number, float(choice.gains[k]), left)
+                paths[left] = paths[left + 1] = here[k] | {feature}
                 own = rows[places == k]
                 names[own] = np.where(self._bins.goes_left(feature, number, own), left, left + 1)
             rows = rows[choice.features[places] >= 0]
@@ -118,7 +138,7 @@ class VectorTrees:
     """Grows trees for leaves that have a value for each class."""
 
     def __init__(self, data: TrainingData, context: PricingContext) -> None:
-        self._trees = LevelTrees(Bins(data.X, data.categorical), context.max_depth)
+        self._trees = LevelTrees(Bins(data.X, data.categorical), data, context)
         self._has_grown = False
 
     def grow(self, residual: Matrix, curvature: Matrix, ridge: float) -> GrownTree | None:
@@ -130,9 +150,30 @@ class VectorTrees:
         return grown
 
 
-def _leaf_numbers(tree: Tree, found: dict[int, Found]) -> NDArray[np.unsignedinteger]:
+def leading(found: dict[int, Found], names: Integers, limits: TreeLimits) -> tuple[dict[int, Found], Integers]:
+    """The splits that a tree with so many leaves has if the node that gains most is split first, and the rows' nodes.
+
+    What a node gains does not depend on when it is split, so that a tree may be grown in any order first.
+    """
+    if limits.most_leaves is None or len(found) < limits.most_leaves:
+        return found, names
+    kept: dict[int, Found] = {}
+    pending = [(-found[0].gain, 0)]
+    while pending and len(kept) < limits.most_leaves - 1:
+        _, name = heappop(pending)
+        kept[name] = found[name]
+        for below in (found[name].left, found[name].left + 1):
+            if below in found:
+                heappush(pending, (-found[below].gain, below))
+    ends_in = np.arange(2 * len(found) + 1)
+    for name in sorted(found.keys() - kept.keys()):  # a node above has a smaller name
+        ends_in[[found[name].left, found[name].left + 1]] = ends_in[name]
+    return kept, ends_in[names]
+
+
+def _leaf_numbers(tree: Tree, found: dict[int, Found], n_names: int) -> NDArray[np.unsignedinteger]:
     """The number of the leaf that each node is, by name; nodes with a split have none."""
-    numbers = np.zeros(2 * len(found) + 1, dtype=np.min_scalar_type(tree.n_leaves - 1))
+    numbers = np.zeros(n_names, dtype=np.min_scalar_type(tree.n_leaves - 1))
     pending = [(0, 0)]
     while pending:
         node, name = pending.pop()
@@ -160,6 +201,8 @@ def best_splits(bins: Bins, level: Level, rules: Rules) -> Choice:
         best = worth.argmax(axis=1)
         reached = worth[np.arange(n), best]
         better = reached > (1.0 + ROUNDING) * gains
+        if level.allowed is not None:
+            better &= level.allowed[:, feature]
         features[better], numbers[better], gains[better] = feature, best[better], reached[better]
     return Choice(features, numbers, gains)
 
@@ -184,6 +227,17 @@ def fall_rule(ridge: float, lightest: float) -> Rule:
         n_classes = left.shape[-1] // 2
         weights = [side[..., n_classes:].mean(axis=-1) for side in (left, right)]
         return np.asarray(np.where(np.minimum(*weights) >= lightest, fall, 0.0))
+
+    return gains
+
+
+def with_enough_rows(rule: Rule, fewest: int) -> Rule:
+    """The rule for sums that end with a number of rows: zero where a side has too few."""
+
+    def gains(left: NDArray[np.float64], totals: NDArray[np.float64]) -> Matrix:
+        n_left = left[..., -1]
+        is_enough = np.minimum(n_left, totals[..., -1] - n_left) >= fewest
+        return np.asarray(np.where(is_enough, rule(left[..., :-1], totals[..., :-1]), 0.0))
 
     return gains
 

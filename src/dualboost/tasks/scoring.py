@@ -162,8 +162,8 @@ def require_for_task(scoring: Scoring, task: Task) -> Scoring:
     return scoring
 
 
-def make_scoring(value: Any) -> Scoring:
-    """The argument ``scoring``: None, a name of scikit-learn's, or a scorer."""
+def make_scoring(value: Any, name: str = "scoring") -> Scoring:
+    """The argument ``scoring``, or one of another name: None, a name of scikit-learn's, or a scorer."""
     if value is None or (isinstance(value, str) and value == "accuracy"):
         return Scoring()
     if callable(value):
@@ -172,7 +172,7 @@ def make_scoring(value: Any) -> Scoring:
         return Scoring(value, get_scorer(value))
     except (ValueError, TypeError) as error:
         raise InvalidParameterError(
-            f"scoring={value!r} is not known; choose a name such as {', '.join(map(repr, EXAMPLES))}, for numbers "
+            f"{name}={value!r} is not known; choose a name such as {', '.join(map(repr, EXAMPLES))}, for numbers "
             f"{FOR_NUMBERS}, a scorer made by sklearn.metrics.make_scorer, or None for the default. "
             "sklearn.metrics.get_scorer_names() lists all names."
         ) from error

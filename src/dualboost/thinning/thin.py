@@ -156,6 +156,8 @@ def _obstacle(adapter: Adapter, rows: AnyRows) -> str:
     """Why the leaves of the model cannot be refitted, if they cannot."""
     if not adapter.refits:
         return "the members of the model are not all trees"
+    if adapter.is_ordered:
+        return "it has a monotonic_cst, which new values of leaves would not keep"
     if rows.labels.min() == rows.labels.max():
         return "y holds one class only" if adapter.task.has_classes else "y is the same number in all rows"
     if not rows.n_refittable:

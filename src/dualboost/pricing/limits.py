@@ -1,0 +1,72 @@
+"""What trees are held to while they are grown, and who is asked to hold to it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import ceil
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Mask = NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class TreeLimits:
+    """The limits of every tree of a fit; by default there are none."""
+
+    fewest_rows: int = 1
+    """The fewest training rows in a leaf, equal ones counted one by one."""
+    most_leaves: int | None = None
+    n_features: int | None = None
+    """How many features each split is chosen from, drawn anew for every split; None for all."""
+    groups: tuple[frozenset[int], ...] | None = None
+    """The sets of features of which one must hold all features on the way to a leaf; None for no such limit."""
+    signs: tuple[int, ...] | None = None
+    """For each feature 1 where scores must not fall, -1 where they must not rise, with it; None where no feature is."""
+    seed: int = 0
+
+    @property
+    def has_few_rows(self) -> bool:
+        """Whether leaves need more rows than any leaf has."""
+        return self.fewest_rows > 1
+
+    def for_lightgbm(self, n_features: int, rows_each: float) -> dict[str, Any]:
+        """The limits as LightGBM's parameters; it estimates how many rows a leaf has, and so only comes near."""
+        asked: dict[str, Any] = {}
+        if self.has_few_rows:
+            asked["min_data_in_leaf"] = ceil(self.fewest_rows / rows_each)
+        if self.n_features is not None:
+            asked |= {"feature_fraction_bynode": self.n_features / n_features, "feature_fraction_seed": self.seed}
+        if self.groups is not None:
+            asked["interaction_constraints"] = [sorted(group) for group in self.groups]
+        if self.signs is not None:
+            asked |= {"monotone_constraints": list(self.signs), "monotone_constraints_method": "basic"}
+        return asked
+
+
+class AllowedFeatures:
+    """The features that a node may be split by: those drawn for it, and those that go with the ones above it."""
+
+    def __init__(self, limits: TreeLimits, n_features: int) -> None:
+        self._n_features, self._n_drawn = n_features, limits.n_features
+        self._numbers = np.random.default_rng(limits.seed)
+        self._groups = [np.isin(np.arange(n_features), list(group)) for group in limits.groups or ()]
+        self.is_limited = bool(self._groups) or self._n_drawn is not None
+
+    def after(self, paths: Sequence[frozenset[int]], draws: bool = True) -> Mask:
+        """A row for each node, given the features on the way to it, and a column for each feature."""
+        allowed = np.array([self._together_with(path) for path in paths])
+        if draws and self._n_drawn is not None:
+            numbers = np.where(allowed, self._numbers.random(allowed.shape), np.inf)
+            allowed &= numbers.argsort(axis=1).argsort(axis=1) < self._n_drawn
+        return allowed
+
+    def _together_with(self, path: frozenset[int]) -> Mask:
+        """The features of all groups that hold the whole path."""
+        if not self._groups:
+            return np.ones(self._n_features, dtype=bool)
+        fitting = [group for group in self._groups if group[list(path)].all()]
+        return np.any(fitting, axis=0)
