@@ -136,12 +136,12 @@ def test_a_seed_makes_a_model_on_any_number_of_threads_and_in_any_order_of_the_r
 
 @pytest.mark.parametrize("name", DRAWING)
 def test_a_split_is_chosen_from_the_features_drawn(name):
-    """Of one feature at a time, the first tree may have any of them; of all, it has the best one."""
+    """Of one feature at a time, the tree has not always the same; of all, always the best one."""
     asked = {"max_trees": 1, "max_depth": 1, "subsample": 1.0}
     seeds = range(12)
     first = {split_trees(fitted(name, max_features=1, random_state=k, **asked)[0])[0].feature[0] for k in seeds}
     best = {split_trees(fitted(name, max_features=1.0, random_state=k, **asked)[0])[0].feature[0] for k in seeds}
-    assert len(first) > 2 > len(best)
+    assert len(first) > 1 == len(best)
 
 
 def test_all_features_and_all_rows_are_what_they_are_by_default():
