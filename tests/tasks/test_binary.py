@@ -36,3 +36,12 @@ def test_margins_are_on_the_side_of_the_target():
     task = TwoClasses(np.array([0, 1]))
     np.testing.assert_array_equal(task.margins(np.array([0.5, 0.5]), np.array([1.0, -1.0])), [0.5, -0.5])
     assert task.baseline(np.array([1.0, -1.0]), Rows(np.array([3.0, 1.0]))) == 0.5
+
+
+def test_a_balance_by_a_rounding_error_is_a_tie():
+    """Exports read such a score as a tie, and the estimator has to say the same."""
+    targets, counts = np.array([1.0, 1.0, 1.0, -1.0]), np.array([0.1, 0.2, 0.3, 0.6])
+    assert targets @ counts != 0.0
+    task = TwoClasses(np.array(["no", "yes"]))
+    assert task.baseline(targets, Rows(counts)) == 0.0
+    assert task.baseline(targets, Rows(np.ones(4))) == 0.5

@@ -86,8 +86,9 @@ class TwoClasses(Task):
         return Signs(targets)
 
     def baseline(self, targets: Vector, rows: Rows) -> float:
-        """The weighted class balance in [-1, 1]."""
-        return rows.dot(targets, rows.counts) / rows.n_samples
+        """The weighted class balance in [-1, 1]; zero where it is a rounding error, as ties of scores are."""
+        balance = rows.dot(targets, rows.counts) / rows.n_samples
+        return balance if abs(balance) >= TIE else 0.0
 
     def quality(self, scores: Vector, targets: Vector, rows: Rows) -> float:
         """The accuracy."""
