@@ -28,13 +28,11 @@ from .failures import warn_of_grower
 from .guides import OwnDuals, PricingDuals
 from .held_out import HeldOut
 from .history import Iteration, Trace
+from .offers import Pricing
 from .stopping import StoppingRule
 from .wiring import Wiring
 
 Observer = Callable[[Iteration], None]
-
-EXACT_IMPROVEMENT = 1e-9
-"""With an exact pricer every improvement above rounding counts, so that the bound can meet the objective."""
 
 
 @dataclass
@@ -64,6 +62,7 @@ class ColumnGeneration:
         self.formulation, self.columns = self.wiring.formulation, self.wiring.columns
         assert self.wiring.pool is not None, "somebody must find the columns"
         self.master, self.pool, self.rows = self.wiring.master, self.wiring.pool, self.wiring.rows
+        self.pricing = Pricing(self.wiring, self.pool)
         self.tol = self.wiring.precision.tolerance
 
     def run(self) -> Trace:
@@ -109,7 +108,7 @@ class ColumnGeneration:
         n_fruitless, is_new = 0, bool(self.earlier)
         while self.columns.n_columns < self.max_trees:
             started = time.perf_counter()
-            offers = self._priced(u, threshold, is_settled)
+            offers = self.pricing.offers(u, threshold, is_settled)
             priced_at = time.perf_counter()
             if solution is not None and self._proves(solution, u, offers):
                 return "certified"
@@ -167,48 +166,6 @@ class ColumnGeneration:
         reasons = (rule.reason(record) for record in last for rule in self.stopping)
         return next(filter(None, reasons), None)
 
-    def _priced(self, u: Vector, threshold: float, is_settled: bool) -> list[Offer]:
-        """The columns that the pool finds, the largest edge first.
-
-        If those that improve are held already, which is possible where the cost of a weight grows with it, others are
-        asked for: at once where the pool knows the best one, else if there is nothing left to gain by the master.
-        """
-        theta = u[self.columns.n_data :]
-        favour = self.columns.sides.favour(theta)
-        residual = self.wiring.operator.adjoint(self.formulation.priced_duals(self.columns.seen(u)))
-        offers = [self._whole(one, theta) for one in self.pool.price(residual, favour)]
-        improving = [one for one in offers if self._gains(one, u, threshold)]
-        if improving and (is_settled or self.pool.is_exact) and all(map(self._is_held, improving)):
-            others = self.pool.others(residual, favour)
-            found = [self._first_new((self._whole(one, theta) for one in own), u, threshold) for own in others]
-            new = [one for one in found if one is not None]
-            offers = new if len(new) == len(offers) else [*offers, *new]  # a bound is one for the class of each pricer
-        return sorted(offers, key=lambda offer: -offer.edge)
-
-    def _whole(self, offer: Offer, theta: Vector) -> Offer:
-        """The offer with its edge over data rows and side rows."""
-        return offer._replace(edge=offer.edge + self.columns.sides.learner_part(theta, offer.column.learner))
-
-    def _first_new(self, offers: Iterator[Offer], u: Vector, threshold: float) -> Offer | None:
-        """The first offer that is not held and improves; the best that is not held if none improves."""
-        best: Offer | None = None
-        for offer in offers:
-            if self._is_held(offer):
-                continue
-            if best is None or offer.edge > best.edge:
-                best = offer
-            if offer.column.is_proven or self._gains(offer, u, threshold):
-                return best
-        return best
-
-    def _is_held(self, offer: Offer) -> bool:
-        return self.columns.holds(self.wiring.operator.apply(offer.column.votes), offer.column.learner)
-
-    def _gains(self, offer: Offer, u: Vector, threshold: float) -> bool:
-        """Whether the edge exceeds the threshold by more than rounding, or by more than the tolerance."""
-        least = min(self.tol, EXACT_IMPROVEMENT) if self.pool.is_exact else self.tol
-        return offer.edge - threshold > least * self.rows.total(np.abs(u))
-
     def _reoptimised(self, to_the_end: bool) -> MasterSolution:
         solve = self.master.polish if to_the_end else self.master.solve
         return solve(self.columns, self.wiring.programme())
@@ -218,7 +175,7 @@ class ColumnGeneration:
         most = min(self.most_entering or len(offers), self.max_trees - self.columns.n_columns)
         entered: list[Offer] = []
         for offer in offers:
-            if len(entered) < most and self._gains(offer, u, threshold) and not self._is_held(offer):
+            if len(entered) < most and self.pricing.gains(offer, u, threshold) and not self.pricing.is_held(offer):
                 self._append(offer.column)
                 entered.append(offer)
         return entered
@@ -252,7 +209,7 @@ class ColumnGeneration:
         sign, row = self.formulation.objective_sign, self.trace.result
         assert self._kept_programme is not None
         threshold = self._kept_programme.weight_set.threshold(self.columns.edges(u))
-        bound = self._bound(self._kept_programme, u, self._priced(u, threshold, is_settled=True))
+        bound = self._bound(self._kept_programme, u, self.pricing.offers(u, threshold, is_settled=True))
         if np.isfinite(row.bound):
             bound = max(bound, sign * row.bound)
         if np.isfinite(bound):
