@@ -1,9 +1,11 @@
 """Odd data for regressors: few rows, few features, sizes at the ends of double precision, and what is refused."""
 
 import warnings
+from decimal import Decimal
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 
 from dualboost import DualBoostRegressor, DualBoostRegressorCV
@@ -54,6 +56,36 @@ def test_the_same_C_is_chosen_at_the_ends_of_double_precision(unit):
     one, other = (made(DualBoostRegressorCV, Cs=6).fit(X, y) for y in (Y, unit * Y))
     assert one.C_ == other.C_
     np.testing.assert_allclose(other.predict(X) / unit, one.predict(X), rtol=1e-9, atol=1e-9)
+
+
+def test_decimals_are_numbers():
+    numbers = Y + 0.5
+    decimals = [Decimal(str(number)) for number in numbers]
+    expected = made(DualBoostRegressor).fit(X, numbers).predict(X)
+    exact = pa.array(decimals, pa.decimal128(10, 1))
+    for y in (
+        decimals,
+        np.array(decimals),
+        pd.Series(decimals),
+        exact,
+        pd.Series(decimals, dtype=pd.ArrowDtype(exact.type)),
+    ):
+        reg = made(DualBoostRegressor).fit(X, y)
+        np.testing.assert_array_equal(reg.predict(X), expected)
+    far = made(DualBoostRegressor).fit(X, [Decimal(2**70) + 2**60 * int(number) for number in Y])
+    np.testing.assert_allclose(far.predict(X), 2**70 + 2**60 * made(DualBoostRegressor).fit(X, Y).predict(X))
+    with pytest.raises(InvalidDataError, match="missing in 1 of 60 rows, row 2 first"):
+        made(DualBoostRegressor).fit(X, [*decimals[:2], Decimal("nan"), *decimals[3:]])
+    with pytest.raises(InvalidDataError, match=r"infinity.*Row 2 is the first"):
+        made(DualBoostRegressor).fit(X, [*decimals[:2], Decimal("inf"), *decimals[3:]])
+
+
+def test_counts_that_differ_in_lost_digits_are_told():
+    with (
+        pytest.warns(DataWarning, match=r"y varies by .* are multiples of 256\. Subtract a constant"),
+        pytest.warns(DegenerateEnsembleWarning, match="y is the same in all rows, to the digits that a fit sees"),
+    ):
+        made(DualBoostRegressor, loss="poisson").fit(X, [2**60 + k for k in range(60)])
 
 
 def test_whole_numbers_beyond_double_precision_are_learnt():

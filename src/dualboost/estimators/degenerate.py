@@ -65,7 +65,7 @@ def _worse_than_the_majority(model: FittedModel, wiring: Wiring) -> Iterator[tup
 
 def _without_splits(formulation: Formulation, targets: Vector) -> str:
     if np.ptp(targets) == 0:
-        return "y is the same in all rows, so every row gets the same prediction."
+        return "y is the same in all rows, to the digits that a fit sees, so every row gets the same prediction."
     return (
         f"No split lowers the objective of {formulation.name!r} with C={formulation.C:.3g}, so every row gets the "
         "same prediction. A larger C may help."
