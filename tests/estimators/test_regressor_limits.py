@@ -63,13 +63,8 @@ def test_decimals_are_numbers():
     decimals = [Decimal(str(number)) for number in numbers]
     expected = made(DualBoostRegressor).fit(X, numbers).predict(X)
     exact = pa.array(decimals, pa.decimal128(10, 1))
-    for y in (
-        decimals,
-        np.array(decimals),
-        pd.Series(decimals),
-        exact,
-        pd.Series(decimals, dtype=pd.ArrowDtype(exact.type)),
-    ):
+    in_pandas = pd.Series(decimals, dtype=pd.ArrowDtype(exact.type))
+    for y in (decimals, np.array(decimals), pd.Series(decimals), exact, in_pandas):
         reg = made(DualBoostRegressor).fit(X, y)
         np.testing.assert_array_equal(reg.predict(X), expected)
     far = made(DualBoostRegressor).fit(X, [Decimal(2**70) + 2**60 * int(number) for number in Y])

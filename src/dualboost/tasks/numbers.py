@@ -153,8 +153,9 @@ class Numbers(Task):
         found = self._lost_digits(y) if (y != y[:1]).any() else None
         if found is not None:
             warnings.warn(
-                f"y varies by {found.scale:.3g} around {found.centre:.17g}, where predictions, in double precision, are "
-                f"multiples of {np.spacing(abs(found.centre)):.3g}. Subtract a constant from y, or take a smaller unit.",
+                f"y varies by {found.scale:.3g} around {found.centre:.17g}, where predictions, in double precision, "
+                f"are multiples of {np.spacing(abs(found.centre)):.3g}. Subtract a constant from y, or take a smaller "
+                "unit.",
                 DataWarning,
                 stacklevel=7,
             )
