@@ -59,7 +59,8 @@ def plot_tree(clf: Any, tree: int | None = None, *, ax: Any = None) -> Any:
     Where leaves are corrected, they show their values instead of votes; of a regressor, in the units of y, or under the
     Poisson loss in those of the logarithm of the mean. Of several classes, a leaf has a bar for each,
     to the right where it speaks for the class and to the left where it speaks against it; of more than four classes,
-    for the four with the largest values. Of several quantiles, bars are in their order, with their values. Bars of all leaves have one scale, whose end is in the title.
+    for the four with the largest values. Of several quantiles, bars are in the order of the levels, with their values.
+    Bars of all leaves have one scale, whose end is in the title.
 
     ``tree`` is a position in ``estimators_``; None takes the tree with the largest weight. If a feature had missing
     values in training, "or missing" marks the side that they take. New axes are as wide as the leaves need; in given
