@@ -69,9 +69,9 @@ def as_table(X: Any, by_columns: bool = False) -> Table | None:
         return X
     if nw.dependencies.is_into_dataframe(X):
         return Table(nw.to_native(X, pass_through=True))
-    _require_two_dimensions(X)
-    if sparse.issparse(X):
+    if sparse.issparse(X):  # some of which are dicts, too
         return None
+    _require_two_dimensions(X)
     if isinstance(X, (np.ndarray, list, tuple)):
         return _table_of_array(X, by_columns)
     if hasattr(X, "collect") and not hasattr(X, "shape"):
