@@ -80,6 +80,31 @@ def test_c_may_be_tuned_and_trees_corrected(run, tables):
     assert (figures["C"], fitted.corrects) == (fitted.C_, "trees")
 
 
+def test_a_loss_of_numbers_says_that_it_is_regression(run, tables):
+    """Whole numbers that are few would be classes without it."""
+    frame = pd.read_csv(tables / "train.csv").assign(y=lambda frame: frame["n"].clip(upper=3))
+    frame.to_csv(tables / "train.csv", index=False)
+    figures = json.loads(run(*FIT, "--loss", "absolute", "--json").stdout)
+    assert (figures["task"], figures["loss"]) == ("regression", "absolute")
+
+
+@pytest.mark.parametrize(
+    ("cell", "message"),
+    [
+        ("unknown", "'y' must hold numbers, for regression; row 4 has 'unknown'"),
+        ("inf", "'y' contains infinity in row 4; leave the row out"),
+    ],
+)
+def test_one_bad_cell_of_the_target_is_told(cell, message, run, tables):
+    frame = pd.read_csv(tables / "train.csv").astype({"y": object})
+    frame.loc[3, "y"] = cell
+    frame.to_csv(tables / "train.csv", index=False)
+    done = run(*FIT)
+    assert (done.returncode, done.stderr.count("\n")) == (1, 1)
+    assert message in done.stderr
+    assert "missing" not in done.stderr
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
@@ -167,4 +192,8 @@ def test_thin_keeps_r2(name, run, tables):
     assert all(figure.isidentifier() for figure in figures)
     assert figures["trees"]["after"] < figures["trees"]["before"]
     assert figures["r2_validation"]["after"] >= figures["r2_validation"]["before"] - 0.05
+    if name == "model.json":
+        shown = run("show", f"small_{name}").stdout
+        assert "certificate      none: the model was thinned\n" in shown
+        assert "nan" not in shown
     assert run("thin", name, "train.csv", "--target", "z", "-o", "x" + name).returncode == 1

@@ -203,6 +203,23 @@ def test_a_word_among_numbers(tmp_path):
     assert (done.returncode, done.stderr) == (1, expected)
 
 
+def test_numbers_written_as_text_are_told(tmp_path):
+    """Unless they are few, begin with zeros as postcodes do, or are said to be categories."""
+    spoilt = FRAME.drop(columns="flag").assign(size=FRAME["size"].round(1).astype(str))
+    told = r"column 'size' holds numbers written as text, such as '.*', and each of its \d+ different values becomes a "
+    with pytest.warns(DataWarning, match="^X: " + told + r"category: make numbers of it, as astype\(float\) does, or"):
+        DualBoostClassifier(**SMALL).fit(spoilt, LABELS)
+    spoilt.assign(y=LABELS).to_parquet(tmp_path / "spoilt.parquet")
+    done = called("fit", "spoilt.parquet", *FIT, cwd=tmp_path)
+    assert re.search(told + "category: store it as numbers, or name it in --categorical if", done.stderr), done.stderr
+    assert called("fit", "spoilt.parquet", *FIT, "--categorical", "size", cwd=tmp_path).stderr == ""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        DualBoostClassifier(**SMALL, categorical_features=["size", "colour"]).fit(spoilt, LABELS)
+        for numbers in (np.arange(N) % 10, [f"0{k % 40}" for k in range(N)]):
+            DualBoostClassifier(**SMALL).fit(spoilt.assign(size=np.array(numbers).astype(str)), LABELS)
+
+
 def test_only_the_right_message_about_columns():
     """No warning about categories comes before the error that the columns are others."""
     clf = DualBoostClassifier(**SMALL).fit(FRAME, LABELS)

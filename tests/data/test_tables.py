@@ -81,8 +81,6 @@ def test_arrays_with_text_are_tables():
         [[1.0], [1.0, 2.0]],
         np.array([[{}, 1.0]], dtype=object),
         np.ones(3),
-        pd.Series([1.0]),
-        pl.Series([1.0]),
         sparse.eye(3),
         "text",
         None,
@@ -91,6 +89,12 @@ def test_arrays_with_text_are_tables():
 )
 def test_what_scikit_learn_is_to_read(X):
     assert as_table(X) is None
+
+
+@pytest.mark.parametrize("X", [pd.Series([1.0]), pl.Series([1.0]), {"a": 1.0}, [{"a": 1.0}]], ids=str)
+def test_one_dimension_is_refused_with_what_to_pass(X):
+    with pytest.raises(InvalidDataError, match=r"^X is a .*: pass a table"):
+        as_table(X)
 
 
 def test_arrays_of_numbers_are_tables_where_columns_are_asked_for():

@@ -231,6 +231,11 @@ def test_explanations_and_rules_speak_of_each_quantile(fitted, diabetes):
     table = fitted.rules()
     assert {"value_q0.05", "value_q0.5", "value_q0.95"} < set(table.columns)
     assert len(table) == fitted.n_leaves_
+    values = table[[f"value_{name}" for name in found.class_names]].to_numpy()
+    told = values[np.arange(len(values)), np.abs(values).argmax(axis=1)]
+    np.testing.assert_allclose(table["weighted_vote"], told)
+    assert (told < 0).any()
+    assert table["quantile"].tolist() == [found.class_names[k] for k in np.abs(values).argmax(axis=1)]
 
 
 @pytest.mark.parametrize(

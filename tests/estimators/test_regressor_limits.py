@@ -1,12 +1,15 @@
 """Odd data for regressors: few rows, few features, sizes at the ends of double precision, and what is refused."""
 
 import warnings
+from decimal import Decimal
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
+from sklearn.linear_model import LinearRegression
 
-from dualboost import DualBoostRegressor, DualBoostRegressorCV
+from dualboost import DualBoostRegressor, DualBoostRegressorCV, TubeLoss
 from dualboost.errors import (
     DataWarning,
     DegenerateEnsembleWarning,
@@ -85,6 +88,77 @@ def test_the_same_C_is_chosen_at_the_ends_of_double_precision(unit):
     one, other = (made(DualBoostRegressorCV, Cs=6).fit(X, y) for y in (Y, unit * Y))
     assert one.C_ == other.C_
     np.testing.assert_allclose(other.predict(X) / unit, one.predict(X), rtol=1e-9, atol=1e-9)
+
+
+def test_predictions_that_hardly_differ_are_told():
+    with pytest.warns(DegenerateEnsembleWarning, match="With C=1e-30 .* nearly the same prediction. A larger C"):
+        reg = made(DualBoostRegressor, C=1e-30).fit(X, Y)
+    assert reg.n_trees_ > 0
+    assert np.ptp(reg.predict(X)) < 1e-3 * Y.std()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert np.ptp(made(DualBoostRegressor, C=1.0).fit(X, Y).predict(X)) > 1e-3 * Y.std()
+
+
+def test_a_tube_around_all_rows_is_told_by_its_width():
+    with pytest.warns(DegenerateEnsembleWarning, match="within epsilon=100 deviations of every y: a smaller epsilon"):
+        made(DualBoostRegressor, loss=TubeLoss(epsilon=100)).fit(X, Y)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"C": -1}, "C=-1 is outside the range of loss 'squared'"),
+        ({"learner": LinearRegression()}, "it is a regressor, and also for numbers learners vote -1 or [+]1"),
+    ],
+)
+def test_messages_speak_of_what_regressors_have(options, message):
+    with pytest.raises(InvalidParameterError, match=message):
+        made(DualBoostRegressor, **options).fit(X, Y)
+
+
+def test_scores_of_classes_are_refused_alike():
+    for reg in (made(DualBoostRegressorCV), made(DualBoostRegressor, validation_fraction=0.2)):
+        with pytest.raises(InvalidParameterError, match="scoring='roc_auc' needs classes, and y has numbers"):
+            reg.set_params(scoring="roc_auc").fit(X, Y)
+
+
+def test_one_row_and_rows_as_dicts_are_refused_with_what_to_pass():
+    table = pd.DataFrame(X, columns=["a", "b"])
+    reg = made(DualBoostRegressor).fit(table, Y)
+    for rows, message in (
+        (table.iloc[0], r"X is a Series, .*X\.iloc\[\[0\]\] for a row"),
+        (table.to_dict("records"), r"X is a list of dicts: pass a table, as pandas\.DataFrame\(X\)"),
+        (table.iloc[0].to_dict(), r"X is a dict: .*pandas\.DataFrame\(\[X\]\)"),
+    ):
+        for asked in (reg.predict, lambda rows: made(DualBoostRegressor).fit(rows, Y)):
+            with pytest.raises(InvalidDataError, match=message):
+                asked(rows)
+
+
+def test_decimals_are_numbers():
+    numbers = Y + 0.5
+    decimals = [Decimal(str(number)) for number in numbers]
+    expected = made(DualBoostRegressor).fit(X, numbers).predict(X)
+    exact = pa.array(decimals, pa.decimal128(10, 1))
+    in_pandas = pd.Series(decimals, dtype=pd.ArrowDtype(exact.type))
+    for y in (decimals, np.array(decimals), pd.Series(decimals), exact, in_pandas):
+        reg = made(DualBoostRegressor).fit(X, y)
+        np.testing.assert_array_equal(reg.predict(X), expected)
+    far = made(DualBoostRegressor).fit(X, [Decimal(2**70) + 2**60 * int(number) for number in Y])
+    np.testing.assert_allclose(far.predict(X), 2**70 + 2**60 * made(DualBoostRegressor).fit(X, Y).predict(X))
+    with pytest.raises(InvalidDataError, match="missing in 1 of 60 rows, row 2 first"):
+        made(DualBoostRegressor).fit(X, [*decimals[:2], Decimal("nan"), *decimals[3:]])
+    with pytest.raises(InvalidDataError, match=r"infinity.*Row 2 is the first"):
+        made(DualBoostRegressor).fit(X, [*decimals[:2], Decimal("inf"), *decimals[3:]])
+
+
+def test_counts_that_differ_in_lost_digits_are_told():
+    with (
+        pytest.warns(DataWarning, match=r"y varies by .* are multiples of 256\. Subtract a constant"),
+        pytest.warns(DegenerateEnsembleWarning, match="y is the same in all rows, to the digits that a fit sees"),
+    ):
+        made(DualBoostRegressor, loss="poisson").fit(X, [2**60 + k for k in range(60)])
 
 
 def test_whole_numbers_beyond_double_precision_are_learnt():

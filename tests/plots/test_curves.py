@@ -144,8 +144,8 @@ def test_the_library_is_imported_with_the_first_plot_only():
 def test_another_score_than_the_accuracy_has_an_axis_of_its_own():
     clf = DualBoostClassifier(max_trees=5, validation_fraction=0.3, random_state=0, scoring="neg_log_loss").fit(X, Y)
     axes = plot_history(clf)
-    assert "held out" not in axes[2].get_legend_handles_labels()[1]
-    other = axes[2].figure.axes[-1]
+    assert "held out" not in axes[-1].get_legend_handles_labels()[1]
+    other = axes[-1].figure.axes[-1]
     assert other.get_ylabel() == "neg_log_loss, held out"
     np.testing.assert_array_equal(other.lines[0].get_ydata(), clf.history_["validation_score"])
     assert "neg_log_loss: " in fitted_html(clf)

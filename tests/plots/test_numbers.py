@@ -4,11 +4,13 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
+from matplotlib.offsetbox import AnnotationBbox
+from matplotlib.text import Text
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.metrics import mean_absolute_error, r2_score, root_mean_squared_error
 
 from dualboost import DualBoostRegressor, DualBoostRegressorCV
-from dualboost.errors import InvalidDataError, UnfittedModelError, UnsupportedModelError
+from dualboost.errors import DegenerateEnsembleWarning, InvalidDataError, UnfittedModelError, UnsupportedModelError
 from dualboost.plots import (
     plot_confusion_matrix,
     plot_history,
@@ -91,13 +93,52 @@ def test_which_models_and_rows_are_taken(draw, fitted):
 
 def test_history_shows_the_share_of_the_variance(fitted):
     axes = plot_history(fitted, NEW, NEW_Y)
-    assert axes[2].get_ylabel() == "R²"
-    training, given = (line.get_ydata() for line in axes[2].lines)
+    assert axes[-1].get_ylabel() == "R²"
+    training, given = (line.get_ydata() for line in axes[-1].lines)
     np.testing.assert_array_equal(training, fitted.history_["train_accuracy"])
     assert given[-1] == pytest.approx(fitted.score(NEW, NEW_Y))
-    assert axes[2].figure.axes[-1].get_ylabel() == "neg_mean_squared_error,\nheld out"
+    assert axes[-1].figure.axes[-1].get_ylabel() == "neg_mean_squared_error,\nheld out"
     by_share = DualBoostRegressor(max_depth=2, max_trees=3, validation_fraction=0.2, scoring="r2").fit(X, Y)
-    assert plot_history(by_share)[2].get_legend_handles_labels()[1] == ["training", "held out"]
+    assert plot_history(by_share)[-1].get_legend_handles_labels()[1] == ["training", "held out"]
+
+
+def test_history_has_no_panel_for_one_gap(fitted):
+    objective, quality = plot_history(fitted)
+    assert objective.get_title(loc="left") == f"duality gap at the end: {fitted.gap_:.2g}"
+    assert (objective.get_ylabel(), quality.get_ylabel()) == ("objective", "R²")
+    given = plt.subplots(3, 1)[1]
+    assert list(plot_history(fitted, ax=given)) == [given[0], given[2]]
+    assert not given[1].axison
+
+
+def test_path_against_C_where_trees_are_as_many():
+    cv = DualBoostRegressorCV(Cs=[1.0, 10.0, 100.0], max_depth=1, max_trees=3, random_state=0).fit(X, Y)
+    assert set(cv.path_["n_trees"]) == {3}
+    ax = plot_path(cv)
+    np.testing.assert_allclose(ax.collections[-1].get_offsets(), np.column_stack([cv.path_["C"], cv.path_["score"]]))
+    assert (ax.get_xscale(), ax.get_xlabel()) == ("log", "C, with 3 trees each, mean over the folds")
+
+
+def test_bars_of_quantiles_are_in_their_order_with_their_values():
+    reg = DualBoostRegressor("quantile", quantiles=[0.05, 0.5, 0.95], max_depth=2, max_trees=3).fit(X, Y)
+    ax = plot_tree(reg)
+    ax.figure.canvas.draw()
+    rules = reg.rules()
+    told = []
+    for leaf in (child for child in ax.get_children() if isinstance(child, AnnotationBbox)):
+        texts = [text.get_text() for text in leaf.offsetbox.findobj(lambda artist: type(artist) is Text)]
+        assert [text.split()[0] for text in texts[:3]] == ["q0.05", "q0.5", "q0.95"]
+        told.append([float(text.split()[1].replace(",", "")) for text in texts[:3]])
+    of_tree = rules[rules["tree"] == int(ax.get_title().split(",")[0].split()[1])].sort_values("leaf")
+    expected = of_tree[["value_q0.05", "value_q0.5", "value_q0.95"]].to_numpy()
+    np.testing.assert_allclose(sorted(told), sorted(expected.tolist()), rtol=1e-2)
+
+
+def test_a_constant_has_no_tree():
+    with pytest.warns(DegenerateEnsembleWarning):
+        constant = DualBoostRegressor(max_trees=2).fit(np.zeros((10, 1)), np.arange(10.0))
+    with pytest.raises(UnsupportedModelError, match="the model has no tree"):
+        plot_tree(constant)
 
 
 @pytest.mark.parametrize("loss", ["squared", "poisson"])

@@ -293,6 +293,10 @@ def pairs(estimator):
             "loss='quantiles' cannot be thinned.*squared",
         ),
         (lambda: RandomForestRegressor(2, random_state=0).fit(*wave(2500)), "more than 1024 different leaves"),
+        (
+            lambda: xgboost.XGBRegressor(n_estimators=3).fit(np.ones_like(X), Y),
+            "thinned: no tree has a split, so that every row",
+        ),
     ],
     ids=lambda value: value if isinstance(value, str) else "made",
 )

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import matplotlib
 import numpy as np
 import pytest
@@ -25,8 +27,18 @@ def test_plot_marks_what_was_taken(result):
     labels = [text.get_text() for text in ax.get_legend().get_texts()]
     assert f"taken: {taken} trees" in labels
     assert "the model as it was: 40 trees" in labels
-    np.testing.assert_array_equal(ax.lines[0].get_xdata(), trees)
+    drawn = np.concatenate([line.get_xdata() for line in ax.lines[: len(set(result.path["way"]))]])
+    np.testing.assert_array_equal(np.sort(drawn), np.sort(trees))
     assert "validation accuracy" in ax.get_ylabel()
+    plt.close(ax.figure)
+
+
+def test_the_legend_tells_ways_apart(result):
+    path = {**result.path, "way": np.resize(np.array(["refit", "imitate"], dtype=object), len(result.path["way"]))}
+    ax = replace(result, path=path).plot()
+    labels = [text.get_text() for text in ax.get_legend().get_texts()]
+    assert labels[:2] == ["leaves fitted to y", "leaves fitted to the model's answers"]
+    assert ax.lines[0].get_marker() != ax.lines[1].get_marker()
     plt.close(ax.figure)
 
 

@@ -101,8 +101,12 @@ def _loss_object(options: dict[str, Any]) -> dict[str, Any]:
 
 def _several_quantiles(options: dict[str, Any]) -> dict[str, Any]:
     """The levels as numbers, with the loss that takes levels; nothing where none are given."""
-    given = options["quantiles"]
+    given, calibrate = options["quantiles"], options["calibrate"]
     if given is None:
+        if calibrate is not None:
+            raise InvalidParameterError(
+                f"--calibrate {calibrate} is for intervals: add --loss quantile --quantiles 0.05,0.5,0.95."
+            )
         return {}
     loss = options["loss"] or str(DualBoostRegressor().loss)
     if loss not in (QuantileLoss.name, QuantilesLoss.name):

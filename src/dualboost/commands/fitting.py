@@ -97,6 +97,8 @@ def fit(
     from .targets import read_training
 
     require_place(out, data)
+    if task is None and options["loss"] in set(LOSSES_FOR_NUMBERS) - set(LOSSES_FOR_CLASSES):
+        task = TASKS[1]
     training = read_training(data, target, drop, task, categorical, sample_weight)
     estimator = asked_estimator(training.task, C, select, options)
     model = estimator.fit(training.features, training.target, training.weights)

@@ -20,7 +20,7 @@ from ..errors import InvalidDataError
 
 def source_of(path: Path) -> Source:
     """What messages say of a table in a file."""
-    return Source(name_of(path), 1, "leave it out with --drop", "name it in --categorical")
+    return Source(name_of(path), 1, "leave it out with --drop", "name it in --categorical", "store it as numbers")
 
 
 def features_for(names: Sequence[str], frame: pd.DataFrame, path: Path) -> Table:
@@ -43,5 +43,10 @@ def numbers_of(column: pd.Series, path: Path, why: str) -> Vector:
     """A column as finite numbers; ``why`` it must hold numbers is told where it does not."""
     source = source_of(path)
     numbers = column_of_series(nw.from_native(column, series_only=True), column.name, source).numbers(why)
-    require_finite(numbers[:, None], source, [column.name])
+    infinite = np.flatnonzero(np.isinf(numbers))
+    if len(infinite):
+        raise InvalidDataError(
+            f"{source.column(column.name)} contains infinity in {source.row(int(infinite[0]))}; leave the row out, or "
+            "put a number in its place."
+        )
     return np.asarray(numbers)

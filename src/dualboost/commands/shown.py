@@ -24,12 +24,20 @@ def show_as_json(fitted: Any) -> None:
 def show_as_text(fitted: Any, as_rules: bool, most: int) -> None:
     """Print the figures, and the first trees or rules."""
     said = {name: ", ".join(map(str, classes)) for name, classes in _classes(fitted).items()}
-    report(said | description(fitted), as_json=False)
+    report(said | _certificate_or_why_not(description(fitted)), as_json=False)
     click.echo()
     lines = _rules(fitted) if as_rules else _trees(fitted)
     click.echo("\n".join(lines[:most]))
     if len(lines) > most:
         click.echo(f"… and {len(lines) - most} more (--most {len(lines)})")
+
+
+def _certificate_or_why_not(figures: dict[str, Any]) -> dict[str, Any]:
+    """The figures; those of a thinned model, which solves no programme of its own, without objective and gap."""
+    if not np.isnan(figures["gap"]):
+        return figures
+    others = {name: value for name, value in figures.items() if name not in ("objective", "gap")}
+    return others | {"certificate": "none: the model was thinned"}
 
 
 def _classes(fitted: Any) -> dict[str, Any]:

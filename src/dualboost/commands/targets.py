@@ -12,6 +12,8 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from .._typing import Vector
+from ..data.columns import as_number
+from ..data.doubts import MOSTLY
 from ..data.messages import few, suggestion
 from ..data.table_files import name_of, read_table
 from ..data.tables import Table
@@ -81,11 +83,20 @@ def _weights(column: pd.Series, path: Path) -> Vector:
 
 def guessed_task(column: pd.Series) -> str:
     """Regression for numbers with fractions and for many whole numbers; two different values are always classes."""
-    n_kinds = column.nunique()
-    if n_kinds <= 2 or not pd.api.types.is_numeric_dtype(column) or pd.api.types.is_bool_dtype(column):
+    numbers = _mostly_numbers(column)
+    n_kinds = numbers.nunique()
+    if n_kinds <= 2 or not pd.api.types.is_numeric_dtype(numbers) or pd.api.types.is_bool_dtype(numbers):
         return "classification"
-    has_fractions = bool((column % 1 != 0).any())
+    has_fractions = bool((numbers % 1 != 0).any())
     return "regression" if has_fractions or n_kinds > FEW_NUMBERS else "classification"
+
+
+def _mostly_numbers(column: pd.Series) -> pd.Series:
+    """Text as the numbers that it is written for, without the few entries that are none: these are told later."""
+    if pd.api.types.is_numeric_dtype(column):
+        return column
+    numbers = pd.Series([as_number(entry) for entry in column], dtype=float).dropna()
+    return numbers if len(numbers) > MOSTLY * len(column) else column
 
 
 def split_target(frame: pd.DataFrame, target: str, path: Path) -> tuple[pd.DataFrame, NDArray[Any]]:

@@ -82,7 +82,7 @@ def _categories(column: Column, weights: Vector, by_type: bool) -> NDArray[Any]:
     sizes = _sizes(column, weights)
     if by_type and column.kind == "text" and are_dates(sizes):
         raise refused_times(column)
-    doubt_training(column, len(sizes))
+    doubt_training(column, len(sizes), by_type)
     return _as_array(_ordered([entry for entry, size in sizes.items() if size >= SMALLEST_CATEGORY]))
 
 

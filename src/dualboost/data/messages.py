@@ -19,6 +19,8 @@ class Source(NamedTuple):
     leave_out: str = "leave it out"
     declare: str = "name it in categorical_features"
     """How a column is said to hold categories."""
+    make_numbers: str = "make numbers of it, as astype(float) does"
+    """How text becomes numbers."""
 
     def column(self, name: Any) -> str:
         return f"{self.name}: column {name!r}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cached_property
 from typing import Any
 
@@ -68,8 +69,9 @@ def as_table(X: Any, by_columns: bool = False) -> Table | None:
         return X
     if nw.dependencies.is_into_dataframe(X):
         return Table(nw.to_native(X, pass_through=True))
-    if sparse.issparse(X) or nw.dependencies.is_into_series(X):
+    if sparse.issparse(X):  # some of which are dicts, too
         return None
+    _require_two_dimensions(X)
     if isinstance(X, (np.ndarray, list, tuple)):
         return _table_of_array(X, by_columns)
     if hasattr(X, "collect") and not hasattr(X, "shape"):
@@ -77,6 +79,21 @@ def as_table(X: Any, by_columns: bool = False) -> Table | None:
     if hasattr(X, "__arrow_c_stream__") or hasattr(X, "__dataframe__"):
         return Table(_exchanged(X))
     return None
+
+
+def _require_two_dimensions(X: Any) -> None:
+    """Refuse what holds one row or one column only, and rows that are no lists, in words that say what to pass."""
+    if nw.dependencies.is_into_series(X):
+        raise InvalidDataError(
+            f"X is a {type(X).__name__}, which is one row or one column: pass a table of it, of pandas X.iloc[[0]] for "
+            "a row and X[['name']] for a column."
+        )
+    if isinstance(X, Mapping):
+        raise InvalidDataError(
+            f"X is a {type(X).__name__}: pass a table; pandas.DataFrame([X]) is one of a single row."
+        )
+    if isinstance(X, (list, tuple)) and any(isinstance(row, Mapping) for row in X):
+        raise InvalidDataError(f"X is a {type(X).__name__} of dicts: pass a table, as pandas.DataFrame(X) makes.")
 
 
 def _framed(native: Any, source: Source) -> Any:

@@ -17,6 +17,8 @@ from ..models.fitted import FittedModel
 from ..tasks.binary import TIE
 from .answers import MOST_TIED, tied_share
 
+FLAT = 1e-3
+"""Predictions of numbers that differ by less than this, in deviations of y, are as good as one constant."""
 USER = 4
 """The ``stacklevel`` that makes a warning point to the user's call of ``fit``."""
 
@@ -28,9 +30,23 @@ def warn_if_degenerate(model: FittedModel, wiring: Wiring | LeafWiring) -> None:
             warnings.warn(
                 _without_splits(model.formulation, wiring.targets), DegenerateEnsembleWarning, stacklevel=USER
             )
+        elif is_flat_for_numbers(model):
+            warnings.warn(_flatness(model.formulation), DegenerateEnsembleWarning, stacklevel=USER)
         return
     for message, category in _findings(model, wiring.columns):
         warnings.warn(message, category, stacklevel=USER)
+
+
+def is_flat_for_numbers(model: FittedModel) -> bool:
+    """Whether no two predictions of a regressor can differ by more than ``FLAT`` deviations of y."""
+    return not model.task.has_classes and 2.0 * float(np.abs(model.ensemble.weights).sum()) < FLAT
+
+
+def _flatness(formulation: Formulation) -> str:
+    return (
+        f"With C={formulation.C:.3g} all values of leaves are nearly zero, so that predictions differ by less than "
+        f"{FLAT:g} deviations of y: every row gets nearly the same prediction. A larger C may help."
+    )
 
 
 def _findings(model: FittedModel, columns: Columns) -> Iterator[tuple[str, type[DualBoostWarning]]]:
@@ -48,10 +64,10 @@ def _findings(model: FittedModel, columns: Columns) -> Iterator[tuple[str, type[
 
 def _without_splits(formulation: Formulation, targets: Vector) -> str:
     if np.ptp(targets) == 0:
-        return "y is the same in all rows, so every row gets the same prediction."
+        return "y is the same in all rows, to the digits that a fit sees, so every row gets the same prediction."
     return (
         f"No split lowers the objective of {formulation.name!r} with C={formulation.C:.3g}, so every row gets the "
-        "same prediction. A larger C may help."
+        f"same prediction. {formulation.advice_for_splits(targets)}"
     )
 
 

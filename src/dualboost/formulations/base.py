@@ -50,6 +50,8 @@ class Formulation(ParameterObject, ABC):
     C: float | None = None
 
     name: ClassVar[str]
+    argument: ClassVar[str] = "formulation"
+    """The argument of estimators that it is given by."""
     title: ClassVar[str]
     optimises: ClassVar[str]
     """What the formulation optimises, in a few words for tables."""
@@ -108,6 +110,10 @@ class Formulation(ParameterObject, ABC):
     def shortcoming(self, side_margins: Vector) -> str | None:
         """A warning about what the ensemble fails to reach, given its margins in the side rows; None if nothing."""
         return None
+
+    def advice_for_splits(self, targets: Vector) -> str:
+        """What to change where no split lowers the objective over these targets."""
+        return "A larger C may help."
 
     def first_duals(self, rows: Rows) -> Vector:
         """The duals of the first pricing, up to a factor."""
@@ -175,8 +181,8 @@ class Formulation(ParameterObject, ABC):
             of_rows = " (the total of the sample weights)" if high == n_samples else ""
             limit = f"at most {high:g}{of_rows}" if np.isfinite(high) else "finite"
             raise InvalidParameterError(
-                f"C={self.C!r} is outside the range of formulation {self.name!r}: it must be a number above {low:g} "
-                f"and {limit}; C=None picks {self.default_C(n_samples):.4g} for this data."
+                f"C={self.C!r} is outside the range of {self.argument} {self.name!r}: it must be a number above "
+                f"{low:g} and {limit}; C=None picks {self.default_C(n_samples):.4g} for this data."
             )
         return replace(self, C=min(float(self.C), high))
 

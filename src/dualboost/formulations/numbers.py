@@ -64,6 +64,7 @@ class RowLoss(NamedTuple):
 class NumberLoss(Formulation):
     """A loss for numbers: a subclass states its box and its term."""
 
+    argument: ClassVar[str] = "loss"
     meaning_of_C: ClassVar[str] = "the price of the mean loss, above 0 (default: distinct rows / 20)"
     objective_sign: ClassVar[int] = 1
     corrects: ClassVar[str] = "leaves"
@@ -237,6 +238,11 @@ class TubeLoss(NumberLoss):
     def __post_init__(self) -> None:
         if not (isinstance(self.epsilon, (int, float)) and 0 <= self.epsilon < np.inf):
             raise InvalidParameterError(f"epsilon={self.epsilon!r} must be a number of at least 0, in deviations of y.")
+
+    def advice_for_splits(self, targets: Vector) -> str:
+        if np.ptp(targets) > 2.0 * self.epsilon:
+            return super().advice_for_splits(targets)
+        return f"One number is within epsilon={self.epsilon:g} deviations of every y: a smaller epsilon may help."
 
     def row_loss(self, y: Vector, prices: Vector) -> RowLoss:
         """``y`` has both signs of each target, so that the multiplicities of the rows add up to twice their total."""

@@ -42,7 +42,8 @@ class InspectionMixin:
 
         Of a regressor, ``weight`` and ``weighted_vote`` are in the units of y, or under the Poisson loss in those of
         the logarithm of the mean. The weighted votes of the leaves of a row and ``fitted_.in_units.intercept`` add up
-        to ``predict``, or to its logarithm.
+        to ``predict``, or to its logarithm. Of several quantiles, ``weighted_vote`` is the value of the largest size,
+        ``quantile`` says whose it is, and a column ``value_<quantile>`` has the values for each.
         """
         check_is_fitted(self)
         return rules_table(self.fitted_, None if X is None else self._features(X))

@@ -17,6 +17,7 @@ from .names import Names, names_of
 
 COLUMNS = ["tree", "leaf", "weight", "conditions", "vote", "weighted_vote", "rows", "share"]
 CLASS_COLUMN = "label"
+QUANTILE_COLUMN = "quantile"
 VALUE_COLUMN = "value_{}"
 """The name of the column with the values for one class, or one quantile."""
 DIGITS = 9
@@ -49,12 +50,16 @@ def rules_table(model: FittedModel, features: Features | None) -> Any:
     votes = np.concatenate([np.zeros((0, n_outputs)), *(tree.votes.reshape(-1, n_outputs) for tree in trees.values())])
     positions = table["tree"].to_numpy(dtype=np.intp)
     weights = model.in_units.scales()[positions]
-    values, largest = weights[:, None] * votes, votes.argmax(axis=1)
+    values = weights[:, None] * votes
+    largest = (votes if model.task.has_classes else np.abs(votes)).argmax(axis=1)
     each = np.arange(len(votes))
     table = table.assign(weight=weights, vote=votes[each, largest], weighted_vote=values[each, largest])[COLUMNS]
     if n_outputs > 1:
         if model.task.has_classes:
-            table.insert(table.columns.get_loc("vote"), CLASS_COLUMN, model.task.labels(largest))
+            column, told = CLASS_COLUMN, model.task.labels(largest)
+        else:
+            column, told = QUANTILE_COLUMN, np.array(names.classes, dtype=object)[largest]
+        table.insert(table.columns.get_loc("vote"), column, told)
         table = table.assign(
             **{VALUE_COLUMN.format(name): own for name, own in zip(names.classes, values.T, strict=True)}
         )

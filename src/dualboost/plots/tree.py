@@ -8,14 +8,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from .._typing import Vector
 from ..arguments import require_integer
-from ..errors import InvalidParameterError
+from ..errors import InvalidParameterError, UnsupportedModelError
 from ..inspection.conditions import split_text
 from ..inspection.names import Names, names_of
 from ..inspection.rules import used_trees
 from ..trees.tree import Tree
-from .axes import axes_for, require_fitted
-from .leaf_bars import MOST_BARS, leaf_bars, leaf_inches
+from .axes import axes_for, require_fitted, shortened
+from .leaf_bars import MOST_BARS, LeafScale, leaf_bars, leaf_inches
 
 SPLIT_LETTERS = 20
 """The most letters in a line of a split's box."""
@@ -23,6 +24,8 @@ LEAF_LETTERS = 14
 """The most letters in a line of a leaf's box."""
 MOST_LINES = 4
 """The most lines of a wrapped text."""
+NAME_LETTERS = 14
+"""The most letters of a class beside a bar."""
 LEAF_INCHES = 1.15
 """The width of new axes for each leaf, in inches."""
 LEVEL_INCHES = 1.2
@@ -56,7 +59,8 @@ def plot_tree(clf: Any, tree: int | None = None, *, ax: Any = None) -> Any:
     Where leaves are corrected, they show their values instead of votes; of a regressor, in the units of y, or under the
     Poisson loss in those of the logarithm of the mean. Of several classes, a leaf has a bar for each,
     to the right where it speaks for the class and to the left where it speaks against it; of more than four classes,
-    for the four with the largest values. Bars of all leaves have one scale, whose end is in the title.
+    for the four with the largest values. Of several quantiles, bars are in the order of the levels, with their values.
+    Bars of all leaves have one scale, whose end is in the title.
 
     ``tree`` is a position in ``estimators_``; None takes the tree with the largest weight. If a feature had missing
     values in training, "or missing" marks the side that they take. New axes are as wide as the leaves need; in given
@@ -71,7 +75,8 @@ def plot_tree(clf: Any, tree: int | None = None, *, ax: Any = None) -> Any:
     has_bars = clf.fitted_.task.n_outputs > 1
     places = dict(_layout(drawn))
     depth = max(place.depth for place in places.values())
-    width = leaf_inches(names.classes, FONT_SIZE) if has_bars else LEAF_INCHES
+    scale_of_bars = _scale_of_bars(drawn, names) if has_bars else None
+    width = LEAF_INCHES if scale_of_bars is None else leaf_inches(scale_of_bars.labels, FONT_SIZE)
     size = (max(width * drawn.n_leaves, 3.6), LEVEL_INCHES * (depth + 1) + 0.3)
     given = ax is not None
     ax = axes_for(ax, "plot_tree", size)
@@ -80,8 +85,8 @@ def plot_tree(clf: Any, tree: int | None = None, *, ax: Any = None) -> Any:
     for place in places.values():
         if place.node >= 0:
             _draw_edges(ax, drawn, place, places, names, font)
-        if place.node < 0 and has_bars:
-            _draw_bars(ax, drawn, place, names, float(np.abs(drawn.votes).max()), font)
+        if place.node < 0 and scale_of_bars is not None:
+            _draw_bars(ax, drawn, place, names, scale_of_bars, font)
         else:
             _draw_text(ax, *_box(drawn, place.node, names), place, font)
     worth = f"{scale:.1%} of all weights" if ensemble.is_normalised else f"values up to {_value(scale)[1:]}"
@@ -98,7 +103,9 @@ def _position(clf: Any, tree: int | None) -> int:
     """The position of the tree to draw: ``tree``, or else the tree with the largest weight."""
     if tree is None:
         used = used_trees(clf.fitted_, "plot_tree")
-        tree = max(used, key=lambda j: clf.weights_[j]) if used else 0
+        if not used:
+            raise UnsupportedModelError("plot_tree needs a tree, and the model has no tree: every row gets the same.")
+        tree = max(used, key=lambda j: clf.weights_[j])
     tree = require_integer("tree", tree, least=0)
     if tree >= len(clf.estimators_) or not isinstance(clf.estimators_[tree], Tree):
         raise InvalidParameterError(
@@ -145,14 +152,26 @@ def _draw_text(ax: Any, text: str, colour: str, place: Place, font: float) -> No
     ax.text(place.x, -place.depth, text, ha="center", va="center", fontsize=font, color="black", bbox=frame)
 
 
-def _draw_bars(ax: Any, tree: Tree, place: Place, names: Names, largest: float, font: float) -> None:
+def _draw_bars(ax: Any, tree: Tree, place: Place, names: Names, scale: LeafScale, font: float) -> None:
     from matplotlib.offsetbox import AnnotationBbox
 
     leaf = ~place.node
     rows = None if tree.covers is None else float(tree.covers[leaf])
-    bars = leaf_bars(tree.votes[leaf], names.classes, rows, largest, font)
+    bars = leaf_bars(tree.votes[leaf], _labels(tree.votes[leaf], names), rows, scale, font)
     frame = FRAME | {"facecolor": "white"}
     ax.add_artist(AnnotationBbox(bars, (place.x, -place.depth), pad=0.35, fontsize=font, bboxprops=frame))
+
+
+def _scale_of_bars(tree: Tree, names: Names) -> LeafScale:
+    labels = [label for values in tree.votes for label in _labels(values, names)]
+    return LeafScale(labels, float(np.abs(tree.votes).max()), is_ordered=not names.has_classes)
+
+
+def _labels(values: Vector, names: Names) -> list[str]:
+    """What stands beside the bars of a leaf: classes, or quantiles with their values."""
+    if names.has_classes:
+        return [shortened(name, NAME_LETTERS) for name in names.classes]
+    return [f"{name} {_value(float(value))}" for name, value in zip(names.classes, values, strict=True)]
 
 
 def _box(tree: Tree, node: int, names: Names) -> tuple[str, str]:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import clone, is_classifier
+from sklearn.base import clone, is_classifier, is_regressor
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import has_fit_parameter
 
@@ -149,6 +149,8 @@ def _require_classifier(learner: Any, voting: str) -> None:
     """Raise an error for anything that cannot be a base learner."""
     if isinstance(learner, type) or not hasattr(learner, "get_params") or not is_classifier(learner):
         hint = f" (did you mean {learner.__name__}()?)" if isinstance(learner, type) else ""
+        if not hint and hasattr(learner, "get_params") and is_regressor(learner):
+            hint = ": it is a regressor, and also for numbers learners vote -1 or +1, as a classifier does"
         raise InvalidParameterError(
             f"learner={learner!r} is no learner{hint}. Choose 'cart', 'optimal', a CartLearner, OptimalLearner or "
             "ClassifierLearner, a scikit-learn classifier, or a list of these."

@@ -23,7 +23,17 @@ from ..formulations.base import Formulation
 from ..formulations.programme import Programme
 from .base import Task, TaskReader, Units
 from .endings import Ending, NumberEnding
-from .standardising import Standard, by_deviation, by_mean, by_quantiles, rounded, standardised, with_all_digits
+from .standardising import (
+    GRID,
+    Standard,
+    by_deviation,
+    by_mean,
+    by_quantiles,
+    rounded,
+    standardised,
+    with_all_digits,
+    without_decimals,
+)
 
 LARGEST_DIGIT = 1e-3
 """The last digit of predictions, as a share of the scale of y, beyond which the user is warned."""
@@ -101,7 +111,7 @@ class Numbers(Task):
     @classmethod
     def plain(cls, y: Any) -> Any:
         """y as an array of numpy's own types, or an error where an entry is missing or infinite."""
-        values = super().plain(y)
+        values = super().plain(without_decimals(y))
         is_infinite = np.isinf(values).ravel() if getattr(values, "dtype", np.dtype(object)).kind == "f" else []
         if np.any(is_infinite):
             raise InvalidDataError(
@@ -123,7 +133,7 @@ class Numbers(Task):
         counted = weights > 0
         centre, scale = cls.standard(y[counted], weights[counted])
         task, targets = cls(float(centre), scale), rounded(standardised(y, centre, scale))
-        task._warn_of_lost_digits(targets[counted])
+        task._warn_of_lost_digits(y[counted])
         task._warn_of_outliers(targets[counted])
         return task, np.clip(targets, -cls.reach, cls.reach)
 
@@ -135,11 +145,17 @@ class Numbers(Task):
     def _loses_digits(self) -> bool:
         return bool(np.spacing(abs(self.centre)) > LARGEST_DIGIT * self.scale)
 
-    def _warn_of_lost_digits(self, targets: Vector) -> None:
-        if self._loses_digits() and np.ptp(targets) > 0:
+    def _lost_digits(self, y: NDArray[Any]) -> Standard | None:
+        """What y varies around and by, where predictions have too few digits for it."""
+        return Standard(self.centre, self.scale) if self._loses_digits() else None
+
+    def _warn_of_lost_digits(self, y: NDArray[Any]) -> None:
+        found = self._lost_digits(y) if (y != y[:1]).any() else None
+        if found is not None:
             warnings.warn(
-                f"y varies by {self.scale:.3g} around {self.centre:.17g}, where predictions, in double precision, are "
-                f"multiples of {np.spacing(abs(self.centre)):.3g}. Subtract a constant from y, or take a smaller unit.",
+                f"y varies by {found.scale:.3g} around {found.centre:.17g}, where predictions, in double precision, "
+                f"are multiples of {np.spacing(abs(found.centre)):.3g}. Subtract a constant from y, or take a smaller "
+                "unit.",
                 DataWarning,
                 stacklevel=7,
             )
@@ -232,6 +248,11 @@ class Counts(Numbers):
     @classmethod
     def standard(cls, y: NDArray[Any], weights: Vector) -> Standard:
         return by_mean(y, weights)
+
+    def _lost_digits(self, y: NDArray[Any]) -> Standard | None:
+        """Targets are shares of the mean, on a grid that is coarser than double precision."""
+        deviation = by_deviation(y, np.ones(len(y))).scale
+        return Standard(self.scale, deviation) if 2.0**-GRID * self.scale > LARGEST_DIGIT * deviation else None
 
     def encode(self, y: Any, n_rows: int) -> Vector:
         _require_counts(with_all_digits(np.asarray(y)))

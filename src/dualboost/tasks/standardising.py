@@ -6,6 +6,7 @@ to fewer digits than a change of the unit leaves intact, so that a fit sees the 
 
 from __future__ import annotations
 
+from decimal import Decimal
 from numbers import Integral
 from typing import Any, NamedTuple
 
@@ -33,6 +34,23 @@ class Standard(NamedTuple):
     centre: float
     """A whole number of Python's where y has more digits than double precision."""
     scale: float
+
+
+def without_decimals(y: Any) -> Any:
+    """y with every ``Decimal`` as a whole number of Python's or in double precision; unchanged if it has none."""
+    values = np.asarray(y)
+    if values.dtype.kind != "O" or not any(isinstance(entry, Decimal) for entry in values.ravel().tolist()):
+        return y
+    plain = np.empty(values.size, dtype=object)
+    plain[:] = [_without_decimal(entry) for entry in values.ravel().tolist()]
+    return plain.reshape(values.shape)
+
+
+def _without_decimal(entry: Any) -> Any:
+    if not isinstance(entry, Decimal):
+        return entry
+    is_whole = entry.is_finite() and entry == entry.to_integral_value()
+    return int(entry) if is_whole else float(entry)
 
 
 def with_all_digits(y: NDArray[Any]) -> NDArray[Any]:

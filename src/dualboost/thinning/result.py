@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import time
 from dataclasses import dataclass, field
+from itertools import cycle
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,16 @@ from .tried import Chosen, Tried
 
 TIMED_RUNS = 5
 """How many predictions are timed; the shortest time is reported."""
+
+
+MARKERS = ("o", "^", "D", "v")
+WAYS = {
+    "refit": "leaves fitted to y",
+    "imitate": "leaves fitted to the model's answers",
+    "truncate": "the first trees",
+    "weights": "new weights",
+}
+"""The ways of an ensemble, as the legend of a plot says them."""
 
 
 class Summary(dict[str, tuple[float, float]]):
@@ -133,7 +144,11 @@ class ThinResult:
         trees, n_trees = self.path["trees"], self._trees[0]
         has_validation = not np.isnan(self.path["validation_score"]).all()
         scores = self.path["validation_score" if has_validation else "train_score"]
-        ax.plot(trees, scores, "o", ms=6, alpha=0.8, mec="white", label="ensembles of the path")
+        ways = list(dict.fromkeys(self.path["way"].tolist()))
+        for way, marker in zip(ways, cycle(MARKERS), strict=False):
+            of_way = self.path["way"] == way
+            label = WAYS.get(way, way) if len(ways) > 1 else "ensembles of the path"
+            ax.plot(trees[of_way], scores[of_way], marker, ms=6, alpha=0.8, mec="white", label=label)
         ax.axhline(self.full_score, color="0.5", lw=1, ls="--", zorder=0)
         ax.plot(n_trees, self.full_score, "s", color="0.3", label=f"the model as it was: {n_trees} trees")
         if self.chosen is not None:

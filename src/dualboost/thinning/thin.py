@@ -161,8 +161,16 @@ def _obstacle(adapter: Adapter, rows: AnyRows) -> str:
     if rows.labels.min() == rows.labels.max():
         return "y holds one class only" if adapter.task.has_classes else "y is the same number in all rows"
     if not rows.n_refittable:
-        return f"a tree has more than {MOST_KINDS} different leaves, or none says anything of the rows of X"
+        return _why_none_is_refittable(int(adapter.n_leaves.max()))
     return ""
+
+
+def _why_none_is_refittable(most_leaves: int) -> str:
+    if most_leaves <= 1:
+        return "no tree has a split, so that every row gets the same answer"
+    if most_leaves <= MOST_KINDS:
+        return "no tree tells rows of X apart"
+    return f"a tree has more than {MOST_KINDS} different leaves"
 
 
 def _trials(

@@ -29,7 +29,8 @@ LOSSES = {
 class OwnNumbersAdapter(ScikitLearnNumbersAdapter):
     """Votes are at most 1 in size and weights those of the standardised y, as ``fitted_`` has them.
 
-    ``objective_`` and ``gap_`` of the result are nan, as for classifiers; ``ThinResult.gap`` is the gap of its leaves.
+    ``objective_`` and ``gap_`` of the result are nan, as for classifiers: its leaves are optimal for the C and the y of
+    the thinning, not for its own. ``ThinResult.gap`` is their gap.
     """
 
     describes: ClassVar[str] = "DualBoostRegressor"
@@ -46,7 +47,9 @@ class OwnNumbersAdapter(ScikitLearnNumbersAdapter):
         self._units = fitted.task.units
         ensemble = fitted.in_units
         self._trees = [tree for tree in ensemble.learners if isinstance(tree, Tree)]
-        if not self._trees or len(self._trees) < len(ensemble.learners):
+        if not ensemble.learners:
+            raise UnsupportedModelError("model DualBoostRegressor has no tree to remove: every row gets the same.")
+        if len(self._trees) < len(ensemble.learners):
             raise UnsupportedModelError(
                 "model DualBoostRegressor can be thinned if it has learners that are all trees."
             )
