@@ -206,5 +206,5 @@ def test_thinning_keeps_the_order_or_is_refused():
     thinned = thin(model, X, y, tolerance=0.5, validation_fraction=None)
     assert falls(thinned.model, X, np.random.default_rng(0), 2000) == 0.0
     X, y = rows("numbers")
-    with pytest.raises(UnsupportedModelError, match="monotonic_cst"):
+    with pytest.raises(UnsupportedModelError, match="monotone constraint"):
         thin(DualBoostRegressor(max_depth=2, max_trees=4, monotonic_cst=SIGNS).fit(X, y), X, y)

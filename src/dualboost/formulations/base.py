@@ -113,7 +113,7 @@ class Formulation(ParameterObject, ABC):
 
     def advice_for_splits(self, targets: Vector) -> str:
         """What to change where no split lowers the objective over these targets."""
-        return "A larger C may help."
+        return "A larger C may help, or a smaller min_samples_leaf; features that do not vary cannot be split."
 
     def first_duals(self, rows: Rows) -> Vector:
         """The duals of the first pricing, up to a factor."""

@@ -30,8 +30,6 @@ class Adapter(ABC):
     """The models that the adapter takes, in words for messages."""
     keeps_type: ClassVar[bool] = True
     """Whether ``rebuild`` returns a model of the same type."""
-    is_ordered: bool = False
-    """Whether scores must rise or fall with some features, which new values of leaves would not keep."""
     refits: bool = False
     """Whether ``rewrite`` can give the leaves of members new values."""
 

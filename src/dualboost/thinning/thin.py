@@ -20,6 +20,7 @@ from .choosing import Thinning
 from .kinds import MOST_KINDS
 from .messages import warn_not_refitted
 from .methods import METHODS
+from .order import is_ordered
 from .reading import read_rows, read_validation
 from .refitting import Refitting
 from .result import ThinResult, make_result
@@ -100,7 +101,7 @@ def thin(
         raise _needs_two_classes(adapter, {"method": method, "formulation": formulation, "C": C, "epsilon": epsilon})
     _require_a_round(max_trees, adapter)
     rows, validation = read_rows(adapter, X, y, sample_weight), read_validation(adapter, validation_data)
-    if name == REFIT and (obstacle := _obstacle(adapter, rows)):
+    if name == REFIT and (obstacle := _obstacle(adapter, model, rows)):
         if not adapter.takes_weights:
             raise UnsupportedModelError(f"model {type(model).__name__} cannot be thinned: {obstacle}.")
         if method is not None:
@@ -152,12 +153,12 @@ def _needs_two_classes(adapter: Adapter, given: dict[str, Any]) -> InvalidParame
     )
 
 
-def _obstacle(adapter: Adapter, rows: AnyRows) -> str:
+def _obstacle(adapter: Adapter, model: Any, rows: AnyRows) -> str:
     """Why the leaves of the model cannot be refitted, if they cannot."""
     if not adapter.refits:
         return "the members of the model are not all trees"
-    if adapter.is_ordered:
-        return "it has a monotonic_cst, which new values of leaves would not keep"
+    if is_ordered(model):
+        return "it has a monotone constraint, which new values of leaves would not keep"
     if rows.labels.min() == rows.labels.max():
         return "y holds one class only" if adapter.task.has_classes else "y is the same number in all rows"
     if not rows.n_refittable:

@@ -44,7 +44,6 @@ class OwnAdapter(ScikitLearnAdapter):
         total = float(model.weights_.sum()) if self._is_normalised else 1.0
         self.weights = model.weights_ / total if total > 0 else model.weights_.copy()
         self.intercept = ensemble.intercept / total if total > 0 else 0.0
-        self.is_ordered = model.monotonic_cst is not None
         self.refits = all(isinstance(learner, Tree) for learner in model.estimators_)
         self.n_leaves = np.array([n_leaves(learner) for learner in model.estimators_], dtype=np.intp)
         self.n_nodes = 2 * self.n_leaves - 1

@@ -42,7 +42,6 @@ class OwnNumbersAdapter(ScikitLearnNumbersAdapter):
     def __init__(self, model: Any) -> None:
         super().__init__(model)
         fitted = model.fitted_
-        self.is_ordered = model.monotonic_cst is not None
         self.predicts = predicts_by("loss", fitted.formulation.name, LOSSES)
         self._units = fitted.task.units
         ensemble = fitted.in_units
