@@ -54,7 +54,7 @@ def test_the_more_leaves_the_fewer_rows_a_tree_sees():
     assert shares == sorted(shares, reverse=True)
     assert shares[:2] == [1.0, 1.0]
     assert shares[-2:] == [LEAST_SHARE, LEAST_SHARE]
-    assert share_of_rows(10_000, FEWEST_ROWS - 1) == 1.0
+    assert share_of_rows(10_000, FEWEST_ROWS - 1) == share_of_rows(10_000, 1000, n_outputs=3) == 1.0
 
 
 @pytest.mark.parametrize("make", [DualBoostClassifier, DualBoostRegressor])

@@ -170,7 +170,7 @@ class Boosting(FittedAttributes):
         if corrected == "leaves":
             grower = make_grower(self.learner, training_data, context)
             n_leaves = size.trees * min(2.0**size.depth, self.max_leaf_nodes or np.inf)
-            share = self.subsample or share_of_rows(n_leaves, len(rows.keys))
+            share = self.subsample or share_of_rows(n_leaves, len(rows.keys), data.task.n_outputs)
             samples = RowSamples(rows.keys, share, seed)
             leaf_parts = (data.task, rows.targets, formulation, algebra, solver, precision, grower, samples)
             return wire_leaves(*leaf_parts, signs=context.limits.signs)

@@ -72,7 +72,8 @@ class DualBoostClassifier(Boosting, InspectionMixin, PredictionMixin, Classifier
     subsample : float, default=None
         The share of the rows that each tree is grown on, drawn by ``random_state`` for every tree; the values of its
         leaves are those of all rows, and where a sample offers no tree, all rows are asked. None means all rows
-        (1.0), and down to 0.7 where there may be more than one leaf to four rows. For leaves that are corrected only.
+        (1.0), and for two classes down to 0.7 where there may be more than one leaf to four rows. For leaves that are
+        corrected only.
     monotonic_cst : array of -1, 0 and 1, dict of these by name of feature, or None, default=None
         1 where scores, and so the probability of the second class, must not fall if the feature rises, -1 where they
         must not rise, 0 for no such limit. It holds for all rows, exactly, and ``gap_`` is that of the programme with
