@@ -2,7 +2,7 @@
 # make thin    thin an XGBoost model: one table, one picture (out/thinning.png)
 # make test    lint, types and tests: one formulation for each mechanism, few data sets (three minutes)
 # make test-all  the whole of the tests: every formulation, CVXPY at every iteration, 40,000 damaged files
-# make attack MINUTES=5  random data, parameters, faults and damage, judged by oracles (SEED=n: from that seed on)
+# make attack MINUTES=5  random data, parameters, faults and damage, judged by oracles (SEED=n: from that seed on; CASES=n: of each kind)
 # make test-browser  the study's report in Chromium (Debian's chromium and chromium-driver)
 # make docs    the documentation as pages that need no network: out/docs/index.html
 # make bench   fit and prediction times as ratios to LightGBM's (BENCH="--quick" for two minutes; DUALBOOST_DATA=FOLDER)
@@ -64,7 +64,7 @@ pytest: $(VENV)/.test
 	$(PYTEST)
 
 attack: $(VENV)/.test
-	$(THREADS) $(BIN)/python -m tests.attack --minutes $(or $(MINUTES),5) $(if $(SEED),--seed $(SEED))
+	$(THREADS) $(BIN)/python -m tests.attack --minutes $(or $(MINUTES),5) $(if $(SEED),--seed $(SEED)) $(if $(CASES),--cases $(CASES))
 
 test-browser: $(VENV)/.test
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest browser_tests
