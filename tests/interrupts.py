@@ -47,7 +47,7 @@ def data(kind, n_features):
 
 
 LOCKING = {"__enter__", "__exit__", "acquire", "release"}
-"""Calls that no signal comes before: Python begins them together with what the lock is held for, or with its end."""
+"""Calls that no signal comes before or after: Python makes them in one step with what the lock is held for."""
 
 
 @contextmanager
@@ -57,7 +57,8 @@ def at_event(number):
 
     def count(frame, event, argument):
         left[0] -= 1
-        is_locking = event == "c_call" and argument.__name__ in LOCKING
+        is_of_lock = event.startswith("c_") and argument.__name__ in LOCKING
+        is_locking = is_of_lock or frame.f_globals.get("__name__") == "threading"
         if left[0] <= 0 and not is_locking:
             raise KeyboardInterrupt
 
