@@ -146,7 +146,7 @@ def test_decimals_are_numbers():
         reg = made(DualBoostRegressor).fit(X, y)
         np.testing.assert_array_equal(reg.predict(X), expected)
     far = made(DualBoostRegressor).fit(X, [Decimal(2**70) + 2**60 * int(number) for number in Y])
-    np.testing.assert_allclose(far.predict(X), 2**70 + 2**60 * made(DualBoostRegressor).fit(X, Y).predict(X))
+    np.testing.assert_allclose(far.predict(X), 2.0**70 + 2.0**60 * made(DualBoostRegressor).fit(X, Y).predict(X))
     with pytest.raises(InvalidDataError, match="missing in 1 of 60 rows, row 2 first"):
         made(DualBoostRegressor).fit(X, [*decimals[:2], Decimal("nan"), *decimals[3:]])
     with pytest.raises(InvalidDataError, match=r"infinity.*Row 2 is the first"):

@@ -152,7 +152,7 @@ class OrderedProducts(ScalarProducts):
 
 def with_differences(matrix: Matrix, differences: sparse.csr_matrix, weights: Vector) -> Matrix:
     """The matrix plus D' diag(weights) D, in place; the last row and column are those of the intercept."""
-    product = (differences.T @ sparse.diags_array(weights) @ differences).tocoo()
+    product = (differences.T @ sparse.diags(weights) @ differences).tocoo()
     matrix[product.row, product.col] += product.data
     return matrix
 
