@@ -23,7 +23,8 @@ FEW_LEAVES, MANY_LEAVES = 0.25, 0.5
 
 On twenty data sets with 150, 600 and 2,000 training rows, samples of 0.7 brought 0.1 to 0.7 points of accuracy above
 and cost 0.2 below. Where leaves have a value for each class they did not pay: on four data sets of the
-benchmark, of 170 to 1,400 rows (20 and 40 trees of depths 3 and 4) the accuracy was 0.5 points lower, and so was the log loss by .002."""
+benchmark, of 170 to 1,400 rows (20 and 40 trees of depths 3 and 4), the accuracy was 0.5 points lower, and so was the
+log loss by .002."""
 
 FEWEST_ROWS = 50
 """Below so many rows, trees are grown on all of them: a pattern may be a single row."""
