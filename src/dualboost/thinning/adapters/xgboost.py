@@ -136,7 +136,9 @@ class XGBoostModel(Adapter):
             return self._xgboost.Booster(model_file=raw)
         thinned = type(self._model)(**self._model.get_params())
         thinned.load_model(raw)
-        return thinned.set_params(n_estimators=n_rounds, base_score=self._model.base_score)
+        # XGBoost's set_params would also hand constraints by name to the booster, which cannot read them.
+        thinned.n_estimators, thinned.base_score = n_rounds, self._model.base_score
+        return thinned
 
     def raw_scores(self, model: Any, X: Any) -> Scores:
         scores = model.predict(X, output_margin=True) if self._is_estimator else self._predicted(model, X)
