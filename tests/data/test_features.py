@@ -42,13 +42,14 @@ def test_a_category_of_few_rows_or_none_is_a_gap():
 def test_weights_are_multiplicities_of_categories():
     weights = np.where(np.arange(10) == 9, SMALLEST_CATEGORY, 1.0)
     assert encoder(weights=weights).categories[1].tolist() == ["blue", "green", "red"]
+    assert encoder(weights=1e3 * weights).categories[1].tolist() == ["blue", "green", "red"]
     assert encoder(weights=1e-3 * np.ones(10)).categories[1].tolist() == ["blue", "red"]
     assert encoder(weights=np.array([1.0, 0, 1, 1, 0, 1, 1, 1, 0, 1])).categories[1].tolist() == ["red"]
 
 
 @given(st.lists(st.sampled_from("abcdef"), min_size=1, max_size=40), st.randoms())
 def test_repeated_rows_and_their_multiplicities_have_the_same_categories(entries, random):
-    counts = [random.randint(1, 3) for _ in entries]
+    counts = [1] + [random.randint(1, 3) for _ in entries[1:]]
     repeated = [entry for entry, count in zip(entries, counts, strict=True) for _ in range(count)]
     known = encoder(entries, counts).categories[1].tolist()
     assert known == encoder(repeated).categories[1].tolist()

@@ -3,6 +3,7 @@
 import re
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.model_selection import GridSearchCV
 
@@ -51,6 +52,18 @@ def test_repeated_rows_and_the_scale_of_weights_change_nothing(name):
     assert scale_free(name).is_scale_free
     same(once, fitted(scale_free(name), np.tile(X, (4, 1)), np.tile(y, 4)), X)
     same(once, fitted(scale_free(name), X, y, np.full(len(y), 2.0**-10)), X)
+
+
+@pytest.mark.parametrize("weights", ["one", "whole", "fractions"])
+@pytest.mark.parametrize("name", ["logistic", *STUDIED])
+def test_the_scale_of_weights_changes_nothing_where_categories_count_rows(name, weights):
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame({"number": rng.normal(size=300), "kind": rng.choice(list("abcdefghij"), 300)})
+    y = table.number + table.kind.map(dict(zip("abcdefghij", rng.normal(size=10), strict=True))) > 0
+    own = {"one": np.ones(300), "whole": rng.integers(1, 4, 300), "fractions": rng.uniform(0.5, 2, 300)}[weights]
+    once = fitted(scale_free(name), table, y, own)
+    for scale in (2.0**-10, 2.0**10):
+        same(once, fitted(scale_free(name), table, y, scale * own), table)
 
 
 @pytest.mark.parametrize("name", STUDIED)

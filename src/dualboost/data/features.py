@@ -19,6 +19,7 @@ from ..errors import InvalidDataError
 from .columns import Column
 from .doubts import doubt_training, doubt_unknown
 from .messages import Source
+from .multiplicities import numbers_of_rows
 from .tables import Table
 from .times import are_dates, refused_times
 
@@ -37,8 +38,8 @@ class FeatureEncoder:
         """The categories of a training table; those of the columns at these positions, or None for what types say."""
         if not chosen and table.numbers is not None:
             return cls()
-        positions = _categorical(table, chosen)
-        return cls({k: _categories(table.column(k), weights, by_type=chosen is None) for k in positions})
+        positions, n_rows = _categorical(table, chosen), numbers_of_rows(weights)
+        return cls({k: _categories(table.column(k), n_rows, by_type=chosen is None) for k in positions})
 
     def transform(self, table: Table) -> Features:
         """The columns as numbers; a category that the training data did not have, or hardly, counts as missing."""
@@ -77,24 +78,22 @@ def _is_categorical(column: Column) -> bool:
     return column.kind in ("categories", "text")
 
 
-def _categories(column: Column, weights: Vector, by_type: bool) -> NDArray[Any]:
+def _categories(column: Column, n_rows: Vector, by_type: bool) -> NDArray[Any]:
     """The categories with enough rows, in order."""
-    sizes = _sizes(column, weights)
+    sizes = _sizes(column, n_rows)
     if by_type and column.kind == "text" and are_dates(sizes):
         raise refused_times(column)
     doubt_training(column, len(sizes), by_type)
     return _as_array(_ordered([entry for entry, size in sizes.items() if size >= SMALLEST_CATEGORY]))
 
 
-def _sizes(column: Column, weights: Vector) -> dict[Any, float]:
-    """How many rows have each value: counted, or by their multiplicities where these say that there are more."""
-    rows: dict[Any, int] = {}
-    copies: dict[Any, float] = {}
-    for entry, weight in zip(column.entries, weights.tolist(), strict=True):
-        if entry is not None and weight > 0:
-            rows[entry] = rows.get(entry, 0) + 1
-            copies[entry] = copies.get(entry, 0.0) + weight
-    return {entry: max(count, copies[entry]) for entry, count in rows.items()}
+def _sizes(column: Column, n_rows: Vector) -> dict[Any, float]:
+    """How many rows have each value, if entry i stands for ``n_rows[i]`` of them."""
+    sizes: dict[Any, float] = {}
+    for entry, number in zip(column.entries, n_rows.tolist(), strict=True):
+        if entry is not None and number > 0:
+            sizes[entry] = sizes.get(entry, 0.0) + number
+    return sizes
 
 
 def _ordered(values: list[Any]) -> list[Any]:

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from .._typing import Features, Integers, Vector
+from .multiplicities import numbers_of_rows
 
 ROWS_AT_ONCE = 512
 """How many rows are hashed or copied at a time: few enough to stay in the processor's cache."""
@@ -34,7 +35,7 @@ class TrainingRows:
     keys: NDArray[np.uint64]
     """The hash of each row."""
     rows_each: float = 1.0
-    """How many original rows a row stands for, on average: counted, or by their multiplicities if these are more."""
+    """How many original rows a row stands for, on average: see ``numbers_of_rows``."""
     n_each: Vector | None = None
     """How many original rows each row stands for, counted; None for one."""
 
@@ -87,7 +88,7 @@ def _merge_indexed(X: Features, targets: Vector, weights: Vector) -> TrainingRow
     share[kept] = weights[kept] / counts[group]
     chosen = kept[first]
     X = X[chosen] if sparse.issparse(X) else _taken(X, chosen)
-    rows_each = max(len(kept), float(counts.sum())) / max(len(counts), 1)
+    rows_each = float(numbers_of_rows(weights).sum()) / max(len(counts), 1)
     n_each = np.bincount(group).astype(float)
     return TrainingRows(X, targets[chosen], counts, all_groups, share, keys[first], rows_each, n_each)
 
