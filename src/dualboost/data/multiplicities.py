@@ -1,4 +1,4 @@
-"""What sample weights say about how many rows there are: for categories, whose counts need a scale that weights lack."""
+"""What sample weights say about how many rows there are, for categories: one of few rows is not trusted."""
 
 from __future__ import annotations
 
