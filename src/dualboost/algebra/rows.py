@@ -48,12 +48,15 @@ class Rows:
         n_jobs: int = 1,
         n_sides: int = 0,
         values: Vector | None = None,
+        rows_each: float = 1.0,
     ) -> None:
         self.counts = counts
         self.values = counts if values is None else values
         """The target of each data row, where it is a number."""
         self._groups = groups
         self.n_jobs = n_jobs
+        self.rows_each = rows_each
+        """How many rows of the training data a data row stands for, on average."""
         self.n_data, self.n_sides = len(counts), n_sides
         self.n_rows = self.n_data + n_sides
         edges = [*range(0, self.n_data, ROWS_PER_BLOCK), self.n_data]
@@ -63,12 +66,17 @@ class Rows:
 
     def with_sides(self, n_sides: int) -> Rows:
         """The same data rows with ``n_sides`` side rows after them."""
-        return type(self)(self.counts, self._groups, self.n_jobs, n_sides, self.values)
+        return type(self)(self.counts, self._groups, self.n_jobs, n_sides, self.values, self.rows_each)
 
     @cached_property
     def n_samples(self) -> float:
         """The total of the multiplicities."""
         return self.total(self.counts)
+
+    @property
+    def n_observed(self) -> float:
+        """How many rows of the training data the data rows stand for, whatever the scale of their weights."""
+        return self.rows_each * self.n_data
 
     @cached_property
     def least_count(self) -> float:

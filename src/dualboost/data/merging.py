@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from .._typing import Features, Integers, Vector
-from .multiplicities import numbers_of_rows
+from .multiplicities import numbers_of_rows, rows_each
 
 ROWS_AT_ONCE = 512
 """How many rows are hashed or copied at a time: few enough to stay in the processor's cache."""
@@ -35,7 +35,7 @@ class TrainingRows:
     keys: NDArray[np.uint64]
     """The hash of each row."""
     rows_each: float = 1.0
-    """How many original rows a row stands for, on average: see ``numbers_of_rows``."""
+    """How many original rows a row stands for, on average: see ``multiplicities.rows_each``."""
     n_each: Vector | None = None
     """How many original rows each row stands for, counted; None for one."""
 
@@ -58,12 +58,16 @@ class TrainingRows:
         return TrainingRows(X, self.targets[positions], counts, own, ones, keys, rows_each, n_each)
 
 
-def merge_rows(X: Features, targets: Vector, weights: Vector) -> TrainingRows:
-    """Drop rows of weight zero and merge identical ones."""
+def merge_rows(X: Features, targets: Vector, weights: Vector, numbers: Vector | None = None) -> TrainingRows:
+    """Drop rows of weight zero and merge identical ones.
+
+    ``numbers`` says how many rows each row stands for, where weights are made of more than these.
+    """
+    numbers = numbers_of_rows(weights) if numbers is None else numbers
     if sparse.issparse(X):
-        merged = _merge_indexed(X.tocsr(), targets, weights)
+        merged = _merge_indexed(X.tocsr(), targets, weights, numbers)
         return replace(merged, X=merged.X.tocsc())
-    return _merge_indexed(X, targets, weights)
+    return _merge_indexed(X, targets, weights, numbers)
 
 
 def equal_rows(X: Features) -> Integers:
@@ -73,7 +77,7 @@ def equal_rows(X: Features) -> Integers:
     return number.astype(np.intp, copy=False)
 
 
-def _merge_indexed(X: Features, targets: Vector, weights: Vector) -> TrainingRows:
+def _merge_indexed(X: Features, targets: Vector, weights: Vector, numbers: Vector) -> TrainingRows:
     """``merge_rows`` for features that can be indexed quickly by row."""
     kept = np.flatnonzero(weights > 0)
     keys = _hashes(X, targets)[kept]
@@ -88,9 +92,8 @@ def _merge_indexed(X: Features, targets: Vector, weights: Vector) -> TrainingRow
     share[kept] = weights[kept] / counts[group]
     chosen = kept[first]
     X = X[chosen] if sparse.issparse(X) else _taken(X, chosen)
-    rows_each = float(numbers_of_rows(weights).sum()) / max(len(counts), 1)
-    n_each = np.bincount(group).astype(float)
-    return TrainingRows(X, targets[chosen], counts, all_groups, share, keys[first], rows_each, n_each)
+    each, n_each = rows_each(numbers[kept], group), np.bincount(group).astype(float)
+    return TrainingRows(X, targets[chosen], counts, all_groups, share, keys[first], each, n_each)
 
 
 def _taken(X: Features, rows: Integers) -> Features:

@@ -155,7 +155,7 @@ class Boosting(FittedAttributes):
         """The parts of the algorithm for these rows."""
         self._require_formulation_for(data.task, formulation)
         solver = self.solver or SolverOptions()
-        algebra = data.task.rows(rows.targets, rows.counts, effective_n_jobs(self.n_jobs))
+        algebra = data.task.rows(rows.targets, rows.counts, effective_n_jobs(self.n_jobs), rows.rows_each)
         training_data = TrainingData(rows.X, sorted(data.encoder.categories), rows.rows_each, rows.n_each)
         size, corrected = self._size(formulation), self._corrected(formulation)
         require_for_units(self, corrected)
@@ -194,7 +194,7 @@ class Boosting(FittedAttributes):
         return formulation.corrects if makes_trees(self.learner) else "trees"
 
     def _rows(self, data: TrainingSet, weights: Vector) -> TrainingRows:
-        rows = merge_rows(data.features, data.targets, weights)
+        rows = merge_rows(data.features, data.targets, weights, data.numbers)
         data.task.require_fold(rows.targets)
         return rows
 

@@ -16,6 +16,7 @@ from .._typing import Features, Integers, Vector
 from ..data.chosen import chosen_positions, require_categorical_features
 from ..data.features import FeatureEncoder, as_features, require_finite
 from ..data.messages import Source
+from ..data.multiplicities import numbers_of_rows
 from ..data.tables import Table, as_table
 from ..errors import InvalidDataError, InvalidParameterError
 from ..loop.held_out import HeldOut
@@ -45,6 +46,8 @@ class TrainingSet:
     targets: Vector
     weights: Vector
     """The multiplicity of each row, times the weight of its class."""
+    numbers: Vector
+    """How many rows each row stands for, by its multiplicity alone."""
     feature_names: NDArray[Any] | None
     aside: Aside | None = None
     class_weights: Vector | None = None
@@ -105,6 +108,7 @@ def read_training_set(
         features=as_features(features),
         targets=targets,
         weights=weights,
+        numbers=numbers_of_rows(weights),
         feature_names=names,
         aside=aside,
         class_weights=weights_by_class(estimator.class_weight, task.labels(targets), weights),

@@ -42,8 +42,8 @@ class DualBoostRegressor(Boosting, InspectionMixin, NumberPredictionMixin, Regre
         given by an object: ``HuberLoss(delta=1.0)`` and ``TubeLoss(epsilon=0.1)``, in units of y read off its deciles,
         and ``QuantileLoss(quantile=0.9)``. "poisson" is for counts and rates, and predicts means by their logarithm.
     C : float, default=None
-        The price of the mean loss, above 0: a larger one follows y more closely. None is the number of distinct rows
-        divided by 20.
+        The price of the mean loss, above 0: a larger one follows y more closely. None is the number of rows divided
+        by 20.
     quantiles : list of floats, default=None
         With loss="quantile": two or more increasing levels inside (0, 1), such as [0.05, 0.5, 0.95]. One set of trees
         has a value for each level in every leaf; all are optimised together, and on no training row does a quantile

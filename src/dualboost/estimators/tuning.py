@@ -104,11 +104,11 @@ class TunedBoosting(TunedAttributes, Boosting):
         return len(self._sizes()) if self._corrected(self._untuned()) == "leaves" else 1
 
     def _n_rows(self, data: TrainingSet) -> float:
-        """The number of rows that a grid of C is made for: distinct ones where the scale of weights means nothing."""
+        """The number of rows that a grid of C is made for: their count where the scale of weights means nothing."""
         if not self._untuned().is_scale_free:
             return float(data.weights.sum())
         rows = self._rows(data, data.weights)
-        return self._untuned().size_of(data.task.rows(rows.targets, rows.counts))
+        return self._untuned().size_of(data.task.rows(rows.targets, rows.counts, rows_each=rows.rows_each))
 
     def _values(self, n_samples: float) -> Vector:
         if isinstance(self.Cs, Integral):

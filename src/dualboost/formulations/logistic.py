@@ -16,11 +16,11 @@ from .terms import LogisticTerm
 from .weight_sets import Cone
 
 DEFAULT_RIDGE = 25.0
-"""The ridge of the default C, where the loss is a sum over distinct rows."""
+"""The ridge of the default C, where the loss is a sum over rows."""
 GROWING_RIDGES = (5.0, 20.0, 100.0)
 """The ridges, likewise, that trees are grown with: the one that is nearer to the ridge asked for."""
 LEAST_ROWS = 100
-"""With fewer distinct rows the default is that of so many, as these may stand for many rows each."""
+"""With fewer rows the default is that of so many."""
 LARGEST_RIDGE, SMALLEST_RIDGE = 300.0, 1.0
 """The ends of the grid, as ridges where the loss is a sum over the rows."""
 
@@ -51,9 +51,9 @@ class LogisticBoost(Formulation):
     pricing are those of ``SoftmaxProgramme`` and ``VectorTrees``.
 
     C: the price of the mean loss, above 0; one half of the squared values costs one. It does not depend on the number
-    of rows, nor on the scale of the sample weights: rows that are repeated change nothing. Default: the number of
-    distinct rows, at least 100, divided by 25, which makes the ridge 25 where the loss is a sum over distinct rows; for
-    K classes times K^2/(4(K-1)), as the curvature of a row is that much smaller.
+    of rows, nor on the scale of the sample weights: all rows four times give the model of all rows once. Default: the
+    number of rows, at least 100, divided by 25, which makes the ridge 25 where the loss is a sum over rows; for K
+    classes times K^2/(4(K-1)), as the curvature of a row is that much smaller.
     Grid: the number of rows divided by ridges from 300 to 1. Trees are grown at a ridge of 5, 20 or 100, whichever is
     nearest, so that all values of C share three sets of trees.
 
@@ -65,7 +65,7 @@ class LogisticBoost(Formulation):
     name: ClassVar[str] = "logistic"
     title: ClassVar[str] = "Logistic"
     optimises: ClassVar[str] = "logistic loss plus half the squared norm of all leaf values"
-    meaning_of_C: ClassVar[str] = "the price of the mean loss, above 0 (default: distinct rows / 25)"
+    meaning_of_C: ClassVar[str] = "the price of the mean loss, above 0 (default: rows / 25)"
     use: ClassVar[str] = "The default: the most accurate at a given number of trees, with probabilities of its own."
     objective_sign: ClassVar[int] = 1
     corrects: ClassVar[str] = "leaves"
@@ -83,18 +83,18 @@ class LogisticBoost(Formulation):
         return SoftmaxProgramme(rows, rows.groups, rows.counts * (self.strength / rows.n_samples), n_outputs)
 
     def size_of(self, rows: Rows) -> float:
-        """The number of distinct rows, so that ridges mean as much for one of K evenly likely classes as for two.
+        """The number of rows, so that ridges mean as much for one of K evenly likely classes as for two.
 
         The curvature of a row is p(1-p) for each class, which is (K-1)/K^2 against a quarter.
         """
         n_classes = max(len(rows.totals_of_groups), 2)
-        return rows.n_data * n_classes**2 / (4.0 * (n_classes - 1))
+        return rows.n_observed * n_classes**2 / (4.0 * (n_classes - 1))
 
     def C_bounds(self, n_samples: float) -> tuple[float, float]:
         return 0.0, LARGEST_C
 
     def default_C(self, n_samples: float) -> float:
-        """The default for that many distinct rows."""
+        """The default for that many rows."""
         return max(n_samples, LEAST_ROWS) / DEFAULT_RIDGE
 
     def for_growing(self, rows: Rows) -> Formulation:

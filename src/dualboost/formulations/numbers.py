@@ -35,9 +35,9 @@ from .terms import LinearTerm, PoissonTerm, QuadraticTerm, RowTerm
 from .weight_sets import Cone
 
 DEFAULT_RIDGE = 20.0
-"""The ridge of the default C, where the loss is a sum over distinct rows and targets have a deviation of one."""
+"""The ridge of the default C, where the loss is a sum over rows and targets have a deviation of one."""
 LEAST_ROWS = 100
-"""With fewer distinct rows the default is that of so many."""
+"""With fewer rows the default is that of so many."""
 GROWING_RIDGES = (0.5, 5.0, 50.0)
 """The ridges, likewise, that trees are grown with: the one that is nearest to the ridge asked for."""
 LARGEST_RIDGE, SMALLEST_RIDGE = 300.0, 0.03
@@ -65,7 +65,7 @@ class NumberLoss(Formulation):
     """A loss for numbers: a subclass states its box and its term."""
 
     argument: ClassVar[str] = "loss"
-    meaning_of_C: ClassVar[str] = "the price of the mean loss, above 0 (default: distinct rows / 20)"
+    meaning_of_C: ClassVar[str] = "the price of the mean loss, above 0 (default: rows / 20)"
     objective_sign: ClassVar[int] = 1
     corrects: ClassVar[str] = "leaves"
     has_intercept: ClassVar[bool] = True
@@ -92,8 +92,8 @@ class NumberLoss(Formulation):
         return np.asarray(centred * rows.counts)
 
     def size_of(self, rows: Rows) -> float:
-        """The number of distinct rows."""
-        return float(rows.n_data)
+        """The number of rows."""
+        return rows.n_observed
 
     def effort(self, rows: Rows) -> Effort:
         return Effort(overgrowth=2.0, n_regrown=1)

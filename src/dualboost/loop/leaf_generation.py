@@ -107,7 +107,7 @@ class LeafGeneration:
         # are unequal no split of it might be worth the ridge.
         self.ensemble.point = point = self.wiring.optimum(self.ensemble.point)[0]
         total = max(self.wiring.rows.total(point.curvature), np.finfo(float).tiny)
-        self._unit = 0.25 * point.curvature.size / total
+        self._unit = 0.25 * self.wiring.rows.rows_each * point.curvature.size / total
         self._take_up()
         reason = self._grow()
         if reason == "no_improvement":

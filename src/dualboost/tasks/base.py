@@ -130,9 +130,9 @@ class Task(ABC):
         """y as an array of numpy's own types, or an error where entries are missing."""
         return plain_labels(y)
 
-    def rows(self, targets: Vector, counts: Vector, n_jobs: int = 1) -> Rows:
+    def rows(self, targets: Vector, counts: Vector, n_jobs: int = 1, rows_each: float = 1.0) -> Rows:
         """The rows of a fit, with what formulations need to know of their targets."""
-        return Rows(counts, self.groups(targets), n_jobs)
+        return Rows(counts, self.groups(targets), n_jobs, rows_each=rows_each)
 
     @abstractmethod
     def groups(self, targets: Vector) -> Integers | None:

@@ -124,8 +124,8 @@ class Numbers(Task):
     def takes(cls, y: NDArray[Any]) -> bool:
         return y.dtype.kind in "biuf"
 
-    def rows(self, targets: Vector, counts: Vector, n_jobs: int = 1) -> Rows:
-        return Rows(counts, None, n_jobs, values=targets)
+    def rows(self, targets: Vector, counts: Vector, n_jobs: int = 1, rows_each: float = 1.0) -> Rows:
+        return Rows(counts, None, n_jobs, values=targets, rows_each=rows_each)
 
     @classmethod
     def read(cls, y: NDArray[Any], weights: Vector | None = None) -> tuple[Numbers, Vector]:
