@@ -23,6 +23,9 @@ CANCELLATION_FLOOR = 1e-3
 """The gap is relative to at least this fraction of the sum of the objective's terms in absolute value, because the
 terms may cancel, or the objective may be zero."""
 
+NEGLIGIBLE_GAIN = 1e-12
+"""A primal value that is smaller by no more than this share of it is smaller by rounding."""
+
 
 def relative_gap(primal: float, dual: float, size: float) -> float:
     """(primal - dual) relative to the objective, or to a fraction of ``size``, the sum of its absolute terms."""
@@ -64,6 +67,8 @@ class Certifiable(Protocol):
 
     def feasible(self, u: Vector, /) -> Vector: ...
 
+    def best_multipliers(self, margins: Vector, rho: Vector, /) -> Vector: ...
+
 
 def certify(
     columns: TwoProducts, programme: Certifiable, candidate: Candidate, products: tuple[Vector, Vector] | None = None
@@ -97,6 +102,14 @@ def certify(
         programme=programme,
         gap=relative_gap(primal, dual, size),
     )
+
+
+def with_best_multipliers(columns: TwoProducts, programme: Certifiable, solution: MasterSolution) -> MasterSolution:
+    """The same weights and duals, and the objective that the weights have: rho is only as good as the gap before."""
+    rho = programme.best_multipliers(solution.margins, solution.rho)
+    products = solution.margins, solution.edges
+    better = certify(columns, programme, Candidate(solution.w, solution.u, rho), products)
+    return better if solution.primal - better.primal > NEGLIGIBLE_GAIN * abs(better.primal) else solution
 
 
 def bound_over_class(programme: Certifiable, u: Vector, edges: Vector, best_edge: float, n_unseen: float) -> float:
