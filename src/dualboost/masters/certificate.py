@@ -42,6 +42,18 @@ def size_of_product(rows: Rows, w: Vector, u: Vector) -> float:
     return rows.total(np.abs(u)) * min(float(np.abs(w).sum()), 1.0)
 
 
+def rounding_of_edges(rows: Rows, weight_set: WeightSet, n_columns: int, u: Vector) -> float:
+    """What rounding errors of the edges add to the dual value where weights cost nothing and C alone limits them.
+
+    An edge is a sum of duals whose last digits are lost, and the dual value has it as often as the weights may add up
+    to: at a C of 1e10, the last digits of the edges are all that is left of the value.
+    """
+    if weight_set.cost or weight_set.ridge:
+        return 0.0
+    largest = n_columns * weight_set.bound if weight_set.total is None else weight_set.total
+    return float(np.finfo(float).eps) * largest * rows.total(np.abs(u))
+
+
 class TwoProducts(Protocol):
     """Columns of any kind, by the two products that a certificate needs."""
 
@@ -88,7 +100,7 @@ def certify(
     if shrink < 1.0:
         u, edges = shrink * u, shrink * edges
     primal, size = programme.primal_terms(w, margins, candidate.rho)
-    dual = programme.dual_value(u, edges)
+    dual = programme.dual_value(u, edges) - rounding_of_edges(programme.rows, weight_set, len(w), u)
     size = max(size, size_of_product(programme.rows, w, u))
     return MasterSolution(
         w=w,
@@ -124,7 +136,8 @@ def bound_over_class(programme: Certifiable, u: Vector, edges: Vector, best_edge
     scale = weight_set.edge_scale(edges)
     is_costly = weight_set.ridge > 0 or weight_set.is_bounded
     scales = [scale * 0.5**k for k in range(60)] if is_costly else [scale]
-    return max(programme.dual_value(one * u, one * edges) for one in scales)
+    bound = max(programme.dual_value(one * u, one * edges) for one in scales)
+    return bound - rounding_of_edges(programme.rows, weight_set, len(edges), u)
 
 
 def drop_negligible(
