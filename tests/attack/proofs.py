@@ -7,7 +7,6 @@ duals leave the set in which that is so. They are written from the docstrings of
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.special import xlogy
 
 from .optima import corrects_leaves, indicators
 from .sane import require
@@ -31,12 +30,16 @@ def outside_box(u, low, high):
     return float(max((low - u).max(), (u - high).max(), 0.0) / max(np.abs(u).max(), np.finfo(float).tiny))
 
 
+def _q_log_q(q):
+    return q * np.log(np.where(q > 0, q, 1.0))
+
+
 def _entropy(q):
-    return -(xlogy(q, q) + xlogy(1.0 - q, 1.0 - q))
+    return -(_q_log_q(q) + _q_log_q(1.0 - q))
 
 
 LOSSES = {
-    "exponential": (lambda m: np.exp(-m), lambda q: q - xlogy(q, q), np.inf),
+    "exponential": (lambda m: np.exp(-m), lambda q: q - _q_log_q(q), np.inf),
     "logistic": (lambda m: np.logaddexp(0.0, -m), lambda q: _entropy(np.clip(q, 0.0, 1.0)), 1.0),
     "squared_hinge": (lambda m: np.maximum(1.0 - m, 0.0) ** 2, lambda q: q - q**2 / 4.0, np.inf),
     "huber": (lambda m: np.where(m > -1, np.maximum(1.0 - m, 0.0) ** 2, -4.0 * m), lambda q: q - q**2 / 4.0, 4.0),
@@ -50,7 +53,7 @@ def losses(name, prices, margins, u):
     loss, gain, steepest = LOSSES[name]
     keep = prices > 0
     q = np.maximum(u[keep] / prices[keep], 0.0)
-    return float(prices @ loss(margins)), float(prices[keep] @ gain(q)), outside_box(u, 0.0, steepest * prices)
+    return prices @ loss(margins), prices[keep] @ gain(q), outside_box(u, 0.0, steepest * prices)
 
 
 class Parts(NamedTuple):
@@ -82,13 +85,24 @@ class Parts(NamedTuple):
         return float(abs(self.signs @ self.u) / max(np.abs(self.u).sum(), np.finfo(float).tiny))
 
 
+def with_more_digits(fit):
+    """The same parts, to compute with in more digits than the fit, so that rounding errors are those of the fit."""
+    return fit._replace(**{name: getattr(fit, name).astype(np.longdouble) for name in ("A", "c", "w", "u")})
+
+
 def squares(values):
-    return 0.5 * float((np.asarray(values) ** 2).sum())
+    return 0.5 * (np.asarray(values) ** 2).sum()
+
+
+def with_edges_of_one(fit):
+    """Duals that a price of one for each weight admits: they shrink, and their value too, until no edge exceeds it."""
+    return fit._replace(u=fit.u / max(fit.best_edge, 1.0))
 
 
 def lp(fit):
+    fit = with_edges_of_one(fit)
     primal, dual, outside = losses("hinge", fit.formulation.C * fit.c, fit.margins, fit.u)
-    return Proof(fit.w.sum() + primal, dual, max(outside, fit.best_edge - 1.0))
+    return Proof(fit.w.sum() + primal, dual, outside)
 
 
 def cg(fit):
@@ -98,10 +112,11 @@ def cg(fit):
 
 def convex(fit):
     C, penalty, loss = fit.formulation.C, fit.formulation.penalty, fit.formulation.loss
+    fit = with_edges_of_one(fit) if penalty == "l1" else fit
     primal, dual, outside = losses(loss, fit.c if penalty == "linf" else C * fit.c, fit.margins, fit.u)
     edges = np.maximum(fit.edges, 0.0)
     if penalty == "l1":
-        return Proof(fit.w.sum() + primal, dual, max(outside, fit.best_edge - 1.0))
+        return Proof(fit.w.sum() + primal, dual, outside)
     if penalty == "l2":
         return Proof(squares(fit.w) + primal, dual - squares(edges), outside)
     return Proof(primal, dual - C * edges.sum(), outside, fit.c.sum() * float(LOSSES[loss][0](np.zeros(1))[0]))
@@ -145,19 +160,12 @@ def last_digits(fit):
     return np.finfo(float).eps * fit.formulation.C * np.abs(fit.u).sum()
 
 
-def with_more_digits(fit):
-    """The same parts, computed with in more digits than the fit, so that its rounding errors are none of ours."""
-    return fit._replace(**{name: getattr(fit, name).astype(np.longdouble) for name in ("A", "c", "w", "u")})
-
-
 def md(fit):
-    fit = with_more_digits(fit)
     margins = fit.margins
     return Proof(-fit.c @ (margins - margins**2 / 2.0), -_of_squares(fit), 0.0, np.abs(fit.u).sum(), last_digits(fit))
 
 
 def md_full(fit):
-    fit = with_more_digits(fit)
     margins, total = fit.margins, fit.c.sum()
     mean = fit.c @ margins / total
     primal = total * mean - 0.5 * fit.c @ (margins - mean) ** 2
@@ -196,7 +204,7 @@ def proof_of_two_classes(model, case):
     over_leaves = corrects_leaves(model)
     columns = indicators(model, X) if over_leaves else model.fitted_.votes(X)
     published = (case.counts(), model.weights_, model.duals_, signs, model.formulation_, model.intercept_)
-    parts = Parts(signs[:, None] * columns, *published)
+    parts = with_more_digits(Parts(signs[:, None] * columns, *published))
     if over_leaves:
         values = np.concatenate(model.fitted_.stages.stages[-1].values)
         return of_leaves(parts, values, model.decision_function(case.X()))
