@@ -141,7 +141,7 @@ def test_a_split_is_chosen_from_the_features_drawn(name):
     seeds = range(12)
     first = {split_trees(fitted(name, max_features=1, random_state=k, **asked)[0])[0].feature[0] for k in seeds}
     best = {split_trees(fitted(name, max_features=1.0, random_state=k, **asked)[0])[0].feature[0] for k in seeds}
-    assert len(first) > 1 == len(best)
+    assert len(first) > 2 > len(best)
 
 
 def test_all_features_and_all_rows_are_what_they_are_by_default():
