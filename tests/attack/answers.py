@@ -15,8 +15,9 @@ from ..export.running import answers as wanted_of
 from .sane import answers_of, require, require_same
 
 CLOSE = {"rtol": 1e-9, "atol": 1e-12}
-SMALLEST = 1e-14
-"""Scores up to this are ties, and rounding."""
+EPS, TINY = np.finfo(float).eps, np.finfo(float).tiny
+TIE = 1e-12
+"""Shares of weights are rounded to this: a smaller score of two classes is zero, which a sum of trees cannot say."""
 
 
 def require_same_elsewhere(model, case, target):
@@ -52,12 +53,22 @@ def _exported(model, X, target):
             require(list(found[method][clear]) == list(answer[clear]), target, "differs in", method)
 
 
+def rounding_of_scores(model, X):
+    """The last digits of a score, which is a sum over trees that every export adds up in an order of its own."""
+    features, ensemble = model._features(X), model.fitted_.ensemble
+    votes = [np.abs(learner.vote(features)).max(initial=0.0) for learner in model.estimators_]
+    size = np.abs(model.weights_) @ votes
+    size = size / max(model.weights_.sum(), TINY) if ensemble.is_normalised else size
+    return (len(votes) + 2) * EPS * (size + np.abs(model.intercept_).max())
+
+
 def clearly_decided(model, X):
-    """The rows whose class is no matter of rounding: between equal scores of several classes an export may differ."""
+    """Which rows of several classes have no second score so near the first that rounding decides between them."""
     if model.fitted_.task.n_outputs == 1:
         return np.ones(len(X), dtype=bool)
-    second, first = np.sort(model.decision_function(X), axis=1)[:, -2:].T
-    return first - second > 1e-9 * np.abs(first)
+    second, first = np.sort(model.fitted_.scores(model._features(X)), axis=1)[:, -2:].T
+    off = TIE if model.fitted_.ensemble.is_normalised else rounding_of_scores(model, X)
+    return first - second > 2.0 * off
 
 
 def _in_lightgbm(model, X):
@@ -70,8 +81,10 @@ def _in_lightgbm(model, X):
     require(np.isfinite(raw).all(), "LightGBM's scores are not finite")
     if model.fitted_.task.n_outputs > 1:
         return
-    has_classes = hasattr(model, "classes_")
-    own = model.decision_function(X) if has_classes else model.predict(X)
-    found = raw if has_classes else booster.predict(features)
-    size = np.abs(own).max(initial=0.0)
-    require(np.allclose(found, own, rtol=1e-6, atol=max(1e-9 * size, SMALLEST)), "LightGBM scores otherwise")
+    units, scores = model.fitted_.task.units, model.fitted_.scores(features)
+    own, off = units.origin + units.unit * scores, rounding_of_scores(model, X)
+    off = abs(units.unit) * off + (len(model.estimators_) + 2) * EPS * abs(units.origin)
+    off = np.where((own == 0) & model.fitted_.ensemble.is_normalised, TIE, off)
+    require((np.abs(raw - own) <= off).all(), "LightGBM scores otherwise")
+    if not hasattr(model, "classes_"):
+        require(np.allclose(booster.predict(features), model.predict(X), atol=off.max()), "LightGBM predicts otherwise")

@@ -16,8 +16,8 @@ from .drawing import random_case
 from .faults import FAULTS, require_whole_after
 from .machine import run_machine
 from .number_proofs import require_dual_proof
-from .optima import NoReference, require_true_gap
-from .sane import require_sane
+from .optima import InexactReference, NoReference, require_true_gap
+from .sane import require, require_sane
 
 
 class Outcome(NamedTuple):
@@ -55,6 +55,10 @@ def check_optimum(case):
         require_true_gap(model, case)
     except NoReference:
         return Outcome(judged=False)
+    except InexactReference as disagrees:
+        is_proven = require_dual_proof(model, case)
+        require(is_proven or disagrees.is_within_accuracy, disagrees)
+        return Outcome(judged=is_proven)
     return Outcome()
 
 

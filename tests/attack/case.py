@@ -64,6 +64,13 @@ class Case:
             warnings.simplefilter("ignore")
             return (model or self.model()).fit(self.X(), self.target(), self.sample_weight())
 
+    def warnings(self) -> list[str]:
+        """What the estimator says while it is fitted."""
+        with warnings.catch_warnings(record=True) as told:
+            warnings.simplefilter("always")
+            self.model().fit(self.X(), self.target(), self.sample_weight())
+        return [str(one.message) for one in told]
+
     def code(self, attack: str) -> str:
         """What reproduces the case, from the root of the repository."""
         parts = {"estimator": self.estimator, "options": self.options, "columns": self.columns, "y": self.y}

@@ -7,8 +7,10 @@ from collections import Counter
 from .attacks import ATTACKS
 from .worker import MOST_SECONDS, Told, run
 
-SILENT_SECONDS = 6 * MOST_SECONDS
-"""How long a process may say nothing before it counts as hanging."""
+BUSY_SECONDS = 6 * MOST_SECONDS
+"""How long a process may compute without a word before it counts as hanging, in a call that no signal interrupts."""
+IDLE_SECONDS = 600.0
+"""How long it may do neither: then it waits for what never comes. A busy machine leaves every process some time."""
 
 
 def attack(table, asked, seed, seconds):
@@ -28,20 +30,21 @@ class Job:
 
     def __init__(self, asked, seed, number, seconds):
         context = multiprocessing.get_context("spawn")
-        self.begun, self.heard, self.is_done, self.reported = None, time.monotonic(), False, False
+        self.begun, self.is_done, self.reported = None, False, False
         self.ours, theirs = context.Pipe(duplex=False)
         cases = None if asked.cases is None else seed + asked.cases
         arguments = (theirs, asked.kinds, seed + number, asked.jobs, cases, seconds)
         self.process = context.Process(target=run, args=arguments, daemon=True)
         self.process.start()
         theirs.close()
+        self.silence = Silence(self.process.pid)
 
     def news(self):
         """What came of the cases since it was asked last."""
         try:
             while self.ours.poll():
                 told = self.ours.recv()
-                self.heard = time.monotonic()
+                self.silence = Silence(self.process.pid)
                 if told is None:
                     self.is_done = True
                 elif told.outcome is None and not told.failure:
@@ -50,13 +53,11 @@ class Job:
                     yield told
         except EOFError:
             pass
-        if not self.is_done and not self.reported and (not self.process.is_alive() or self._is_silent()):
+        if not self.is_done and not self.reported and (not self.process.is_alive() or self.silence.is_too_long()):
             self.reported = True
             how = "hangs" if self.process.is_alive() else f"the process died with code {self.process.exitcode}"
-            yield (self.begun or Told(next(iter(ATTACKS)), 0))._replace(failure=how)
-
-    def _is_silent(self):
-        return time.monotonic() - self.heard > SILENT_SECONDS
+            begun = self.begun or Told(next(iter(ATTACKS)), 0)
+            yield begun._replace(failure=how, code=code_of(begun.attack, begun.seed))
 
     def has_ended(self):
         if self.is_done or self.reported:
@@ -65,6 +66,32 @@ class Job:
                 self.process.kill()
             return True
         return False
+
+
+class Silence:
+    """Since when a process has said nothing, by its own time, which does not pass while others have the machine."""
+
+    def __init__(self, pid):
+        self._clock = (~pid << 3) | 2  # the number by which Linux knows the clock of a process
+        self._began = self._last = self._seconds()
+        self._moved = time.monotonic()
+
+    def _seconds(self):
+        try:
+            return time.clock_gettime(self._clock)
+        except OSError:  # it has ended
+            return 0.0
+
+    def is_too_long(self):
+        seconds = self._seconds()
+        if seconds != self._last:
+            self._last, self._moved = seconds, time.monotonic()
+        return seconds - self._began > BUSY_SECONDS or time.monotonic() - self._moved > IDLE_SECONDS
+
+
+def code_of(name, seed):
+    """What draws and judges the case again."""
+    return ATTACKS[name].code(ATTACKS[name].draw(seed), name)
 
 
 class Table:
@@ -80,7 +107,7 @@ class Table:
         if told.failure:
             self.failed[told.attack] += 1
             self.n_failures += 1
-            print(f"\nFAILURE {told.attack} --seed {told.seed}: {told.failure}\n{told.code[:6000]}", flush=True)
+            print(f"\nFAILURE --kinds {told.attack} --seed {told.seed}: {told.failure}\n{told.code[:6000]}", flush=True)
             if told.smallest != told.code:
                 print(f"\nsmaller:\n{told.smallest}", flush=True)
             return

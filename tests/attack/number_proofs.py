@@ -44,13 +44,15 @@ def conjugate(name, t, u, prices):
 def of_numbers(name, A, t, prices, u, values, scores, over_leaves):
     keep = prices > 0
     A, t, prices, u, scores = A[keep], t[keep], prices[keep], u[keep], scores[keep]
-    terms, low, high = conjugate(name, t, u, prices)
     edges = A.T @ u
+    if not over_leaves:  # a weight has a price of one
+        u, edges = (part / max(edges.max(initial=0.0), 1.0) for part in (u, edges))
+    terms, low, high = conjugate(name, t, u, prices)
     outside = max(outside_box(u, low, high), abs(u.sum()) / max(np.abs(u).sum(), TINY))
     primal = float(prices @ LOSSES[name](t, scores))
     if over_leaves:
         return Proof(squares(values) + primal, -terms.sum() - squares(edges), outside, prices.sum())
-    return Proof(values.sum() + primal, -terms.sum(), max(outside, edges.max(initial=0.0) - 1.0), prices.sum())
+    return Proof(values.sum() + primal, -terms.sum(), outside, prices.sum())
 
 
 def of_quantiles(Z, t, prices, duals, values, scores, levels):

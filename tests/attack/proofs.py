@@ -7,7 +7,6 @@ duals leave the set in which that is so. They are written from the docstrings of
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.special import xlogy
 
 from .optima import corrects_leaves, indicators
 from .sane import require
@@ -23,7 +22,7 @@ class Proof(NamedTuple):
     outside: float
     size: float = 0.0
     noise: float = 0.0
-    """What rounding errors may add, where a large C multiplies edges."""
+    """By how much the objective of the fit may be off by rounding, where a large C multiplies its terms."""
 
 
 def outside_box(u, low, high):
@@ -31,12 +30,16 @@ def outside_box(u, low, high):
     return float(max((low - u).max(), (u - high).max(), 0.0) / max(np.abs(u).max(), np.finfo(float).tiny))
 
 
+def _q_log_q(q):
+    return q * np.log(np.where(q > 0, q, 1.0))
+
+
 def _entropy(q):
-    return -(xlogy(q, q) + xlogy(1.0 - q, 1.0 - q))
+    return -(_q_log_q(q) + _q_log_q(1.0 - q))
 
 
 LOSSES = {
-    "exponential": (lambda m: np.exp(-m), lambda q: q - xlogy(q, q), np.inf),
+    "exponential": (lambda m: np.exp(-m), lambda q: q - _q_log_q(q), np.inf),
     "logistic": (lambda m: np.logaddexp(0.0, -m), lambda q: _entropy(np.clip(q, 0.0, 1.0)), 1.0),
     "squared_hinge": (lambda m: np.maximum(1.0 - m, 0.0) ** 2, lambda q: q - q**2 / 4.0, np.inf),
     "huber": (lambda m: np.where(m > -1, np.maximum(1.0 - m, 0.0) ** 2, -4.0 * m), lambda q: q - q**2 / 4.0, 4.0),
@@ -50,7 +53,7 @@ def losses(name, prices, margins, u):
     loss, gain, steepest = LOSSES[name]
     keep = prices > 0
     q = np.maximum(u[keep] / prices[keep], 0.0)
-    return float(prices @ loss(margins)), float(prices[keep] @ gain(q)), outside_box(u, 0.0, steepest * prices)
+    return prices @ loss(margins), prices[keep] @ gain(q), outside_box(u, 0.0, steepest * prices)
 
 
 class Parts(NamedTuple):
@@ -82,13 +85,24 @@ class Parts(NamedTuple):
         return float(abs(self.signs @ self.u) / max(np.abs(self.u).sum(), np.finfo(float).tiny))
 
 
+def with_more_digits(fit):
+    """The same parts, to compute with in more digits than the fit, so that rounding errors are those of the fit."""
+    return fit._replace(**{name: getattr(fit, name).astype(np.longdouble) for name in ("A", "c", "w", "u")})
+
+
 def squares(values):
-    return 0.5 * float((np.asarray(values) ** 2).sum())
+    return 0.5 * (np.asarray(values) ** 2).sum()
+
+
+def with_edges_of_one(fit):
+    """Duals that a price of one for each weight admits: they shrink, and their value too, until no edge exceeds it."""
+    return fit._replace(u=fit.u / max(fit.best_edge, 1.0))
 
 
 def lp(fit):
+    fit = with_edges_of_one(fit)
     primal, dual, outside = losses("hinge", fit.formulation.C * fit.c, fit.margins, fit.u)
-    return Proof(fit.w.sum() + primal, dual, max(outside, fit.best_edge - 1.0))
+    return Proof(fit.w.sum() + primal, dual, outside)
 
 
 def cg(fit):
@@ -98,10 +112,11 @@ def cg(fit):
 
 def convex(fit):
     C, penalty, loss = fit.formulation.C, fit.formulation.penalty, fit.formulation.loss
+    fit = with_edges_of_one(fit) if penalty == "l1" else fit
     primal, dual, outside = losses(loss, fit.c if penalty == "linf" else C * fit.c, fit.margins, fit.u)
     edges = np.maximum(fit.edges, 0.0)
     if penalty == "l1":
-        return Proof(fit.w.sum() + primal, dual, max(outside, fit.best_edge - 1.0))
+        return Proof(fit.w.sum() + primal, dual, outside)
     if penalty == "l2":
         return Proof(squares(fit.w) + primal, dual - squares(edges), outside)
     return Proof(primal, dual - C * edges.sum(), outside, fit.c.sum() * float(LOSSES[loss][0](np.zeros(1))[0]))
@@ -140,20 +155,31 @@ def _of_squares(fit):
     return fit.formulation.C * fit.edges.max() + 0.5 * distances.sum()
 
 
-def noise(fit):
-    return 1e-14 * fit.formulation.C * np.abs(fit.u).sum()
+def last_digits(fit):
+    """Margins up to C lose their last digits in double precision, and the objective changes with margins by u."""
+    return np.finfo(float).eps * fit.formulation.C * np.abs(fit.u).sum()
 
 
 def md(fit):
     margins = fit.margins
-    return Proof(-fit.c @ (margins - margins**2 / 2.0), -_of_squares(fit), 0.0, np.abs(fit.u).sum(), noise(fit))
+    return Proof(-fit.c @ (margins - margins**2 / 2.0), -_of_squares(fit), 0.0, np.abs(fit.u).sum(), last_digits(fit))
 
 
 def md_full(fit):
     margins, total = fit.margins, fit.c.sum()
     mean = fit.c @ margins / total
     primal = total * mean - 0.5 * fit.c @ (margins - mean) ** 2
-    return Proof(-primal, -_of_squares(fit), abs(fit.u.sum() / total - 1.0), np.abs(fit.u).sum(), noise(fit))
+    outside = abs(fit.u.sum() / total - 1.0)
+    return Proof(-primal, -_of_squares(fit), outside, np.abs(fit.u).sum(), last_digits(fit))
+
+
+def outside_of_weights(fit):
+    """By what share of the sum that is asked of them the weights miss it, or are negative."""
+    kind = fit.formulation
+    asked = {"md": kind.C, "md-full": kind.C, "nm": 1.0, "lp-nu": 1.0, "hard": 1.0}.get(kind.name)
+    missing = 0.0 if asked is None else abs(fit.w.sum() / asked - 1.0)
+    bound = kind.C if getattr(kind, "penalty", "") == "linf" else np.inf
+    return max(missing, outside_box(fit.w, 0.0, bound))
 
 
 OF_TREES = {
@@ -178,22 +204,25 @@ def proof_of_two_classes(model, case):
     over_leaves = corrects_leaves(model)
     columns = indicators(model, X) if over_leaves else model.fitted_.votes(X)
     published = (case.counts(), model.weights_, model.duals_, signs, model.formulation_, model.intercept_)
-    parts = Parts(signs[:, None] * columns, *published)
+    parts = with_more_digits(Parts(signs[:, None] * columns, *published))
     if over_leaves:
         values = np.concatenate(model.fitted_.stages.stages[-1].values)
         return of_leaves(parts, values, model.decision_function(case.X()))
-    return OF_TREES[name](parts) if name in OF_TREES else None
+    if name not in OF_TREES:
+        return None
+    require(outside_of_weights(parts) <= ROUNDING, "the weights leave their set")
+    return OF_TREES[name](parts)
 
 
 def require_proof(model, proof, sign):
     """The primal is the objective, the duals are feasible, and the distance between the values is the gap."""
     scale = max(abs(proof.primal), abs(proof.dual), 1e-3 * proof.size, np.finfo(float).tiny)
     off = abs(sign * model.objective_ - proof.primal) / scale
-    require(  # the objective is that of a multiplier rho which is as good as the gap; here the best one is taken
-        off <= ROUNDING + model.gap_ + proof.noise / scale,
-        f"objective_ is {model.objective_!r}, but the weights give {sign * proof.primal!r}",
+    require(
+        off <= ROUNDING + proof.noise / scale,
+        f"objective_ is {model.objective_!r}, but the weights give {float(sign * proof.primal)!r}",
     )
     require(proof.outside <= ROUNDING, f"the duals leave their set by {proof.outside:.3g}")
-    gap = (proof.primal - proof.dual - proof.noise) / scale
+    gap = (proof.primal - proof.dual) / scale
     told = f"the gap is {model.gap_:.3g}, but weights and duals are {gap:.3g} apart:"
-    require(gap <= model.gap_ + ROUNDING, told, f"{proof.primal!r} and {proof.dual!r}")
+    require(gap <= model.gap_ + ROUNDING, told, f"{float(proof.primal)!r} and {float(proof.dual)!r}")

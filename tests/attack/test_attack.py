@@ -1,13 +1,16 @@
 """A little of the attack, in every run of the tests: each kind finds nothing, and would find something."""
 
+import subprocess
+import sys
 from dataclasses import replace
 
 import pytest
 
 from ..thoroughness import how_many
+from . import jobs, worker
 from .attacks import ATTACKS
 from .case import Case
-from .jobs import Table
+from .jobs import Silence, Table, code_of
 from .machine import run_machine
 from .minimising import minimised
 from .number_proofs import require_dual_proof
@@ -79,10 +82,52 @@ def test_seeds_draw_the_same_case_again():
         assert ATTACKS[name].draw(3).code(name) == ATTACKS[name].draw(3).code(name)
 
 
+def test_a_case_that_computes_for_ever_is_stopped_though_an_exception_is_lost(monkeypatch):
+    class Endless:
+        def check(self, one):
+            class Loses:
+                def __del__(self):
+                    while True:
+                        pass
+
+            Loses()
+            while True:
+                pass
+
+    monkeypatch.setattr(worker, "MOST_SECONDS", 0.2)
+    monkeypatch.setattr(worker, "AGAIN", 0.1)
+    monkeypatch.setattr(sys, "unraisablehook", lambda _: None)
+    assert failure_of(Endless(), case()) == (None, "hangs: more than 0.2 s")
+
+
+def test_silence_is_measured_by_the_time_of_the_process(monkeypatch):
+    sleeping = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
+    busy = subprocess.Popen([sys.executable, "-c", "while True: pass"])
+    try:
+        silences = [Silence(process.pid) for process in (sleeping, busy)]
+        assert not any(silence.is_too_long() for silence in silences)
+        monkeypatch.setattr(jobs, "BUSY_SECONDS", 0.2)
+        while not silences[1].is_too_long():
+            assert not silences[0].is_too_long()
+        monkeypatch.setattr(jobs, "IDLE_SECONDS", 0.1)
+        while not silences[0].is_too_long():
+            pass
+    finally:
+        for process in (sleeping, busy):
+            process.kill()
+            process.communicate()
+
+
+def test_a_process_that_dies_tells_the_case(capsys):
+    told = Told("files", 3)._replace(failure="hangs", code=code_of("files", 3))
+    Table().note(told)
+    assert "ATTACKS['files'].check(3)" in capsys.readouterr().out
+
+
 def test_failures_are_counted_and_printed(capsys):
     table = Table()
     table.note(Told("proof", 7, failure="broken", code="the case", smallest="a smaller one"))
     assert table.n_failures == 1
     printed = capsys.readouterr().out
-    assert all(words in printed for words in ("proof --seed 7: broken", "the case", "a smaller one"))
+    assert all(words in printed for words in ("--kinds proof --seed 7: broken", "the case", "a smaller one"))
     assert "proof             1        0        0        1" in table.text()

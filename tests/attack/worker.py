@@ -13,6 +13,9 @@ from .attacks import ATTACKS, Outcome
 MOST_SECONDS = 120.0
 """Of the time of a process, after which a case counts as hanging."""
 
+AGAIN = 5.0
+"""The signal comes again after so many seconds: what is raised inside a callback of C or a ``__del__`` goes nowhere."""
+
 
 class Hanging(BaseException):
     """A case took too long."""
@@ -38,7 +41,7 @@ def limited(seconds):
         raise Hanging(f"more than {seconds:g} s")
 
     before = signal.signal(signal.SIGVTALRM, stop)
-    signal.setitimer(signal.ITIMER_VIRTUAL, seconds)
+    signal.setitimer(signal.ITIMER_VIRTUAL, seconds, AGAIN)
     try:
         yield
     finally:
@@ -47,7 +50,7 @@ def limited(seconds):
 
 
 def failure_of(attack, case):
-    """The outcome, and in one line what is wrong; empty if nothing is."""
+    """The outcome, and what is wrong; empty if nothing is."""
     try:
         with warnings.catch_warnings(), limited(MOST_SECONDS):
             warnings.simplefilter("ignore")
@@ -56,7 +59,8 @@ def failure_of(attack, case):
         frames = traceback.extract_tb(error.__traceback__)
         inside = [frame for frame in frames if "dualboost" in frame.filename] or frames
         where = f"{inside[-1].filename.rpartition('/')[2]}:{inside[-1].lineno}"
-        return None, f"{type(error).__name__} in {where}: {str(error)[:500]}"
+        steps = "\n".join(getattr(error, "__notes__", []))  # Hypothesis tells the smallest case so
+        return None, f"{type(error).__name__} in {where}: {str(error)[:500]}\n{steps}".rstrip()
     except Hanging as error:
         return None, f"hangs: {error}"
 

@@ -66,9 +66,9 @@ def test_numbers_are_scored_in_their_own_units(loss):
 def test_weights_of_rows_and_of_classes_count():
     X, y = rows()
     weights = np.random.default_rng(0).integers(0, 3, size=100).astype(float)
-    clf = DualBoostClassifier(max_depth=2, max_trees=4, class_weight={"yes": 2.0})
+    clf = DualBoostClassifier(C=1000.0, max_depth=2, max_trees=4, class_weight={"yes": 5.0})
     clf.fit(X[:200], y[:200], eval_set=(X[200:], y[200:], weights), eval_metric="neg_log_loss")
-    of_both = weights * np.where(y[200:] == "yes", 2.0, 1.0)
+    of_both = weights * np.where(y[200:] == "yes", 5.0, 1.0)
     expected = -log_loss(y[200:], clf.predict_proba(X[200:]), sample_weight=of_both)
     assert clf.history_["validation_score"][-1] == pytest.approx(expected)
 

@@ -94,3 +94,22 @@ def test_C_may_be_the_total_of_the_weights(formulation, total):
         assert clf.fit(X, y, sample_weight=weights).gap_ <= 1e-6
     with pytest.raises(InvalidParameterError, match="the total of the sample weights"):
         clf.set_params(C=1.0001 * total(weights)).fit(X, y, sample_weight=weights)
+
+
+@pytest.mark.parametrize("unit", [1e-48, 1e-9, 1e20])
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("formulation", ["md", "md-full", "nm", "lp-nu"])
+def test_the_unit_of_the_weights_does_not_matter(formulation, n_classes, unit):
+    """Their sizes may differ too: by a factor of a million here."""
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(80, 3))
+    y = np.digitize(X[:, 0] + X[:, 1] ** 2 + rng.normal(size=80), [0.5, 1.5][: n_classes - 1])
+    weights = np.exp(3.0 * rng.normal(size=80))
+    one, other = (
+        DualBoostClassifier(formulation, max_depth=2, calibration="training", max_trees=5, corrects="trees").fit(
+            X, y, sample_weight=factor * weights
+        )
+        for factor in (1.0, unit)
+    )
+    assert other.gap_ <= 1e-6
+    assert other.objective_ / (1.0 if formulation == "lp-nu" else unit) == pytest.approx(one.objective_, rel=2e-6)

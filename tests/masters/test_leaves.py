@@ -154,3 +154,18 @@ def test_with_stumps_leaves_are_hard_votes_of_any_sign():
     reference.fit(votes, columns.operator.targets)
     np.testing.assert_allclose((a - b) / 2, reference.coef_[0], atol=1e-5)
     assert reached.intercept == pytest.approx(reference.intercept_[0], abs=1e-5)
+
+
+@pytest.mark.parametrize("formulation", KINKED, ids=lambda one: one.name)
+def test_a_start_with_every_row_in_its_kink_leads_to_the_optimum(formulation):
+    """Values that give every row a margin of exactly one, which leave no multiplier any size."""
+    columns = leaf_columns(40, sizes=(2, 3))
+    labels = columns.operator.targets
+    columns.append((labels > 0).astype(int), 2)
+    usual = start(columns, formulation)
+    values = np.zeros(columns.n_columns)
+    values[-2:] = -1.0, 1.0
+    in_kinks = LeafPoint(usual.programme, columns, values, 0.0, columns.scores(values))
+    wanted, found = (kinked_optimum(point, 1e-6)[1] for point in (usual, in_kinks))
+    assert found.gap <= 1e-6
+    assert found.primal == pytest.approx(wanted.primal, rel=2e-6)

@@ -8,7 +8,7 @@ from dualboost import DualBoostClassifier, DualBoostRegressor
 from dualboost.pricing import CartLearner, PricingContext, TrainingData
 from dualboost.pricing.categories import FEW, FEWEST_ROWS, MOST_TOGETHER
 
-N = 800
+N = 400
 
 
 def stump(codes, residual, n_outputs=1, rows_each=1.0):
@@ -72,11 +72,11 @@ def table(n_rows, rows_a_value, seed=0):
 @pytest.mark.parametrize(
     "estimator",
     [
-        DualBoostClassifier(max_trees=5),
+        DualBoostClassifier(max_trees=5, subsample=1.0),
         DualBoostClassifier("nm", max_depth=2, max_trees=10, calibration="training"),
         DualBoostClassifier("lp", learner="optimal", max_trees=10, calibration="training"),
-        DualBoostClassifier(learner=CartLearner(criterion="edge"), max_depth=2, max_trees=5),
-        DualBoostRegressor(max_trees=5),
+        DualBoostClassifier(learner=CartLearner(criterion="edge"), max_depth=2, max_trees=5, subsample=1.0),
+        DualBoostRegressor(max_trees=5, subsample=1.0),
     ],
     ids=lambda estimator: f"{type(estimator).__name__}-{estimator.learner}",
 )

@@ -82,6 +82,9 @@ class ClassProgramme:
         is_least = (margins <= self.pairs.spread(least)).astype(float)
         return np.asarray(is_least * self.pairs.spread(self.plain.response(least, rho) / self.pairs.sums(is_least)))
 
+    def best_multipliers(self, margins: Vector, rho: Vector) -> Vector:
+        return self.plain.best_multipliers(self.pairs.least(margins), rho)
+
     def is_saturated(self, u: Vector) -> bool:
         """Whether every row has the largest dual that its box admits."""
         return self.plain.is_saturated(self.pairs.sums(u) * (1.0 + 1e-12))

@@ -31,6 +31,7 @@ from ..algebra.rows import Rows
 from ..errors import InvalidParameterError
 from ..trees.ordering import LeafOrder
 from .equations import Equations
+from .roots import root_of_rising
 from .terms import LinearTerm, RowTerm
 from .weight_sets import Free, Ordered, WeightSet
 
@@ -142,6 +143,22 @@ class Programme:
     def response(self, margins: Vector, rho: Vector) -> Vector:
         """The duals that rows ask for at these margins: those that attain the primal value."""
         return self.term.response(self.shifted(margins, rho), self.lower, self.upper)
+
+    def best_multipliers(self, margins: Vector, rho: Vector) -> Vector:
+        """rho with the multiplier of the total, which is first and comes from the margins alone, at its best for them.
+
+        There the primal value is least: its derivative is the total of the responses, less the total asked for.
+        """
+        if self.total is None:
+            return rho
+
+        def with_first(first: float) -> Vector:
+            return np.concatenate([[first], rho[1:]])
+
+        def excess(first: float) -> float:
+            return self.rows.total(self.response(margins, with_first(first))) - float(self.right_side[0])
+
+        return with_first(root_of_rising(excess, float(rho[0]), max(1.0, self.rows.largest(np.abs(margins)))))
 
     def is_saturated(self, u: Vector) -> bool:
         """Whether every row has the largest dual that its box admits."""

@@ -23,6 +23,12 @@ CANCELLATION_FLOOR = 1e-3
 """The gap is relative to at least this fraction of the sum of the objective's terms in absolute value, because the
 terms may cancel, or the objective may be zero."""
 
+NEGLIGIBLE_GAIN = 1e-12
+"""A primal value that is smaller by no more than this share of it is smaller by rounding."""
+
+SEEN = 1e-12
+"""Errors of edges beyond this share of the cost of a weight are counted; smaller ones are no part of any figure."""
+
 
 def relative_gap(primal: float, dual: float, size: float) -> float:
     """(primal - dual) relative to the objective, or to a fraction of ``size``, the sum of its absolute terms."""
@@ -37,6 +43,27 @@ def size_of_product(rows: Rows, w: Vector, u: Vector) -> float:
     any gap small.
     """
     return rows.total(np.abs(u)) * min(float(np.abs(w).sum()), 1.0)
+
+
+def last_digits(rows: Rows, u: Vector) -> float:
+    """By how much rounding may change an edge, which is a sum over all duals."""
+    return float(np.finfo(float).eps) * rows.total(np.abs(u))
+
+
+def rounding_of_value(weight_set: WeightSet, n_columns: int, error: float) -> float:
+    """What errors of the edges add to the dual value where weights cost nothing, so that C alone limits them.
+
+    The value has the largest edges as often as the weights may add up to: at a C of 1e10, what rounding leaves of these
+    edges has few digits.
+    """
+    if weight_set.cost or weight_set.ridge:
+        return 0.0
+    return error * (n_columns * weight_set.bound if weight_set.total is None else weight_set.total)
+
+
+def shrinkage(weight_set: WeightSet, edges: Vector, error: float) -> float:
+    """The factor by which duals must shrink for no edge to exceed its cost, though rounding may hide that one does."""
+    return weight_set.edge_scale(edges + error if error > SEEN * weight_set.cost else edges)
 
 
 class TwoProducts(Protocol):
@@ -64,6 +91,8 @@ class Certifiable(Protocol):
 
     def feasible(self, u: Vector, /) -> Vector: ...
 
+    def best_multipliers(self, margins: Vector, rho: Vector, /) -> Vector: ...
+
 
 def certify(
     columns: TwoProducts, programme: Certifiable, candidate: Candidate, products: tuple[Vector, Vector] | None = None
@@ -79,11 +108,12 @@ def certify(
         w, u = weight_set.nearest(w), programme.feasible(u)
         products = columns.margins(w), columns.edges(u)
     margins, edges = products
-    shrink = weight_set.edge_scale(edges)
+    error = last_digits(programme.rows, u)
+    shrink = shrinkage(weight_set, edges, error)
     if shrink < 1.0:
         u, edges = shrink * u, shrink * edges
     primal, size = programme.primal_terms(w, margins, candidate.rho)
-    dual = programme.dual_value(u, edges)
+    dual = programme.dual_value(u, edges) - rounding_of_value(weight_set, len(w), error)
     size = max(size, size_of_product(programme.rows, w, u))
     return MasterSolution(
         w=w,
@@ -99,6 +129,14 @@ def certify(
     )
 
 
+def with_best_multipliers(columns: TwoProducts, programme: Certifiable, solution: MasterSolution) -> MasterSolution:
+    """The same weights and duals, and the objective that the weights have: rho is only as good as the gap before."""
+    rho = programme.best_multipliers(solution.margins, solution.rho)
+    products = solution.margins, solution.edges
+    better = certify(columns, programme, Candidate(solution.w, solution.u, rho), products)
+    return better if solution.primal - better.primal > NEGLIGIBLE_GAIN * abs(better.primal) else solution
+
+
 def bound_over_class(programme: Certifiable, u: Vector, edges: Vector, best_edge: float, n_unseen: float) -> float:
     """A lower bound on the optimum over a whole class of columns, computed from u.
 
@@ -107,11 +145,12 @@ def bound_over_class(programme: Certifiable, u: Vector, edges: Vector, best_edge
     many scales is taken.
     """
     weight_set = programme.weight_set
-    edges = weight_set.with_unseen(edges, best_edge, n_unseen)
-    scale = weight_set.edge_scale(edges)
+    edges, error = weight_set.with_unseen(edges, best_edge, n_unseen), last_digits(programme.rows, u)
+    scale = shrinkage(weight_set, edges, error)
     is_costly = weight_set.ridge > 0 or weight_set.is_bounded
     scales = [scale * 0.5**k for k in range(60)] if is_costly else [scale]
-    return max(programme.dual_value(one * u, one * edges) for one in scales)
+    bound = max(programme.dual_value(one * u, one * edges) for one in scales)
+    return bound - rounding_of_value(weight_set, len(edges), error)
 
 
 def drop_negligible(

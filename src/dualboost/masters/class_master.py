@@ -18,10 +18,10 @@ from ..algebra.columns import Columns
 from ..algebra.pairs import PairColumns, Pairs
 from ..formulations.class_programme import ClassProgramme
 from .base import Candidate, MasterFailed, MasterSolution
-from .certificate import certify, drop_negligible
+from .certificate import certify, drop_negligible, with_best_multipliers
 from .class_rows import ClassRowSystem, has_lower_bounds
 from .class_vertex import to_class_vertex
-from .interior_point import MAX_STALLED, MAX_STEPS, starting_duals
+from .interior_point import MAX_STALLED, MAX_STEPS, starting_duals, usual_slack
 from .newton import Newton
 from .newton_rows import Iterate
 
@@ -61,6 +61,7 @@ class ClassMaster:
             vertex = to_class_vertex(columns, programme, solution, self.tolerance)
             solution = vertex if vertex.gap <= max(solution.gap, self.tolerance) else solution
         solution = drop_negligible(columns, programme, solution, self.tolerance)
+        solution = with_best_multipliers(columns, programme, solution)
         if solution.gap > self.tolerance:
             raise MasterFailed(solution, [f"interior point over classes: gap {solution.gap:.1e}"])
         return solution
@@ -146,7 +147,7 @@ def _starting_point(columns: PairColumns, programme: ClassProgramme) -> Iterate:
     scale = max(1.0, float(np.abs(margins).max()))
     r = float(edges.max()) if weight_set.total is not None else 0.0
     slack = r + weight_set.cost + weight_set.ridge * w - edges
-    s = np.maximum(slack, 0.1 * max(float(u.sum()), 1e-3) + abs(weight_set.cost))
+    s = np.maximum(slack, usual_slack(float(u.sum()), weight_set))
     z = s if weight_set.is_bounded else np.zeros(n)
     n_lower = len(plain.lower) if has_lower_bounds(plain) else 0
     p, q = np.full(len(u) + n_lower, scale), np.full(len(plain.upper), scale)

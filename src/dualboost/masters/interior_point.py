@@ -21,6 +21,7 @@ from scipy.linalg import LinAlgError
 from .._typing import Vector
 from ..algebra.columns import Columns
 from ..formulations.programme import Programme
+from ..formulations.weight_sets import WeightSet
 from .base import Candidate, SolveFailure
 from .certificate import certify
 from .newton import Newton
@@ -82,10 +83,15 @@ def starting_point(columns: Columns, programme: Programme) -> Iterate:
     scale = max(1.0, rows.largest(np.abs(margins)))
     r = float(edges.max()) if weight_set.total is not None else 0.0
     slack = r + weight_set.cost + weight_set.ridge * w - edges
-    s = np.maximum(slack, 0.1 * max(rows.total(np.abs(u)), 1e-3) + abs(weight_set.cost))
+    s = np.maximum(slack, usual_slack(rows.total(np.abs(u)), weight_set))
     z = s if weight_set.is_bounded else np.zeros(n)
     p, q = (np.where(np.isfinite(bound), scale, 0.0) for bound in (programme.lower, programme.upper))
     return Iterate(u, w, s, z, p, q, np.zeros(len(programme.equations)), r, margins, edges)
+
+
+def usual_slack(total: float, weight_set: WeightSet) -> float:
+    """The size of slacks, given the total of the absolute duals: in their unit, which is that of the sample weights."""
+    return 0.1 * total + abs(weight_set.cost) or 1.0
 
 
 def starting_duals(programme: Programme) -> Vector:

@@ -13,7 +13,7 @@ from ..algebra.columns import Columns
 from ..errors import MissingDependencyError
 from ..formulations.programme import Programme
 from .base import SOLVER_ERRORS, Master, MasterFailed, MasterSolution
-from .certificate import certify, drop_negligible
+from .certificate import certify, drop_negligible, with_best_multipliers
 from .crossover import to_vertex
 
 AIM = 1e-2
@@ -86,8 +86,9 @@ class Ladder:
                 yield self._masters[rung]
 
     def tidy(self, columns: Columns, programme: Programme, solution: MasterSolution, is_vertex: bool) -> MasterSolution:
-        """A vertex of a linear programme, and no negligible weights, as far as the tolerance allows."""
+        """A vertex of a linear programme and no negligible weights, as far as the tolerance allows; their objective."""
         if self._vertices and programme.is_linear_programme and not is_vertex:
             vertex = to_vertex(columns, programme, solution, self.tolerance)
             solution = vertex if vertex.gap <= max(solution.gap, self.tolerance) else solution
-        return drop_negligible(columns, programme, solution, self.tolerance)
+        solution = drop_negligible(columns, programme, solution, self.tolerance)
+        return with_best_multipliers(columns, programme, solution)

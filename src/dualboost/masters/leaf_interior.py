@@ -29,6 +29,8 @@ MOST_STEPS = 80
 """The method needs 10 to 25 steps."""
 TO_THE_BOUNDARY = 0.995
 """The share of the longest step inside the bounds that is taken."""
+LEAST_OFFSET = 1e-3
+"""The least multiplier to start from, as a share of the mean kink: where every row is in its kink, none says more."""
 REFINEMENTS = 6
 """How many conjugate gradients at most make up for rounding in the factor."""
 BEYOND = 1e-3
@@ -96,7 +98,8 @@ class InteriorPoint:
         widths = self._of_caps(boxes.upper - boxes.lower)
         half = 0.5 * np.where(self._is_capped, widths, boxes.rows.total(widths) / self._n_capped)
         ahead = self._products.margins(x) - boxes.kink
-        offset = boxes.rows.total(np.abs(ahead)) / len(ahead) + np.finfo(float).tiny
+        unit = boxes.rows.total(np.abs(boxes.kink)) / len(ahead) or 1.0
+        offset = max(boxes.rows.total(np.abs(ahead)) / len(ahead), LEAST_OFFSET * unit)
         p, q = np.maximum(ahead, 0.0) + offset, self._of_caps(np.maximum(-ahead, 0.0) + offset)
         return Iterate(x, boxes.lower + half, half, np.where(self._is_capped, half, 1.0), p, q)
 
@@ -160,7 +163,10 @@ def optimum_of(method: InteriorPoint, certified: Certify, tolerance: float) -> M
     for _ in range(MOST_STEPS):
         if best.gap <= BEYOND * tolerance:
             break
-        method.step()
+        try:
+            method.step()
+        except ValueError:  # rounding has made the equations infinite
+            break
         found = certified(method)
         if best.gap <= tolerance and found.gap > 0.1 * best.gap:
             break

@@ -84,9 +84,12 @@ def newton(
     for _ in range(MOST_STEPS):
         if solution.gap <= AIM * tolerance:
             return point, solution
-        if factor is None:
-            factor = factored(hessian(point)) if factor_at is None else factor_at(point)
-        direction, change, n_iterations = direction_at(point, factor)
+        try:
+            if factor is None:
+                factor = factored(hessian(point)) if factor_at is None else factor_at(point)
+            direction, change, n_iterations = direction_at(point, factor)
+        except ValueError:  # numbers so large that their sums in single precision are infinite
+            break
         reached = lowered(point, direction, change)
         if reached is point or n_iterations > slow:
             if reached is point and n_iterations <= 1:

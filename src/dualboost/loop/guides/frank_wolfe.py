@@ -6,7 +6,6 @@ from dataclasses import replace
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-from scipy.optimize import brentq
 
 from ..._typing import Vector
 from ...algebra.columns import Columns
@@ -14,9 +13,6 @@ from ...formulations.programme import Programme
 from ...formulations.terms import EntropyTerm
 from ...masters.base import MasterSolution
 from .base import Guide, PricingDuals, largest_share_edge, uniform_shares
-
-ROUNDING = 1e-9
-"""Widens the interval in which rho is searched, so that it contains rho in spite of rounding."""
 
 
 class Smoothed(NamedTuple):
@@ -65,14 +61,8 @@ class FrankWolfe(Guide):
 def smoothed(columns: Columns, programme: Programme, w: Vector, eta: float) -> Smoothed:
     """The programme's value at w: rho, the soft margin, is chosen so that the responses of the rows add up to one."""
     margins, rows = columns.margins(w), columns.rows
-
-    def asked(rho: float) -> Vector:
-        return programme.term.response(margins - rho, programme.lower, programme.upper)
-
-    # at ``low`` no response exceeds the row's share of the total, at ``high`` no response is below it
-    low, high = rows.least(margins) + 1.0 / eta - ROUNDING, rows.largest(margins) + 1.0 / eta + ROUNDING
-    # with C = 1 the upper bounds add up to one, or by rounding to less: then every row is at its bound
-    has_room = rows.total(asked(high)) > 1.0
-    rho = brentq(lambda one: rows.total(asked(one)) - 1.0, low, high, xtol=1e-14) if has_room else high
-    value, _ = programme.primal_terms(w, margins, np.array([rho]))
-    return Smoothed(w, value, programme.feasible(asked(rho)))
+    # no response is below the row's share of the total here; with C = 1 every row is at its bound then, and it stays so
+    highest = rows.largest(margins) + 1.0 / eta
+    rho = programme.best_multipliers(margins, np.array([highest]))
+    value, _ = programme.primal_terms(w, margins, rho)
+    return Smoothed(w, value, programme.feasible(programme.response(margins, rho)))
