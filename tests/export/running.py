@@ -134,6 +134,10 @@ def _in_sql(model, run):
     return found
 
 
+NEW_TEXT = "a text that no table of the tests has"
+"""Stands for a missing value: the empty text may be a category."""
+
+
 def in_onnx(model, X):
     exported = to_onnx(model)
     onnx.checker.check_model(exported, full_check=True)
@@ -152,7 +156,7 @@ def _input(one, X):
         return np.asarray(X, dtype=float)
     column = X[one.name]
     kind = {"tensor(string)": object, "tensor(int64)": np.int64, "tensor(bool)": bool}.get(one.type, float)
-    unknown = {object: "", np.int64: -1, bool: False, float: np.nan}[kind]
+    unknown = {object: NEW_TEXT, np.int64: -1, bool: False, float: np.nan}[kind]
     values = [unknown if gap else value for value, gap in zip(column, column.isna(), strict=True)]
     return np.array(values, dtype=kind)[:, None]
 

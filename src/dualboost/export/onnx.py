@@ -24,7 +24,7 @@ def to_onnx(model: Any) -> Any:
     Without categories it has one input, X: a matrix of doubles with a column for each feature, in which nan is a
     missing value. With categories it has an input for each column that a tree tests, called as the column and of one
     column: numbers are doubles, categories have their own type (text, 64-bit integers, doubles or booleans), and a
-    value that was not seen in training, such as the empty text, is a missing one.
+    value that was not seen in training, such as the empty text unless it was, is a missing one.
 
     Of a classifier the outputs are "label" and "probabilities", with a column for each class; of a regressor
     "prediction", and where it has several quantiles also "quantiles" and the outermost "interval". All is computed in
