@@ -1,10 +1,12 @@
 """One step a call, and the same optimum in the end."""
 
+import warnings
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
+from dualboost import ConvexBoost, DualBoostClassifier
 from dualboost.formulations import FORMULATIONS
 from dualboost.masters import (
     MASTERS,
@@ -155,3 +157,14 @@ def test_a_step_that_is_blocked_leaves_the_optimum_to_the_ladder_once(monkeypatc
     assert ladder.n_solved == 1
     assert found[-1].gap <= 1e-6
     assert master.polish(columns, programme) is found[-1]
+
+
+def test_an_iterate_that_leaves_double_precision_is_given_up():
+    """At this C, steps after the sixth stump went to weights of 1e71, and then to none that are numbers."""
+    X, y = np.array([[3.0], [0.0], [0.0], [4.0]]), [0, 0, 1, 1]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        clf = DualBoostClassifier(ConvexBoost(loss="logistic", penalty="l2"), 1e-4, learner="optimal", max_depth=1)
+        clf.fit(X, y)
+    assert clf.gap_ <= 1e-6
+    assert np.isfinite(clf.weights_).all()

@@ -84,6 +84,9 @@ class Interleaved:
             if not (self._enter(columns, programme) if grown else self._advance(columns, programme)):
                 return self._solved(columns, programme)
             solution = self._certified(columns, programme)
+            if not np.isfinite(solution.gap):  # numbers beyond double precision: the next call begins anew
+                self._point = None
+                return self._solved(columns, programme)
             if solution.gap <= aim:
                 break
         return solution
@@ -144,7 +147,8 @@ class Interleaved:
     def _enter(self, columns: Columns, programme: Programme) -> bool:
         """The step after new columns."""
         assert self._point is not None
-        self._point = with_new_columns(self._point, columns, programme, self._central)
+        with np.errstate(all="ignore"):
+            self._point = with_new_columns(self._point, columns, programme, self._central)
         self._gap, self._in_single = np.inf, True
         possible = self._step(columns, programme, NEW_COLUMN_CENTRING)
         self._central = MOST_CENTRAL if self._length < BLOCKED else max(0.5 * self._central, LEAST_CENTRAL)
