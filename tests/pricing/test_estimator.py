@@ -46,3 +46,13 @@ def test_rows_that_a_classifier_cannot_take_are_told(n_classes):
 def test_confidence_needs_probabilities():
     with pytest.raises(InvalidParameterError, match="predict_proba"):
         ClassifierLearner(RidgeClassifier(), voting="confidence")
+
+
+@pytest.mark.parametrize("voting", ["hard", "confidence"])
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_other_rows_that_a_classifier_cannot_take_are_told(n_classes, voting):
+    X, y = np.arange(30.0)[:, None], np.arange(30) * n_classes // 30
+    clf = DualBoostClassifier("nm", learner=ClassifierLearner(LogisticRegression(), voting), calibration="training")
+    clf.fit(X, y)
+    with pytest.raises(InvalidDataError, match=r"learner=LogisticRegression\(.*\) cannot predict these rows: .*NaN"):
+        clf.predict(np.full((2, 1), np.nan))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,6 +20,18 @@ from ..trees.growing import leaf_votes
 from .base import PricedColumn, PricingContext, TrainingData, require_voting
 
 
+@contextmanager
+def _errors_of(classifier: Any, what: str) -> Iterator[None]:
+    """Make what a classifier says of rows that it does not take an error of ours."""
+    try:
+        yield
+    except ValueError as error:
+        raise InvalidDataError(
+            f"learner={classifier!r} cannot {what} these rows: {str(error).splitlines()[0]} Make a pipeline of it with "
+            "what it needs, such as an imputer, or use learner='cart'."
+        ) from error
+
+
 @dataclass(frozen=True, eq=False)
 class FittedClassifier:
     """A fitted classifier, or None for a constant vote."""
@@ -29,11 +43,16 @@ class FittedClassifier:
     def vote(self, X: Features) -> Vector:
         if self.classifier is None:
             return np.full(X.shape[0], self.constant)
-        X = X.tocsr() if sparse.issparse(X) else X
         if self.voting == "hard":
-            return np.where(self.classifier.predict(X) > 0, 1.0, -1.0)
-        positive = self.classifier.predict_proba(X)[:, 1]
+            return np.where(self._asked(X) > 0, 1.0, -1.0)
+        positive = self._asked(X)[:, 1]
         return leaf_votes(2.0 * positive - 1.0, np.ones_like(positive), self.voting)
+
+    def _asked(self, X: Features) -> Any:
+        """What the classifier predicts: its classes under hard votes, else their probabilities."""
+        X = X.tocsr() if sparse.issparse(X) else X
+        with _errors_of(self.classifier, "predict"):
+            return self.classifier.predict(X) if self.voting == "hard" else self.classifier.predict_proba(X)
 
     def feature_gains(self, n_features: int) -> Vector:
         """The classifier's own importances or absolute coefficients; zeros if it has neither."""
@@ -54,11 +73,10 @@ class ClassVotes(FittedClassifier):
         n_rows = X.shape[0]
         if self.classifier is None:
             return self._one_hot(np.full(n_rows, int(self.constant)))
-        X = X.tocsr() if sparse.issparse(X) else X
         if self.voting == "hard":
-            return self._one_hot(np.asarray(self.classifier.predict(X)).astype(np.intp))
+            return self._one_hot(np.asarray(self._asked(X)).astype(np.intp))
         votes = np.zeros((n_rows, self.n_classes))
-        votes[:, self.classifier.classes_.astype(np.intp)] = self.classifier.predict_proba(X)
+        votes[:, self.classifier.classes_.astype(np.intp)] = self._asked(X)
         return np.asarray(votes.astype(np.float32).astype(np.float64))
 
     def _one_hot(self, codes: Integers) -> Matrix:
@@ -115,13 +133,8 @@ class EstimatorPricer:
 
     def _fitted(self, rows: Integers, targets: Vector, weights: Vector) -> Any:
         fitted = clone(self._classifier)
-        try:
+        with _errors_of(self._classifier, "be fitted to"):
             fitted.fit(self._X[rows], targets, **{self._weights_name: weights * (len(rows) / weights.sum())})
-        except ValueError as error:
-            raise InvalidDataError(
-                f"learner={self._classifier!r} cannot be fitted to these rows: {str(error).splitlines()[0]} Make a "
-                "pipeline of it with what it needs, such as an imputer, or use learner='cart'."
-            ) from error
         return fitted
 
 
