@@ -1,7 +1,9 @@
 """What every export promises: it answers as the estimator does, where it is meant to run."""
 
+import tempfile
 from dataclasses import replace
 from functools import cache
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -53,6 +55,38 @@ def with_many_types():
     X = X.assign(**{name: pd.Categorical(values) for name, values in kinds.items()})
     label = (kinds["whole"] == 4) ^ (kinds["half"] > 1) ^ kinds["truth"] ^ (y > 0)
     return DualBoostClassifier(max_depth=4, max_trees=12).fit(X, label), X
+
+
+def truths(n=400, seed=0):
+    """Booleans, with and without gaps, and a number between 0 and 1, which is none."""
+    rng = np.random.default_rng(seed)
+    X = pd.DataFrame({"member": rng.random(n) < 0.5, "asked": rng.random(n) < 0.3, "share": rng.random(n)})
+    X["asked"] = X["asked"].astype("boolean").mask(rng.random(n) < 0.2)
+    return X, (X["member"] ^ (X["share"] > 0.6) ^ X["asked"].fillna(True).astype(bool)).to_numpy().astype(int)
+
+
+def with_truths():
+    return fitted(DualBoostClassifier(max_depth=3, max_trees=6), truths)
+
+
+def with_an_array_of_truths():
+    X, y = truths()
+    X = np.column_stack([X["member"], X["share"] > 0.6, X["asked"].fillna(True).astype(bool)])
+    return DualBoostClassifier(max_depth=2, max_trees=4).fit(X, y), X
+
+
+def with_truths_from_a_file():
+    clf, new = with_truths()
+    with tempfile.TemporaryDirectory() as folder:
+        clf.save(Path(folder, "model.json"))
+        return load_model(Path(folder, "model.json")), new
+
+
+def thinned_truths():
+    X, y = truths()
+    X = X.assign(asked=X["asked"].fillna(True).astype(bool))
+    forest = RandomForestClassifier(15, max_depth=4, random_state=0).fit(X, y)
+    return thin(forest, X, y, max_trees=5).model, X
 
 
 def with_changed(model, **parts):
@@ -110,6 +144,10 @@ CASES = {
     "unheard categories": with_new_categories,
     "awkward names": with_awkward_names,
     "many types": with_many_types,
+    "truth values": with_truths,
+    "truth values in an array": with_an_array_of_truths,
+    "truth values from a file": with_truths_from_a_file,
+    "truth values, thinned": thinned_truths,
     "calibrated leaves": lambda: fitted(
         DualBoostClassifier(ConvexBoost(loss="squared_hinge"), corrects="leaves", max_depth=2, max_trees=6), table
     ),
@@ -126,7 +164,8 @@ CASES = {
     "tiny numbers": with_tiny_numbers,
     "no tree, three classes": lambda: empty(["a", "b", "c"]),
 }
-FEW = ["unheard categories", "awkward names", "many types", "calibrated classes", "crossing quantiles", "ties",
+FEW = ["unheard categories", "awkward names", "many types", "truth values", "truth values, thinned",
+       "calibrated classes", "crossing quantiles", "ties",
        "thinned forest", "no tree", "no tree, text", "tiny numbers"]  # fmt: skip
 
 

@@ -31,14 +31,17 @@ class FeatureEncoder:
     """The categories of each column that has any, in the order of their codes; all other columns hold numbers."""
 
     categories: dict[int, NDArray[Any]] = field(default_factory=dict)
+    truths: frozenset[int] = frozenset()
+    """The columns of numbers that were truth values in training, as which they are shown and asked of databases."""
 
     @classmethod
     def fitted(cls, table: Table, weights: Vector, chosen: Collection[int] | None = None) -> FeatureEncoder:
         """The categories of a training table; those of the columns at these positions, or None for what types say."""
         if not chosen and table.numbers is not None:
-            return cls()
+            return cls(truths=table.truths)
         positions = _categorical(table, chosen)
-        return cls({k: _categories(table.column(k), weights, by_type=chosen is None) for k in positions})
+        found = {k: _categories(table.column(k), weights, by_type=chosen is None) for k in positions}
+        return cls(found, table.truths.difference(found))
 
     def transform(self, table: Table) -> Features:
         """The columns as numbers; a category that the training data did not have, or hardly, counts as missing."""

@@ -16,7 +16,7 @@ from .._typing import Features, Integers, Vector
 from ..data.chosen import chosen_positions, require_categorical_features
 from ..data.features import FeatureEncoder, as_features, require_finite
 from ..data.messages import Source
-from ..data.tables import Table, as_table
+from ..data.tables import Table, as_table, truths_of_array
 from ..errors import InvalidDataError, InvalidParameterError
 from ..loop.held_out import HeldOut
 from ..tasks import Task, TaskReader, read_target
@@ -158,7 +158,7 @@ def _encoder(table: Table | None, X: Any, listed: Any, sample_weight: Any) -> Fe
             raise InvalidParameterError(
                 "categorical_features is for tables and arrays, but X is a sparse matrix: pass X.toarray()."
             )
-        return FeatureEncoder()
+        return FeatureEncoder(truths=truths_of_array(X))
     n_rows, n_columns = table.shape
     chosen = chosen_positions(listed, n_columns, table.names if table.has_names else None)
     return FeatureEncoder.fitted(table, as_sample_weight(sample_weight, n_rows), chosen)
