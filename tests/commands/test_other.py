@@ -144,7 +144,7 @@ def test_a_shell_completes_commands_and_options(run, monkeypatch):
     assert run().stdout.split() == ["plain,fit", "plain,formulations"]
     monkeypatch.setenv("COMP_WORDS", "dualboost fit --max")
     monkeypatch.setenv("COMP_CWORD", "2")
-    assert run().stdout.split() == ["plain,--max-depth", "plain,--max-trees", "plain,--max-leaf-nodes"]
+    assert run().stdout.split() == [f"plain,--max-{name}" for name in ("depth", "trees", "leaf-nodes", "features")]
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
