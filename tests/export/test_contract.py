@@ -22,7 +22,7 @@ from ..golden import NEWEST, expected, label, model_paths
 from ..numbers_to_learn import amounts, counts
 from ..random_trees import random_tree
 from ..several_classes import three_classes
-from ..thinning.models import numbers, table
+from ..thinning.models import numbers, table, truths
 from ..thoroughness import every, how_many
 from .running import TARGETS, answers
 
@@ -55,14 +55,6 @@ def with_many_types():
     X = X.assign(**{name: pd.Categorical(values) for name, values in kinds.items()})
     label = (kinds["whole"] == 4) ^ (kinds["half"] > 1) ^ kinds["truth"] ^ (y > 0)
     return DualBoostClassifier(max_depth=4, max_trees=12).fit(X, label), X
-
-
-def truths(n=400, seed=0):
-    """Booleans, with and without gaps, and a number between 0 and 1, which is none."""
-    rng = np.random.default_rng(seed)
-    X = pd.DataFrame({"member": rng.random(n) < 0.5, "asked": rng.random(n) < 0.3, "share": rng.random(n)})
-    X["asked"] = X["asked"].astype("boolean").mask(rng.random(n) < 0.2)
-    return X, (X["member"] ^ (X["share"] > 0.6) ^ X["asked"].fillna(True).astype(bool)).to_numpy().astype(int)
 
 
 def with_truths():
