@@ -217,6 +217,17 @@ def test_any_trees(seed, n_classes):
         assert_answers(target(model, X), model, X)
 
 
+def test_sets_of_many_categories_take_a_byte_each():
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({"city": rng.choice([f"City {k}" for k in range(300)], 6000)})
+    y = X["city"].str[-1].isin(["1", "4", "7"]) ^ (rng.random(6000) < 0.1)
+    clf = DualBoostClassifier(max_depth=2, max_trees=10).fit(X, y)
+    n_sets = sum(len(tree.categories) for tree in clf.estimators_)
+    assert n_sets > 10
+    assert to_onnx(clf).ByteSize() < 300 * n_sets + 15_000
+    assert_answers(TARGETS["ONNX"](clf, X), clf, X)
+
+
 @pytest.mark.parametrize("export", [to_c, to_lightgbm, to_onnx, to_sql])
 def test_what_cannot_be_exported(export):
     X, y = table()

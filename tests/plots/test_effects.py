@@ -218,6 +218,13 @@ def test_numbers_that_are_no_truth_values_are_drawn_where_they_can_be(with_truth
     assert len(plot_effects(with_truths[depth], X))
 
 
+def test_counts_have_no_halves_at_their_axis():
+    X, y = truths(n=400)
+    X = X.assign(calls=np.arange(400) % 5)
+    model = DualBoostClassifier(max_depth=1, max_trees=5).fit(X, y ^ (X["calls"] > 2))
+    assert all("." not in tick for tick in ticks(panel(plot_effects(model), "calls").xaxis))
+
+
 def test_points_of_a_category_are_spread_whatever_the_data_were_drawn_with():
     """Jitter with the generator of the data would put all rows of a category on one side of it."""
     for seed in range(4):

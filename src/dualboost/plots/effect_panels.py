@@ -29,6 +29,8 @@ MOST_DOTS, DOT = 1000, 3.0
 """The most rows on a map, and the area of their dots."""
 FONT_SIZE = 9
 TICK_SIZE = 8
+TICK_STEPS = (1, 2, 5, 10)
+"""Without halves, which counts do not have."""
 
 
 class Scale(NamedTuple):
@@ -133,7 +135,9 @@ def name_axis(axis: Any, marginal: Marginal, feature: int, names: Names) -> None
         places = [float(place) for place in range(len(shown))]
         texts = [shortened(names.category(feature, k), NAME_LETTERS) for k in shown]
     else:
-        places = [tick for tick in MaxNLocator(4).tick_values(*scale) if scale.low <= tick <= scale.high]
+        places = [
+            tick for tick in MaxNLocator(4, steps=TICK_STEPS).tick_values(*scale) if scale.low <= tick <= scale.high
+        ]
         texts = [f"{tick:g}" for tick in places]
     if marginal.missing:
         places, texts = [*places, scale.middle], [*texts, MISSING]
