@@ -20,7 +20,7 @@ from .columns import Column
 from .doubts import doubt_training, doubt_unknown
 from .messages import Source
 from .tables import Table
-from .times import are_dates, refused_times
+from .times import holds_times, refused_times
 
 SMALLEST_CATEGORY = 4
 """A category of fewer training rows than this counts as missing, as one that is not seen in training does."""
@@ -62,17 +62,17 @@ def _categorical(table: Table, chosen: Collection[int] | None) -> list[int]:
     positions = []
     for k in range(table.shape[1]):
         column = table.column(k)
-        if k in chosen if chosen is not None else _is_categorical(column):
+        if k in chosen if chosen is not None else _is_categorical(column, table):
             positions.append(k)
         else:
             column.numbers(f"unless you {column.source.declare}")
     return positions
 
 
-def _is_categorical(column: Column) -> bool:
+def _is_categorical(column: Column, table: Table) -> bool:
     """Whether the type of a column makes it one of categories; a type that is of no use is refused."""
-    if column.kind == "times":
-        raise refused_times(column)
+    if holds_times(column):
+        raise refused_times(column, map(table.column, range(table.shape[1])))
     if column.kind == "odd":
         raise column.refused(
             f"is of type {column.type_name}: make numbers or text of it, or {column.source.leave_out}."
@@ -83,8 +83,6 @@ def _is_categorical(column: Column) -> bool:
 def _categories(column: Column, weights: Vector, by_type: bool) -> NDArray[Any]:
     """The categories with enough rows, in order."""
     sizes = _sizes(column, weights)
-    if by_type and column.kind == "text" and are_dates(sizes):
-        raise refused_times(column)
     doubt_training(column, len(sizes), by_type)
     return _as_array(_ordered([entry for entry, size in sizes.items() if size >= SMALLEST_CATEGORY]))
 
