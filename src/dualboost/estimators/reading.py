@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
+from sklearn.base import is_classifier
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_array, validate_data
 
@@ -83,6 +84,7 @@ def read_training_set(
     set_aside: Callable[[Vector], Integers] | None = None,
 ) -> TrainingSet:
     """The training set, or an error that names the estimator; ``set_aside`` chooses rows by their multiplicities."""
+    _require_one_target(estimator, y)
     y = tasks[0].plain(y)
     stand_in = _stand_in_for(estimator)
     listed = estimator.categorical_features
@@ -110,6 +112,17 @@ def read_training_set(
         class_weights=weights_by_class(estimator.class_weight, task.labels(targets), weights),
     )
     return replace(training_set, weights=training_set.weigh(targets, weights))
+
+
+def _require_one_target(estimator: Any, y: Any) -> None:
+    """Refuse several columns of targets, and say how they are learnt."""
+    shape: tuple[int, ...] = getattr(y, "shape", ())
+    if len(shape) == 2 and shape[1] > 1:
+        wrapper = "MultiOutputClassifier" if is_classifier(estimator) else "MultiOutputRegressor"
+        raise InvalidDataError(
+            f"y should be a 1d array, but has {shape[1]} columns: pass one of them, or learn each by a model of its "
+            f"own, with sklearn.multioutput.{wrapper}({type(estimator).__name__}(...))."
+        )
 
 
 def _stand_in_for(estimator: Any) -> Any:

@@ -136,7 +136,7 @@ def name_axis(axis: Any, marginal: Marginal, feature: int, names: Names) -> None
         texts = [shortened(names.category(feature, k), NAME_LETTERS) for k in shown]
     else:
         places = [
-            tick for tick in MaxNLocator(4, steps=TICK_STEPS).tick_values(*scale) if scale.low <= tick <= scale.high
+            tick for tick in MaxNLocator(5, steps=TICK_STEPS).tick_values(*scale) if scale.low <= tick <= scale.high
         ]
         texts = [f"{tick:g}" for tick in places]
     if marginal.missing:
