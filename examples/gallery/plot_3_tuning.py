@@ -33,8 +33,8 @@ for column, model in zip(axes.T, tuned.values(), strict=True):
     column[0].errorbar(path["C"], path["score"], path["standard_error"], fmt="o-", ms=4, capsize=2, color="0.4")
     column[1].plot(path["C"], path["n_trees"], "o-", ms=4, color="0.4")
     for ax in column:
-        ax.axvline(best, color="tab:red", lw=4, alpha=0.4, label="the most accurate")
-        ax.axvline(model.C_, color="tab:green", lw=4, alpha=0.4, label="the sparsest of about that accuracy")
+        ax.axvline(best, color="tab:red", lw=9, alpha=0.3, label="the most accurate")
+        ax.axvline(model.C_, color="tab:green", lw=2.5, label="the sparsest of about that accuracy")
     column[0].set_title(model.formulation_.title)
     column[1].set(xscale="log", xlabel="C")
 axes[0, 0].set_ylabel("validation accuracy")

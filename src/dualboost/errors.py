@@ -4,10 +4,6 @@ Errors also derive from the built-in type that scikit-learn users expect (``Valu
 ``ImportError`` for a missing extra), so existing ``except`` clauses keep working.
 """
 
-import sys
-import warnings
-from types import FrameType
-
 from sklearn.exceptions import NotFittedError
 
 
@@ -61,7 +57,7 @@ class TiedEnsembleWarning(DegenerateEnsembleWarning):
 
 
 class ConstantPredictionWarning(DegenerateEnsembleWarning):
-    """The fitted classifier predicts one class for every training row."""
+    """The fitted classifier predicts one class for every training row, or for nearly every one."""
 
 
 class SolverWarning(DualBoostWarning):
@@ -90,12 +86,3 @@ class DataWarning(DualBoostWarning):
 
 class MissingDependencyWarning(DualBoostWarning):
     """An optional feature is off because its dependency is not installed."""
-
-
-def warn_user(message: str, category: type[DualBoostWarning]) -> None:
-    """Warn, and point to the call by which the user came into this package."""
-    level, frame = 1, sys._getframe()
-    caller: FrameType | None = frame
-    while caller is not None and caller.f_globals.get("__name__", "").partition(".")[0] == "dualboost":
-        level, caller = level + 1, caller.f_back
-    warnings.warn(message, category, stacklevel=level)

@@ -64,4 +64,5 @@ def _thinned(stored: StoredTrees) -> ThinnedTreesClassifier:
     )
     if stored.features.names is not None:
         model.feature_names_in_ = stored.features.names
+    model.truths = stored.features.truths
     return model

@@ -137,6 +137,14 @@ def test_help_lists_every_command_and_imports_none():
     assert done.returncode == 0, done.stderr
 
 
+def test_what_thinning_may_lose_is_a_score_of_ones_choice(run, tables):
+    run("fit", "train.csv", "--target", "label", "--max-trees", "6", "--max-depth", "2")
+    done = run("thin", "model.json", "train.csv", "--target", "label", "--scoring", "roc_auc", "-o", "small.json")
+    assert "roc_auc, validation" in done.stdout
+    done = run("thin", "model.json", "train.csv", "--target", "label", "--scoring", "auc", "-o", "small.json")
+    assert "scoring='auc' is not known" in done.stderr
+
+
 def test_a_shell_completes_commands_and_options(run, monkeypatch):
     monkeypatch.setenv("_DUALBOOST_COMPLETE", "bash_complete")
     monkeypatch.setenv("COMP_WORDS", "dualboost f")
@@ -144,7 +152,7 @@ def test_a_shell_completes_commands_and_options(run, monkeypatch):
     assert run().stdout.split() == ["plain,fit", "plain,formulations"]
     monkeypatch.setenv("COMP_WORDS", "dualboost fit --max")
     monkeypatch.setenv("COMP_CWORD", "2")
-    assert run().stdout.split() == ["plain,--max-depth", "plain,--max-trees", "plain,--max-leaf-nodes"]
+    assert run().stdout.split() == [f"plain,--max-{name}" for name in ("depth", "trees", "leaf-nodes", "features")]
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])

@@ -139,3 +139,18 @@ def test_what_is_no_number_is_told_by_its_row(entry):
 )
 def test_what_is_a_number(entry, number):
     assert as_number(entry) == number
+
+
+TRUTHS = [
+    pd.Series([True, False]),
+    pd.Series([True, None], dtype="boolean"),
+    pd.Series([True, None], dtype=object),
+    pl.Series([True, None]),
+    arrow([True, None]),
+]
+
+
+@pytest.mark.parametrize("native", [native for natives in SERIES.values() for native in natives] + TRUTHS)
+def test_truth_values_are_told_from_numbers(native):
+    are_truths = {type(entry) for entry in column(native).entries} - {type(None)} == {bool}
+    assert column(native).are_truths == are_truths

@@ -1,16 +1,20 @@
 """Text that is dates is known as such, and each kind of time is told what to make of it."""
 
 import datetime as dt
+import re
 
 import narwhals as nw
+import pandas as pd
 import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dualboost import DualBoostClassifier
 from dualboost.data.columns import column_of_series
 from dualboost.data.messages import Source
 from dualboost.data.times import are_dates, refused_times
+from dualboost.errors import InvalidDataError
 
 FORMATS = [
     "%Y-%m-%d",
@@ -62,3 +66,13 @@ def test_the_parts_to_make_of_times(entries, parts):
 def test_a_column_of_times_without_an_entry_is_told_too():
     column = column_of_series(nw.from_native(pl.Series([None], dtype=pl.Date), series_only=True), "when", Source())
     assert "holds dates or times" in str(refused_times(column))
+
+
+@pytest.mark.parametrize("n_others", [1, 2])
+def test_all_columns_of_times_are_told_at_once(n_others):
+    table = pd.DataFrame({"id": [1, 2] * 20, "signup": ["2024-03-01", "2024-03-02"] * 20, "plan": ["a", "b"] * 20})
+    others = {"login": pd.to_datetime(table["signup"]), "bill": table["signup"]}
+    table = table.assign(**dict(list(others.items())[:n_others]))
+    told = ", and so does 'login'." if n_others == 1 else ", and so do 'login', 'bill'."
+    with pytest.raises(InvalidDataError, match=f"column 'signup' holds dates .*which are no numbers{re.escape(told)}"):
+        DualBoostClassifier().fit(table, [0, 1] * 20)

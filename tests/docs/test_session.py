@@ -9,10 +9,10 @@ from pathlib import Path
 
 from ..command_line import called
 from ..thoroughness import THOROUGH
+from . import shown
 
 PAGE = Path(__file__).parents[2] / "docs" / "getting_started.md"
 SESSION = re.compile(r"<!-- session -->\n```console\n(?P<lines>.*?)```", re.DOTALL)
-PYTHON = re.compile(r"^```python\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 ENVIRONMENT = os.environ | {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
 
 
@@ -45,10 +45,11 @@ def executed(command, folder, run):
 
 def test_the_session_prints_what_the_page_says(tmp_path):
     page = PAGE.read_text(encoding="utf-8")
-    script = "\n".join(PYTHON.findall(page[: page.index("<!-- session -->")]))
-    start = [sys.executable, "-W", "error::UserWarning:dualboost", "-c", script]
+    before = page[: page.index("<!-- session -->")]
+    start = [sys.executable, "-W", "error::UserWarning:dualboost", "-c", shown.script(before)]
     run = subprocess.run(start, cwd=tmp_path, env=ENVIRONMENT, capture_output=True, text=True)
     assert run.returncode == 0, run.stderr
+    shown.assert_printed([before], run.stdout)
     commands = session(page)
     assert len(commands) >= 4
     for k, (command, expected) in enumerate(commands):

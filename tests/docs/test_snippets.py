@@ -1,4 +1,4 @@
-"""What the pages show works: every Python block runs, every link between files leads somewhere."""
+"""What the pages show works: every Python block runs, and prints what stands below it; every link leads somewhere."""
 
 import os
 import re
@@ -17,12 +17,12 @@ from dualboost.formulations import FORMULATIONS
 from dualboost.tasks import CLASSIFICATION
 
 from ..thoroughness import every, together
+from . import shown
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 CONTRIBUTING = ROOT / "CONTRIBUTING.md"
 
-BLOCK = re.compile(r"^(?P<mark><!-- not run: [^\n]+ -->\n)?```python\n(?P<code>.*?)^```$", re.DOTALL | re.MULTILINE)
 FENCE = re.compile(r"^```.*?^```$", re.DOTALL | re.MULTILINE)
 LINK = re.compile(r"\]\((?P<target>[^)\s]+)\)")
 HEADING = re.compile(r"^#+ (?P<text>.+)$", re.MULTILINE)
@@ -41,7 +41,7 @@ for script in sys.argv[1:]:
 
 
 def blocks(page):
-    return list(BLOCK.finditer(page.read_text(encoding="utf-8")))
+    return shown.blocks(page.read_text(encoding="utf-8"))
 
 
 def name(page):
@@ -57,8 +57,7 @@ FEW = [page for page in RUN if page.name in ("README.md", "tuning.md")]
 def test_the_blocks_of_a_page_run_in_order(pages, tmp_path):
     scripts = [tmp_path / f"{page.stem}.py" for page in pages]
     for page, script in zip(pages, scripts, strict=True):
-        code = "\n".join(block["code"] for block in blocks(page) if not block["mark"])
-        script.write_text(code, encoding="utf-8")
+        script.write_text(shown.script(page.read_text(encoding="utf-8")), encoding="utf-8")
     run = subprocess.run(
         [sys.executable, "-W", "error::UserWarning:dualboost", "-c", ONE_AFTER_ANOTHER, *map(str, scripts)],
         cwd=tmp_path,
@@ -67,6 +66,7 @@ def test_the_blocks_of_a_page_run_in_order(pages, tmp_path):
         text=True,
     )
     assert run.returncode == 0, run.stderr
+    shown.assert_printed([page.read_text(encoding="utf-8") for page in pages], run.stdout)
 
 
 def test_the_blocks_left_out_are_the_known_ones():

@@ -58,6 +58,20 @@ def test_a_rare_class_that_is_never_predicted_is_told_once_with_what_to_do():
     assert found[0].filename == __file__
 
 
+@pytest.mark.parametrize("seed", [1, 3])
+def test_a_rare_class_that_is_predicted_for_next_to_no_row_is_told(seed):
+    found, clf = told(*rare(seed=seed), C=300)
+    assert (clf.predict(rare(seed=seed)[0]) == "sick").sum() == 1
+    assert [one.category for one in found] == [ConstantPredictionWarning]
+    assert "'healthy' for all but 0.08% of the training rows, and is right for 96.6% of them" in str(found[0].message)
+
+
+def test_a_rare_class_that_is_found_in_part_is_not_doubted():
+    found, clf = told(*rare(seed=3), C=300, max_depth=2, max_trees=5)
+    assert (clf.predict(rare(seed=3)[0]) == "sick").sum() == 7
+    assert not found
+
+
 def test_what_the_warning_advises_works():
     X, y = rare()
     found, balanced = told(X, y, class_weight="balanced")

@@ -1,11 +1,14 @@
 """Odd data, each with a stated outcome, for every formulation."""
 
+import re
 import warnings
 
 import numpy as np
+import pandas as pd
 import pytest
+from sklearn import multioutput
 
-from dualboost import DualBoostClassifier
+from dualboost import DualBoostClassifier, DualBoostRegressor
 from dualboost.datasets import make_twonorm
 from dualboost.errors import (
     DegenerateEnsembleWarning,
@@ -195,3 +198,14 @@ def test_lp_at_the_papers_smallest_C_on_many_rows_learns():
     X = rng.normal(size=(20_000, 3))
     y = X[:, 0] > 0.2
     assert fit("lp", X, y, C=2e-4, max_trees=3).n_trees_ > 0
+
+
+@pytest.mark.parametrize("estimator", [DualBoostClassifier, DualBoostRegressor])
+@pytest.mark.parametrize("as_table", [False, True])
+def test_several_targets_are_told_how_to_be_learnt(estimator, as_table):
+    X, y = np.arange(40.0)[:, None], np.column_stack([np.arange(40) % 4 > 1, np.arange(40) > 20]).astype(int)
+    model, targets = estimator(max_trees=2), pd.DataFrame(y) if as_table else y
+    with pytest.raises(InvalidDataError, match=r"y .* has 2 columns: .*MultiOutput") as told:
+        model.fit(X, targets)
+    wrapper = getattr(multioutput, re.search(r"MultiOutput\w+", str(told.value))[0])
+    assert wrapper(model).fit(X, y).predict(X).shape == (40, 2)

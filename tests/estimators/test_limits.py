@@ -13,6 +13,7 @@ from dualboost import (
     DualBoostRegressorCV,
 )
 from dualboost.errors import InvalidParameterError
+from dualboost.pricing.limits import TreeLimits
 
 from ..thoroughness import every
 
@@ -118,6 +119,29 @@ def test_the_features_on_every_path_are_in_one_set(name, groups):
     found = {path for tree in split_trees(model) for path in paths(tree)}
     assert all(any(path <= group for group in GROUPS[groups]) for path in found)
     assert groups == "no_interactions" or max(map(len, found)) > 1
+
+
+@pytest.mark.parametrize("name", [name for name in FITS if "tuned" not in name])
+@pytest.mark.parametrize("limits", every([{}, {"max_leaf_nodes": 6}], [{"max_leaf_nodes": 6}]), ids=str)
+def test_pairwise_is_all_pairs_as_sets(name, limits):
+    pairwise, X = fitted(name, interaction_cst="pairwise", **limits)
+    as_sets, _ = fitted(name, interaction_cst=GROUPS["pairwise"], **limits)
+    assert max(tree.depth for tree in split_trees(pairwise)) > 2
+    np.testing.assert_array_equal(pairwise.predict(X), as_sets.predict(X))
+    for tree, other in zip(pairwise.estimators_, as_sets.estimators_, strict=True):
+        np.testing.assert_array_equal(tree.feature, other.feature)
+
+
+def test_pairwise_asks_for_few_of_many_pairs():
+    """LightGBM goes through all sets at every node, and all pairs of 400 features would be 79,800."""
+    X = np.random.default_rng(0).normal(size=(300, 400))
+    y = X[:, 0] * X[:, 1] + X[:, 2] * X[:, 3] > 0
+    asked = {"max_depth": 4, "max_trees": 3}
+    (tree, *_) = split_trees(DualBoostClassifier(**asked).fit(X, y))
+    again = TreeLimits(most_together=2).for_second_time(tree)
+    assert 1 < len(again["interaction_constraints"]) <= 2**4
+    model = DualBoostClassifier(**asked, interaction_cst="pairwise").fit(X, y)
+    assert max(len(path) for tree in split_trees(model) for path in paths(tree)) == 2
 
 
 RANDOM = [{"max_features": 2}, {"max_features": "sqrt", "subsample": 0.5}, {"max_features": 0.5}, {"subsample": 0.4}]

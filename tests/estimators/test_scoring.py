@@ -1,9 +1,11 @@
 """What C, the end of a fit and a thinned model are chosen by."""
 
 import json
+import re
 
 import numpy as np
 import pytest
+from sklearn import metrics
 from sklearn.base import clone
 from sklearn.ensemble import GradientBoostingClassifier, RandomForestClassifier
 from sklearn.metrics import log_loss, make_scorer, roc_auc_score
@@ -185,3 +187,17 @@ def test_files_with_the_old_name_of_the_score_still_load(stopped):
     found = read_model(json.dumps(document)).history_
     np.testing.assert_array_equal(found["validation_score"], stopped.history_["validation_score"])
     assert set(found) == set(stopped.history_)
+
+
+@pytest.mark.parametrize("name", ["f1", "precision", "recall", "jaccard", "average_precision", "neg_brier_score"])
+def test_a_score_about_one_of_two_classes_is_told_how_to_name_it(name):
+    """What the message advises is run as it stands."""
+    words, asked = np.where(Y > 0, "yes", "no"), {"Cs": [0.2], "max_trees": 3, "random_state": 0}
+    with pytest.raises(InvalidParameterError, match=f"scoring='{name}' is about one class of two") as caught:
+        DualBoostClassifierCV("cg", scoring=name, **asked).fit(X, words)
+    advised = re.search(r"pass (make_scorer\(.*\)) of sklearn.metrics, or .* such as '(\w+)'\.", str(caught.value))
+    scorer = eval(advised[1], vars(metrics))
+    found = DualBoostClassifierCV("cg", scoring=scorer, **asked).fit(X, words)
+    expected = DualBoostClassifierCV("cg", scoring=name, **asked).fit(X, (Y > 0).astype(int))
+    np.testing.assert_allclose(found.scores_, expected.scores_, rtol=1e-6)
+    assert np.isfinite(DualBoostClassifierCV("cg", scoring=advised[2], **asked).fit(X, words).scores_).all()

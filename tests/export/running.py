@@ -106,7 +106,7 @@ def in_sqlite(model, X):
 
 def in_duckdb(model, X):
     connection = duckdb.connect()
-    frame = X if isinstance(X, pd.DataFrame) else as_table(X).astype(float)
+    frame = X if isinstance(X, pd.DataFrame) else as_table(X).astype(X.dtype)
     connection.register("given", frame)
     connection.execute("CREATE TABLE t AS SELECT * FROM given")
     return _in_sql(model, lambda query: connection.execute(query).fetchall())
@@ -153,7 +153,7 @@ def in_onnx(model, X):
 
 def _input(one, X):
     if one.name == "X":
-        return np.asarray(X, dtype=float)
+        return np.asarray(X.astype(float))
     column = X[one.name]
     kind = {"tensor(string)": object, "tensor(int64)": np.int64, "tensor(bool)": bool}.get(one.type, float)
     unknown = {object: NEW_TEXT, np.int64: -1, bool: False, float: np.nan}[kind]

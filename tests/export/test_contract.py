@@ -1,7 +1,9 @@
 """What every export promises: it answers as the estimator does, where it is meant to run."""
 
+import tempfile
 from dataclasses import replace
 from functools import cache
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -20,7 +22,7 @@ from ..golden import NEWEST, expected, label, model_paths
 from ..numbers_to_learn import amounts, counts
 from ..random_trees import random_tree
 from ..several_classes import three_classes
-from ..thinning.models import numbers, table
+from ..thinning.models import numbers, table, truths
 from ..thoroughness import every, how_many
 from .running import TARGETS, answers
 
@@ -53,6 +55,30 @@ def with_many_types():
     X = X.assign(**{name: pd.Categorical(values) for name, values in kinds.items()})
     label = (kinds["whole"] == 4) ^ (kinds["half"] > 1) ^ kinds["truth"] ^ (y > 0)
     return DualBoostClassifier(max_depth=4, max_trees=12).fit(X, label), X
+
+
+def with_truths():
+    return fitted(DualBoostClassifier(max_depth=3, max_trees=6), truths)
+
+
+def with_an_array_of_truths():
+    X, y = truths()
+    X = np.column_stack([X["member"], X["share"] > 0.6, X["asked"].fillna(True).astype(bool)])
+    return DualBoostClassifier(max_depth=2, max_trees=4).fit(X, y), X
+
+
+def with_truths_from_a_file():
+    clf, new = with_truths()
+    with tempfile.TemporaryDirectory() as folder:
+        clf.save(Path(folder, "model.json"))
+        return load_model(Path(folder, "model.json")), new
+
+
+def thinned_truths():
+    X, y = truths()
+    X = X.assign(asked=X["asked"].fillna(True).astype(bool))
+    forest = RandomForestClassifier(15, max_depth=4, random_state=0).fit(X, y)
+    return thin(forest, X, y, max_trees=5).model, X
 
 
 def with_changed(model, **parts):
@@ -110,6 +136,10 @@ CASES = {
     "unheard categories": with_new_categories,
     "awkward names": with_awkward_names,
     "many types": with_many_types,
+    "truth values": with_truths,
+    "truth values in an array": with_an_array_of_truths,
+    "truth values from a file": with_truths_from_a_file,
+    "truth values, thinned": thinned_truths,
     "calibrated leaves": lambda: fitted(
         DualBoostClassifier(ConvexBoost(loss="squared_hinge"), corrects="leaves", max_depth=2, max_trees=6), table
     ),
@@ -126,7 +156,8 @@ CASES = {
     "tiny numbers": with_tiny_numbers,
     "no tree, three classes": lambda: empty(["a", "b", "c"]),
 }
-FEW = ["unheard categories", "awkward names", "many types", "calibrated classes", "crossing quantiles", "ties",
+FEW = ["unheard categories", "awkward names", "many types", "truth values", "truth values, thinned",
+       "calibrated classes", "crossing quantiles", "ties",
        "thinned forest", "no tree", "no tree, text", "tiny numbers"]  # fmt: skip
 
 
@@ -184,6 +215,17 @@ def test_any_trees(seed, n_classes):
     X[rng.random(X.shape) < 0.2] = np.nan
     for target in TARGETS.values():
         assert_answers(target(model, X), model, X)
+
+
+def test_sets_of_many_categories_take_a_byte_each():
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({"city": rng.choice([f"City {k}" for k in range(300)], 6000)})
+    y = X["city"].str[-1].isin(["1", "4", "7"]) ^ (rng.random(6000) < 0.1)
+    clf = DualBoostClassifier(max_depth=2, max_trees=10).fit(X, y)
+    n_sets = sum(len(tree.categories) for tree in clf.estimators_)
+    assert n_sets > 10
+    assert to_onnx(clf).ByteSize() < 300 * n_sets + 15_000
+    assert_answers(TARGETS["ONNX"](clf, X), clf, X)
 
 
 @pytest.mark.parametrize("export", [to_c, to_lightgbm, to_onnx, to_sql])

@@ -206,6 +206,8 @@ WRONG_TABLE = [
     ("features.categories[0].values[1]", "u", "values has a category twice"),
     ("features.categories[0].values[1]", 1, "is 1; it must be a string"),
     ("features.categories[0].values[1]", "\ud800", "lone surrogate"),
+    ("features.truth_values", [5], "has 5, which is a feature with categories"),
+    ("features.truth_values", [1, 0], "must be in increasing order"),
     ("trees[0].categories[NODE]", [0, 0], "it must be one or more codes, increasing"),
     ("trees[0].categories[NODE]", [], "it must be one or more codes, increasing"),
     ("trees[0].categories[NODE]", [6], r"\[0\] is 6; it must be a whole number from 0 to 5"),

@@ -15,10 +15,12 @@ from dualboost.errors import (
     UnsupportedModelError,
 )
 from dualboost.inspection.effects import effects_of
+from dualboost.models.marginals import category_marginal
 from dualboost.plots import plot_effects
+from dualboost.plots.effect_panels import places_of
 
 from ..several_classes import three_classes
-from ..thinning.models import numbers, table
+from ..thinning.models import numbers, table, truths
 
 
 @pytest.fixture(scope="module")
@@ -179,3 +181,54 @@ def test_what_cannot_be_drawn(stumps):
         constant = DualBoostClassifier(max_depth=1).fit(np.zeros((20, 2)), np.arange(20) % 2)
     with pytest.raises(UnsupportedModelError, match="no split"):
         plot_effects(constant)
+
+
+@pytest.fixture(scope="module")
+def with_truths():
+    X, y = truths(n=1000)
+    return {depth: DualBoostClassifier(max_depth=depth, max_trees=10).fit(X, y) for depth in (1, 2, 3)}
+
+
+def ticks(axis):
+    return axis.get_major_formatter().seq
+
+
+def test_truth_values_have_bars_named_false_and_true(with_truths):
+    effect, ax = single(with_truths[1], "member"), panel(plot_effects(with_truths[1]), "member")
+    assert ticks(ax.xaxis) == ["False", "True"]
+    np.testing.assert_allclose([bar.get_height() for bar in bars(ax)], effect.values[:2, 0])
+    assert ticks(panel(plot_effects(with_truths[1]), "asked").xaxis) == ["False", "True", "missing"]
+
+
+def test_maps_and_shap_values_name_them_too(with_truths):
+    X, _ = truths(n=1000)
+    maps = [ax for ax in plot_effects(with_truths[2], X) if ax.get_title() == "both together"]
+    named = {ax.get_xlabel(): ax.xaxis for ax in maps} | {ax.get_ylabel(): ax.yaxis for ax in maps}
+    assert {name: ticks(axis) for name, axis in named.items() if name != "share"} == {
+        "member": ["False", "True"],
+        "asked": ["False", "True", "missing"],
+    }
+    assert ticks(panel(plot_effects(with_truths[3], X), "member").xaxis) == ["False", "True"]
+
+
+@pytest.mark.parametrize("depth", [2, 3])
+def test_numbers_that_are_no_truth_values_are_drawn_where_they_can_be(with_truths, depth):
+    X, _ = truths(n=200)
+    X = X.assign(member=np.resize([-3.0, 0.5, 7.0, 0.0], 200))
+    assert len(plot_effects(with_truths[depth], X))
+
+
+def test_counts_have_no_halves_at_their_axis():
+    X, y = truths(n=400)
+    X = X.assign(calls=np.arange(400) % 5)
+    model = DualBoostClassifier(max_depth=1, max_trees=5).fit(X, y ^ (X["calls"] > 2))
+    assert all("." not in tick for tick in ticks(panel(plot_effects(model), "calls").xaxis))
+
+
+def test_points_of_a_category_are_spread_whatever_the_data_were_drawn_with():
+    """Jitter with the generator of the data would put all rows of a category on one side of it."""
+    for seed in range(4):
+        column = (np.random.default_rng(seed).random(1000) < 0.5).astype(float)
+        places = places_of(column, category_marginal(column, np.ones(1000), 2), seed)
+        for value in (0.0, 1.0):
+            assert abs(np.mean(places[column == value] - value)) < 0.05

@@ -60,6 +60,13 @@ def test_features_go_with_those_above_in_one_of_the_groups():
     assert [set(np.flatnonzero(row)) for row in allowed.after(paths)] == expected
 
 
+def test_a_path_with_as_many_features_as_it_may_have_goes_on_with_these():
+    allowed = AllowedFeatures(TreeLimits(most_together=2), 4)
+    assert allowed.is_limited
+    paths = [frozenset(), frozenset({1}), frozenset({0, 3})]
+    assert [set(np.flatnonzero(row)) for row in allowed.after(paths)] == [{0, 1, 2, 3}, {0, 1, 2, 3}, {0, 3}]
+
+
 def test_every_feature_is_drawn_as_often_as_any_other():
     allowed = AllowedFeatures(TreeLimits(n_features=2, seed=3), 5)
     drawn = allowed.after([frozenset()] * 4000)

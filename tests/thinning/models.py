@@ -41,6 +41,15 @@ def numbers(n=400, seed=0, missing=False):
     return X, y
 
 
+def truths(n=400, seed=0):
+    """Booleans, with and without gaps, and a number between 0 and 1, which is none."""
+    rng = np.random.default_rng(seed)
+    X = pd.DataFrame({"member": rng.random(n) < 0.5, "asked": rng.random(n) < 0.3, "share": rng.random(n)})
+    X["asked"] = X["asked"].astype("boolean").mask(rng.random(n) < 0.2)
+    agrees = (X["share"] > 0.7) ^ X["asked"].fillna(True).astype(bool)
+    return X, (agrees & (X["member"] | (rng.random(n) < 0.3))).to_numpy().astype(int)
+
+
 def table(n=400, seed=0):
     """Numbers with gaps and a category with gaps, both of which decide the label."""
     rng = np.random.default_rng(seed)

@@ -59,17 +59,44 @@ from .options import (
 )
 @click.option("--max-trees", type=int, help="The greatest number of trees [default: 50 for leaves, 100 for trees].")
 @click.option("--max-leaf-nodes", type=int, help="The most leaves of a tree [default: no limit].")
-@click.option("--min-samples-leaf", type=int, default=1, show_default=True, help="The fewest rows in a leaf.")
+@click.option("--min-samples-leaf", default="1", show_default=True, help="The fewest rows in a leaf, or their share.")
+@click.option("--max-features", help="How many columns a split is chosen from: a number, a share, sqrt or log2.")
 @click.option("--subsample", type=float, help="The share of the rows that each tree is grown on, for leaves.")
+@click.option(
+    "--monotonic",
+    multiple=True,
+    metavar="COLUMN=+1",
+    help="Predictions must not fall (+1), or not rise (-1), if this column rises; may be given again.",
+)
+@click.option(
+    "--interactions",
+    multiple=True,
+    metavar="pairwise|none|A,B",
+    help="Which columns may be on the way to one leaf: any two, one, or these; may be given again.",
+)
 @click.option("--voting", type=click.Choice(["hard", "confidence"]), default="hard", show_default=True)
 @click.option("--learner", type=click.Choice(LEARNERS), default="cart", show_default=True)
 @click.option(
     "--select", type=click.Choice(["best", "sparsest"]), default="best", show_default=True, help="With --C auto."
 )
-@click.option("--class-weight", type=click.Choice(["balanced"]), help="Let every class weigh the same.")
+@click.option(
+    "--scale-free", is_flag=True, help="Let C mean the same on any number of rows; for cg, convex, erlp, lp and qrlp."
+)
+@click.option("--cv", type=int, help="With --C auto: the number of folds [default: a fifth of the rows is held out].")
+@click.option("--scoring", help="What --C auto and early stopping go by, such as roc_auc [default: accuracy or R²].")
+@click.option(
+    "--class-weight",
+    multiple=True,
+    metavar="balanced|LABEL=WEIGHT",
+    help="Let every class weigh the same in all, or the rows of a class so much; may be given again.",
+)
 @click.option("--sample-weight", help="A column with the weight of each row: 2 counts as the row twice.")
 @click.option("--categorical", multiple=True, help="A column of numbers that are categories; may be given again.")
 @click.option("--drop", multiple=True, help="A column to leave out, such as an identifier; may be given again.")
+@click.option("--eval-set", type=FILE, help="A second table with the target, to score on while fitting.")
+@click.option("--validation-fraction", type=float, help="The share of the rows to score on while fitting.")
+@click.option("--n-iter-no-change", type=int, help="Stop after so many trees without a better score on these rows.")
+@click.option("--n-jobs", type=int, help="The number of threads; -1 for all [default: 1].")
 @click.option("--time-limit", type=float, help="Seconds after which no further tree is generated.")
 @click.option("--random-state", default=0, show_default=True)
 @JSON
@@ -83,6 +110,7 @@ def fit(
     sample_weight: str | None,
     categorical: tuple[str, ...],
     drop: tuple[str, ...],
+    eval_set: Path | None,
     as_json: bool,
     **options: Any,
 ) -> None:
@@ -94,20 +122,23 @@ def fit(
     from .asked import asked_estimator
     from .models import description
     from .output import report, require_place, write_model
-    from .targets import read_training
+    from .targets import read_evaluation, read_training
 
-    require_place(out, data)
+    require_place(out, *(path for path in (data, eval_set) if path is not None))
     if task is None and options["loss"] in set(LOSSES_FOR_NUMBERS) - set(LOSSES_FOR_CLASSES):
         task = TASKS[1]
     training = read_training(data, target, drop, task, categorical, sample_weight)
-    estimator = asked_estimator(training.task, C, select, options)
-    model = estimator.fit(training.features, training.target, training.weights)
+    estimator = asked_estimator(training, C, select, options)
+    rows = None if eval_set is None else read_evaluation(eval_set, target, training, categorical, sample_weight)
+    model = estimator.fit(training.features, training.target, training.weights, eval_set=rows)
     write_model(model, out)
     said = training.task if task or as_json else f"{training.task}, guessed from the target (see --task)"
     figures = {"task": said, "model": str(out), "rows": len(training.target), "features": training.features.shape[1]}
     is_weighted = options["class_weight"] or sample_weight
     quality = f"{'weighted_' if is_weighted else ''}training_{'accuracy' if training.task == TASKS[0] else 'r2'}"
     figures |= description(model) | {quality: model.history_["train_accuracy"][-1]}
+    judged = model.history_["validation_score"][-1]
+    figures |= {"validation_score": judged} if judged == judged else {}
     report(figures, as_json, to_stderr=out == STANDARD)
     if model.stop_reason_ == "interrupted":
         raise KeyboardInterrupt

@@ -18,7 +18,7 @@ from ..data.messages import few, suggestion
 from ..data.table_files import name_of, read_table
 from ..data.tables import Table
 from ..errors import DataWarning, InvalidDataError
-from .reading import numbers_of, source_of
+from .reading import features_for, numbers_of, source_of
 
 FEW_NUMBERS = 20
 """Whole numbers of more different values than this are taken for quantities, not for classes."""
@@ -54,6 +54,20 @@ def read_training(
     task = task or guessed_task(column)
     y = _classes(column, path) if task == "classification" else target_numbers(column, path)
     return Training(Table(features, source_of(path)), y, task, column_of_weights)
+
+
+def read_evaluation(
+    path: Path, target: str, training: Training, categorical: Sequence[str], weights: str | None
+) -> tuple[Any, ...]:
+    """The columns that are learnt from, the target and the weights, of a second table."""
+    names = [str(name) for name in training.features.names]
+    frame = read_table(path, categorical)
+    frame = frame.astype({name: "category" for name in categorical if name in frame})
+    needed = names if weights is None else [*names, weights]
+    features, y = (split_target if training.task == "classification" else split_numbers)(frame, target, path)
+    features_for(needed, features, path)
+    found = (features_for(names, features, path), y)
+    return found if weights is None else (*found, _weights(features[weights], path))
 
 
 def _require_columns(frame: pd.DataFrame, target: str, asked: dict[str, Sequence[str]], path: Path) -> None:

@@ -22,6 +22,7 @@ from .options import FILE, FORMULATIONS, JSON, STANDARD, TARGET, WITH_SIDES
     show_default=True,
     help="How much validation accuracy, or R² of a regressor, may be lost.",
 )
+@click.option("--scoring", help="What may be lost instead of accuracy or R², such as roc_auc or balanced_accuracy.")
 @click.option("--max-trees", type=int, help="The largest number of trees.")
 @click.option(
     "--formulation",
@@ -37,6 +38,7 @@ def thin(
     target: str,
     out: Path,
     tolerance: float,
+    scoring: str | None,
     max_trees: int | None,
     formulation: str | None,
     validation: Path | None,
@@ -58,7 +60,7 @@ def thin(
     held = None if validation is None else read_model_and_rows(model, validation, target)[1:]
     result = thin_model(
         fitted, X, y, formulation=formulation, tolerance=tolerance, max_trees=max_trees, random_state=random_state,
-        validation_data=held, verbose=1,
+        validation_data=held, scoring=scoring, verbose=1,
     )  # fmt: skip
     write_model(result.model, out) if is_ours(model) else result.model.save_model(str(out))
     summary = result.summary()

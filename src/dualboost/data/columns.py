@@ -37,6 +37,8 @@ class Column:
     read: Callable[[], list[Any]]
     values: Vector | None = None
     """The numbers, with nan where one is missing, if the type of the column says that they are numbers."""
+    are_truths: bool = False
+    """Whether all numbers are truth values."""
 
     @cached_property
     def entries(self) -> list[Any]:
@@ -78,7 +80,7 @@ def column_of_series(series: nw.Series[Any], name: Any, source: Source) -> Colum
     if dtype.is_numeric() or dtype == nw.Boolean:
         values = series.cast(nw.Float64).to_numpy()
         is_plain = values.dtype == np.float64  # some versions of pandas give objects where numbers are missing
-        return Column(name, source, "numbers", type_name, read, values if is_plain else None)
+        return Column(name, source, "numbers", type_name, read, values if is_plain else None, dtype == nw.Boolean)
     if isinstance(dtype, (nw.Categorical, nw.Enum)):
         return Column(name, source, "categories", type_name, read_typed)
     if dtype.is_temporal():
@@ -93,13 +95,16 @@ def column_of_series(series: nw.Series[Any], name: Any, source: Source) -> Colum
 def column_of_array(values: NDArray[Any], name: Any, source: Source) -> Column:
     """A column of an array."""
     if values.dtype.kind in "biuf":
-        return Column(name, source, "numbers", str(values.dtype), lambda: _without_gaps(values.tolist()), values)
+        are_truths = values.dtype == np.bool_
+        read = lambda: _without_gaps(values.tolist())  # noqa: E731
+        return Column(name, source, "numbers", str(values.dtype), read, values, are_truths)
     return _column_of_objects(name, source, str(values.dtype), _without_gaps(values.tolist()))
 
 
 def _column_of_objects(name: Any, source: Source, type_name: str, entries: list[Any]) -> Column:
     """A column whose type leaves open what it holds: its entries decide."""
-    return Column(name, source, _kind_of({type(entry) for entry in entries} - {type(None)}), type_name, lambda: entries)
+    types = {type(entry) for entry in entries} - {type(None)}
+    return Column(name, source, _kind_of(types), type_name, lambda: entries, are_truths=types == {bool})
 
 
 def _kind_of(types: Iterable[type]) -> str:

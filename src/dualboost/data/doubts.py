@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from ..errors import DataWarning, warn_user
+from ..errors import DataWarning
+from ..telling import warn_user
 from .columns import Column, as_number
 
 MOSTLY = 0.9

@@ -21,7 +21,7 @@ from .doubts import doubt_training, doubt_unknown
 from .messages import Source
 from .multiplicities import numbers_of_rows
 from .tables import Table
-from .times import are_dates, refused_times
+from .times import holds_times, refused_times
 
 SMALLEST_CATEGORY = 4
 """A category of fewer training rows than this counts as missing, as one that is not seen in training does."""
@@ -32,14 +32,17 @@ class FeatureEncoder:
     """The categories of each column that has any, in the order of their codes; all other columns hold numbers."""
 
     categories: dict[int, NDArray[Any]] = field(default_factory=dict)
+    truths: frozenset[int] = frozenset()
+    """The columns of numbers that were truth values in training, as which they are shown and asked of databases."""
 
     @classmethod
     def fitted(cls, table: Table, weights: Vector, chosen: Collection[int] | None = None) -> FeatureEncoder:
         """The categories of a training table; those of the columns at these positions, or None for what types say."""
         if not chosen and table.numbers is not None:
-            return cls()
+            return cls(truths=table.truths)
         positions, n_rows = _categorical(table, chosen), numbers_of_rows(weights)
-        return cls({k: _categories(table.column(k), n_rows, by_type=chosen is None) for k in positions})
+        found = {k: _categories(table.column(k), n_rows, by_type=chosen is None) for k in positions}
+        return cls(found, table.truths.difference(found))
 
     def transform(self, table: Table) -> Features:
         """The columns as numbers; a category that the training data did not have, or hardly, counts as missing."""
@@ -60,17 +63,17 @@ def _categorical(table: Table, chosen: Collection[int] | None) -> list[int]:
     positions = []
     for k in range(table.shape[1]):
         column = table.column(k)
-        if k in chosen if chosen is not None else _is_categorical(column):
+        if k in chosen if chosen is not None else _is_categorical(column, table):
             positions.append(k)
         else:
             column.numbers(f"unless you {column.source.declare}")
     return positions
 
 
-def _is_categorical(column: Column) -> bool:
+def _is_categorical(column: Column, table: Table) -> bool:
     """Whether the type of a column makes it one of categories; a type that is of no use is refused."""
-    if column.kind == "times":
-        raise refused_times(column)
+    if holds_times(column):
+        raise refused_times(column, map(table.column, range(table.shape[1])))
     if column.kind == "odd":
         raise column.refused(
             f"is of type {column.type_name}: make numbers or text of it, or {column.source.leave_out}."
@@ -81,8 +84,6 @@ def _is_categorical(column: Column) -> bool:
 def _categories(column: Column, n_rows: Vector, by_type: bool) -> NDArray[Any]:
     """The categories with enough rows, in order."""
     sizes = _sizes(column, n_rows)
-    if by_type and column.kind == "text" and are_dates(sizes):
-        raise refused_times(column)
     doubt_training(column, len(sizes), by_type)
     return _as_array(_ordered([entry for entry, size in sizes.items() if size >= SMALLEST_CATEGORY]))
 

@@ -52,6 +52,13 @@ class Table:
         matrix = self._frame.to_numpy()
         return matrix.astype(np.float64, copy=False) if matrix.dtype.kind in "iuf" else None
 
+    @cached_property
+    def truths(self) -> frozenset[int]:
+        """The positions of the columns that hold truth values."""
+        if self.numbers is not None:
+            return truths_of_array(self.numbers)
+        return frozenset(k for k in range(self.shape[1]) if self.column(k).are_truths)
+
     def column(self, position: int) -> Column:
         """The column at a position; it is read once."""
         if position not in self._columns:
@@ -79,6 +86,17 @@ def as_table(X: Any, by_columns: bool = False) -> Table | None:
     if hasattr(X, "__arrow_c_stream__") or hasattr(X, "__dataframe__"):
         return Table(_exchanged(X))
     return None
+
+
+def truths_of(X: Any) -> frozenset[int]:
+    """The positions of the columns of a table or an array that hold truth values."""
+    table = as_table(X)
+    return truths_of_array(X) if table is None else table.truths
+
+
+def truths_of_array(X: Any) -> frozenset[int]:
+    """All positions of an array of truth values, none of any other."""
+    return frozenset(range(X.shape[1])) if getattr(X, "dtype", None) == np.bool_ else frozenset()
 
 
 def _require_two_dimensions(X: Any) -> None:

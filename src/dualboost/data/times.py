@@ -18,12 +18,21 @@ def are_dates(texts: Iterable[str]) -> bool:
     return bool(found) and all(found)
 
 
-def refused_times(column: Column) -> InvalidDataError:
-    """The error for a column of times: which numbers to make of it."""
+def holds_times(column: Column) -> bool:
+    """Whether a column holds times, or text that is dates."""
+    return column.kind == "times" or (
+        column.kind == "text" and are_dates({entry for entry in column.entries if entry is not None})
+    )
+
+
+def refused_times(column: Column, others: Iterable[Column] = ()) -> InvalidDataError:
+    """The error for a column of times, and for ``others`` that hold some too: which numbers to make of them."""
     present = [(k, entry) for k, entry in enumerate(column.entries) if entry is not None]
     row, value = next((one for one in present if _has_clock(one[1])), present[0] if present else (0, None))
+    too = [repr(other.name) for other in others if other is not column and holds_times(other)]
+    as_well = f", and so {'does' if len(too) == 1 else 'do'} {', '.join(too)}" if too else ""
     return column.refused(
-        f"holds dates or times ({column.source.row(row)} has {str(value)!r}), which are no numbers. "
+        f"holds dates or times ({column.source.row(row)} has {str(value)!r}), which are no numbers{as_well}. "
         f"{_parts(value)} Then {column.source.leave_out}. If its few values stand for groups of rows, "
         f"{column.source.declare}."
     )

@@ -13,10 +13,11 @@ from typing import Any
 import numpy as np
 
 from .._typing import Scores, Vector
-from ..errors import ConstantPredictionWarning, DegenerateEnsembleWarning, DualBoostWarning, warn_user
+from ..errors import ConstantPredictionWarning, DegenerateEnsembleWarning, DualBoostWarning
 from ..formulations import Formulation
 from ..loop.wiring import Wiring
 from ..models.fitted import FittedModel
+from ..telling import warn_user
 from ..trees.learner import Learner
 from ..trees.tree import Tree
 from .problem import Problem
@@ -25,6 +26,9 @@ MOST_TIED = 0.5
 """If more than this share of the training rows has a score of zero, there is a warning about ties."""
 MUCH_WORSE = 0.02
 """By which share of rows, and which part of its log loss, an ensemble may be behind the class balance."""
+NEGLIGIBLE = 0.05
+"""If other classes than one are predicted for fewer rows than this share of those that are of other classes, the
+predictions are as good as constant: at most so many of these rows are found."""
 FEW_OF = (2, 10)
 """So few trees in use, of at least so many generated, are compared with the ensembles on the way to them."""
 LOST = 0.005
@@ -41,8 +45,12 @@ class Answers:
     log_loss: float
     balance: Vector
     """The share of each class."""
-    only: Any
-    """The class predicted for every row; None if there are two or more."""
+    leading: Any
+    """The class that is predicted most."""
+    others: float
+    """The share of the rows for which another one is predicted."""
+    of_others: float
+    """The share of the rows that are of another one."""
 
     @classmethod
     def of(cls, model: FittedModel, problem: Problem) -> Answers:
@@ -53,9 +61,19 @@ class Answers:
         own = np.take_along_axis(task.probabilities(scores, model.calibration), groups[:, None], axis=1)[:, 0]
         log_loss = -rows.dot(np.log(np.maximum(own, np.finfo(float).tiny)), rows.counts) / rows.n_samples
         predicted = task.decode(scores)
-        only = predicted.tolist()[0] if bool((predicted == predicted[0]).all()) else None
+        kinds, codes = np.unique(predicted, return_inverse=True)
+        leading = kinds[np.bincount(codes, weights=rows.counts).argmax()]
+        others, of_others = (
+            float(rows.counts[labels != leading].sum() / rows.n_samples) for labels in (predicted, task.labels(targets))
+        )
         balance = rows.totals_of_groups / rows.n_samples
-        return cls(scores, task.quality(scores, targets, rows), log_loss, balance, only)
+        quality = task.quality(scores, targets, rows)
+        return cls(scores, quality, log_loss, balance, np.asarray(leading).item(), others, of_others)
+
+    @property
+    def is_constant(self) -> bool:
+        """Whether so few rows are predicted to be of other classes that hardly any of those which are can be found."""
+        return self.others < NEGLIGIBLE * self.of_others
 
     @property
     def is_flat(self) -> bool:
@@ -95,7 +113,7 @@ def tied_share(scores: Vector, counts: Vector, tie: float = 0.0) -> float:
 
 
 def _doubts(model: FittedModel, problem: Problem, answers: Answers) -> Iterator[tuple[str, type[DualBoostWarning]]]:
-    if answers.only is not None:
+    if answers.is_constant:
         yield _constant(model, answers), ConstantPredictionWarning
     yield from _worse_than_the_balance(model, answers)
     yield from _flat_trees(model, answers)
@@ -104,12 +122,13 @@ def _doubts(model: FittedModel, problem: Problem, answers: Answers) -> Iterator[
 
 
 def _constant(model: FittedModel, answers: Answers) -> str:
-    says = f"The model predicts class {answers.only!r} for every training row"
+    rows = "every training row" if not answers.others else f"all but {answers.others:.2%} of the training rows"
+    says = f"The model predicts class {answers.leading!r} for {rows}"
     if answers.is_flat:
         return f"{says}, and all with the same probability. {BALANCE} {_advice(model.formulation)} may tell them apart."
     threshold = ", with a threshold other than one half" if model.task.n_outputs == 1 else ""
     return (
-        f"{says}, which is right for {answers.accuracy:.1%} of them. Probabilities do differ: use "
+        f"{says}, and is right for {answers.accuracy:.1%} of them. Probabilities do differ: use "
         f"predict_proba{threshold}, or class_weight='balanced'. {_advice(model.formulation)} may do better too."
     )
 

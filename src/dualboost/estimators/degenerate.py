@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator
 
 import numpy as np
@@ -15,26 +14,23 @@ from ..loop.leaf_wiring import LeafWiring
 from ..loop.wiring import Wiring
 from ..models.fitted import FittedModel
 from ..tasks.binary import TIE
+from ..telling import warn_user
 from .answers import MOST_TIED, tied_share
 
 FLAT = 1e-3
 """Predictions of numbers that differ by less than this, in deviations of y, are as good as one constant."""
-USER = 4
-"""The ``stacklevel`` that makes a warning point to the user's call of ``fit``."""
 
 
 def warn_if_degenerate(model: FittedModel, wiring: Wiring | LeafWiring) -> None:
     """Warn if the ensemble is empty, gives a tie for most rows, or fails to reach what its formulation requires."""
     if isinstance(wiring, LeafWiring):
         if not model.ensemble.weights.any():
-            warnings.warn(
-                _without_splits(model.formulation, wiring.targets), DegenerateEnsembleWarning, stacklevel=USER
-            )
+            warn_user(_without_splits(model.formulation, wiring.targets), DegenerateEnsembleWarning)
         elif is_flat_for_numbers(model):
-            warnings.warn(_flatness(model.formulation), DegenerateEnsembleWarning, stacklevel=USER)
+            warn_user(_flatness(model.formulation), DegenerateEnsembleWarning)
         return
     for message, category in _findings(model, wiring.columns):
-        warnings.warn(message, category, stacklevel=USER)
+        warn_user(message, category)
 
 
 def is_flat_for_numbers(model: FittedModel) -> bool:

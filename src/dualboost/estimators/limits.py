@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from itertools import combinations
 from math import ceil, log2, sqrt
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any
@@ -74,6 +73,7 @@ def limits_of(estimator: Any, data: TrainingSet, rows: TrainingRows, seed: int) 
         most_leaves=None if estimator.max_leaf_nodes is None else int(estimator.max_leaf_nodes),
         n_features=_n_drawn(estimator.max_features, n_features),
         groups=_groups(estimator.interaction_cst, n_features),
+        most_together=2 if _is_pairwise(estimator.interaction_cst) else None,
         signs=_signs(estimator.monotonic_cst, data),
         seed=seed,
     )
@@ -172,13 +172,17 @@ def _n_drawn(value: Any, n_features: int) -> int | None:
     return drawn if drawn < n_features else None
 
 
+def _is_pairwise(value: Any) -> bool:
+    """Whether any two features may be on one path."""
+    return isinstance(value, str) and value == "pairwise"
+
+
 def _groups(value: Any, n_features: int) -> tuple[frozenset[int], ...] | None:
     """The sets of features that may be on one path; features of no set make one more."""
-    if value is None:
+    if value is None or _is_pairwise(value):
         return None
     if isinstance(value, str):
-        sizes = {"no_interactions": 1, "pairwise": min(2, n_features)}
-        return tuple(frozenset(group) for group in combinations(range(n_features), sizes[value]))
+        return tuple(frozenset({k}) for k in range(n_features))
     groups = [_group(entry, n_features, value) for entry in _entries(value, value)]
     left = frozenset(range(n_features)).difference(*groups)
     return (*groups, left) if left else tuple(groups)

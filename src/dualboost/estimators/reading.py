@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
+from sklearn.base import is_classifier
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_array, validate_data
 
@@ -17,7 +18,7 @@ from ..data.chosen import chosen_positions, require_categorical_features
 from ..data.features import FeatureEncoder, as_features, require_finite
 from ..data.messages import Source
 from ..data.multiplicities import numbers_of_rows
-from ..data.tables import Table, as_table
+from ..data.tables import Table, as_table, truths_of_array
 from ..errors import InvalidDataError, InvalidParameterError
 from ..loop.held_out import HeldOut
 from ..tasks import Task, TaskReader, read_target
@@ -86,6 +87,7 @@ def read_training_set(
     set_aside: Callable[[Vector], Integers] | None = None,
 ) -> TrainingSet:
     """The training set, or an error that names the estimator; ``set_aside`` chooses rows by their multiplicities."""
+    _require_one_target(estimator, y)
     y = tasks[0].plain(y)
     stand_in = _stand_in_for(estimator)
     listed = estimator.categorical_features
@@ -114,6 +116,17 @@ def read_training_set(
         class_weights=weights_by_class(estimator.class_weight, task.labels(targets), weights),
     )
     return replace(training_set, weights=training_set.weigh(targets, weights))
+
+
+def _require_one_target(estimator: Any, y: Any) -> None:
+    """Refuse several columns of targets, and say how they are learnt."""
+    shape: tuple[int, ...] = getattr(y, "shape", ())
+    if len(shape) == 2 and shape[1] > 1:
+        wrapper = "MultiOutputClassifier" if is_classifier(estimator) else "MultiOutputRegressor"
+        raise InvalidDataError(
+            f"y should be a 1d array, but has {shape[1]} columns: pass one of them, or learn each by a model of its "
+            f"own, with sklearn.multioutput.{wrapper}({type(estimator).__name__}(...))."
+        )
 
 
 def _stand_in_for(estimator: Any) -> Any:
@@ -162,7 +175,7 @@ def _encoder(table: Table | None, X: Any, listed: Any, sample_weight: Any) -> Fe
             raise InvalidParameterError(
                 "categorical_features is for tables and arrays, but X is a sparse matrix: pass X.toarray()."
             )
-        return FeatureEncoder()
+        return FeatureEncoder(truths=truths_of_array(X))
     n_rows, n_columns = table.shape
     chosen = chosen_positions(listed, n_columns, table.names if table.has_names else None)
     return FeatureEncoder.fitted(table, as_sample_weight(sample_weight, n_rows), chosen)

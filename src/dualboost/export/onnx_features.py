@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from ..errors import UnsupportedModelError
 from ..models.tree_sum import TreeSum
 from ..trees.tree import Tree
-from .onnx_graph import INT64, ML_DOMAIN, Graph
+from .onnx_graph import DOUBLE, INT64, ML_DOMAIN, Graph
 
 OUTSIDE = 0.5
 """Where a column that is 0 or 1 is cut."""
@@ -76,7 +76,8 @@ class FeatureMatrix:
             default_tensor=self._graph.tensor(np.array([n], dtype=np.int64)),
         )
         flat = self._graph.step("Reshape", codes, self._graph.constant([-1]))
-        return self._graph.step("Gather", self._graph.constant(np.array(table, dtype=float)), flat, axis=0)
+        sides = self._graph.step("Gather", self._graph.constant(np.array(table, dtype=np.uint8)), flat, axis=0)
+        return self._graph.step("Cast", sides, to=DOUBLE)
 
     def _values(self, feature: int, sets: list[CategorySet]) -> tuple[NDArray[Any], str]:
         """The known categories in the order of their codes, and the column that holds them."""

@@ -15,8 +15,8 @@ OPSET, ML_OPSET, IR_VERSION = 18, 5, 10
 ML_DOMAIN = "ai.onnx.ml"
 TYPES = {"f": "DOUBLE", "i": "INT64", "b": "BOOL", "O": "STRING", "U": "STRING"}
 """The types of ONNX, by the kind of NumPy's."""
-INT64 = 7
-"""The number of ONNX for this type."""
+INT64, DOUBLE = 7, 11
+"""The numbers of ONNX for these types."""
 
 
 def onnx_package() -> Any:

@@ -26,7 +26,7 @@ def to_sql(model: Any, *, probability_of: Any = None, quantile: float | None = N
     class instead. Of a regressor with several quantiles, ``quantile`` asks for one of its levels, and ``end``, "lower"
     or "upper", for an end of the outermost interval of ``predict_interval``. Columns have the names of those that the
     model was fitted on, or x0, x1, ...; categories are compared by their values, and a value that was not seen in
-    training counts as NULL.
+    training counts as NULL. Columns that were booleans in training may be BOOLEAN or hold 0 and 1.
 
     It is standard SQL (CASE, EXP and subqueries that select from no table) and was run in SQLite and DuckDB. Numbers
     are doubles, so that answers agree to about 1e-15 of their size. Databases that know NaN do not take it for NULL.
@@ -70,7 +70,7 @@ def _tree(found: TreeSum, tree: Tree, output: int) -> str:
 
     def split(node: int, left: str, right: str) -> str:
         feature = int(tree.feature[node])
-        column, known = identifier(found.inputs.names[feature]), found.inputs.categories.get(feature)
+        column, known = _column(found, feature), found.inputs.categories.get(feature)
         # A comparison with NULL is not true, so that the side that NULL takes stands behind ELSE.
         first, second, is_left = (right, left, False) if tree.missing_left[node] else (left, right, True)
         if node not in tree.categories:
@@ -80,6 +80,12 @@ def _tree(found: TreeSum, tree: Tree, output: int) -> str:
         return f"CASE WHEN {test} THEN {first} ELSE {second} END"
 
     return folded(tree, leaf, split)
+
+
+def _column(found: TreeSum, feature: int) -> str:
+    """A column as it is compared: truth values as numbers, since many databases compare the two in no other way."""
+    name = identifier(found.inputs.names[feature])
+    return f"CAST({name} AS INTEGER)" if feature in found.inputs.truths else name
 
 
 def _is_among(column: str, codes: set[int], known: Sequence[Any] | None, is_left: bool) -> str:

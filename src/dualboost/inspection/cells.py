@@ -79,7 +79,18 @@ class Cells:
         if not cuts:
             return ["any", MISSING]
         between = [f"{low} to {high}" for low, high in pairwise(cuts)]
-        return [f"at most {cuts[0]}", *between, f"above {cuts[-1]}", MISSING]
+        texts = [f"at most {cuts[0]}", *between, f"above {cuts[-1]}"]
+        ends = zip(self.lows, self.highs, strict=True)
+        truths = [names.truth_between(self.feature, low, high) for low, high in ends]
+        return [*(truth or text for truth, text in zip(truths, texts, strict=True)), MISSING]
+
+    def of_truths(self) -> tuple[Cells, Integers] | None:
+        """Cells for False, True and missing, and which cells these are; None if False and True are in one cell."""
+        place = self.positions(np.array([0.0, 1.0, np.nan]))
+        if place[0] == place[1]:
+            return None
+        counts = self.counts[place]
+        return Cells(self.feature, None, counts, CategoryMarginal(counts[:-1], float(counts[-1]))), place
 
 
 def _is_admitted(code: int, condition: Condition) -> bool:

@@ -60,6 +60,9 @@ class Condition:
             return f"{name} in {names.category_set(feature, set(self.codes))}"
         if self.other_codes:
             return f"{name} not in {names.category_set(feature, set(self.other_codes))}"
+        truth = names.truth_between(feature, self.low, self.high)
+        if truth:
+            return f"{name} is {truth}"
         low, high = self.low > -np.inf, self.high < np.inf
         if low and high:
             return f"{number(self.low)} < {name} <= {number(self.high)}"

@@ -60,6 +60,16 @@ class Effect:
         squares = (self.shares[..., None] * self.values**2).reshape(-1, self.values.shape[-1])
         return float(np.sqrt(squares.sum(axis=0)).sum())
 
+    def drawn(self, names: Names) -> Effect:
+        """The effect as it is drawn: truth values as two categories."""
+        cells, values = list(self.cells), self.values
+        for axis, one in enumerate(self.cells):
+            found = one.of_truths() if one.feature in names.truths else None
+            if found is not None:
+                cells[axis], place = found
+                values = values.take(place, axis=axis)
+        return Effect(tuple(cells), values)
+
     def on_rows(self, X: Features) -> Matrix:
         """The effect on each row, a column for each score."""
         rows = [one.positions(column_values(X, one.feature, slice(None))) for one in self.cells]
@@ -81,6 +91,10 @@ class Effects:
         for effect in self.effects:
             total += effect.on_rows(X)
         return total
+
+    def drawn(self) -> Effects:
+        """The effects as they are drawn."""
+        return Effects(self.intercept, [effect.drawn(self.names) for effect in self.effects], self.names)
 
     @property
     def singles(self) -> list[Effect]:

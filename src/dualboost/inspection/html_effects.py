@@ -35,7 +35,7 @@ def effects_html(model: FittedModel) -> str:
         return _importances(model.feature_importances, names_of(model))
     if model.marginals is None:
         return ""
-    found = effects_of(model, None)
+    found = effects_of(model, None).drawn()
     singles, pairs = found.singles[:MOST_SINGLES], found.pairs[:MOST_PAIRS]
     if not singles:
         return ""

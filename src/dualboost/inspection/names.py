@@ -23,8 +23,17 @@ class Names:
     classes: list[str] = field(default_factory=list)
     """The classes, or the quantiles of a regressor."""
     has_classes: bool = True
+    truths: frozenset[int] = frozenset()
+    """The features that were truth values in training."""
+
+    def truth_between(self, feature: int, low: float, high: float) -> str:
+        """The only truth value above one number and up to another; empty for other features, and where both are."""
+        between = [str(value) for value in (False, True) if low < value <= high]
+        return between[0] if feature in self.truths and len(between) == 1 else ""
 
     def category(self, feature: int, code: int) -> str:
+        if feature in self.truths:
+            return str(bool(code))
         known = self.categories.get(feature)
         return str(known[code]) if known is not None and code < len(known) else str(code)
 
@@ -36,7 +45,14 @@ def names_of(model: FittedModel) -> Names:
     """The names in a model; features without a name are called x0, x1, ..., as in scikit-learn."""
     given = model.feature_names
     names = [f"x{k}" for k in range(model.n_features)] if given is None else [str(name) for name in given]
-    return Names(names, model.encoder.categories, model.has_missing, model.task.output_names, model.task.has_classes)
+    return Names(
+        names,
+        model.encoder.categories,
+        model.has_missing,
+        model.task.output_names,
+        model.task.has_classes,
+        model.encoder.truths,
+    )
 
 
 def number(value: float) -> str:

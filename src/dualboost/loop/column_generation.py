@@ -24,6 +24,7 @@ from ..masters.certificate import size_of_product
 from ..pricing.base import PricedColumn
 from ..pricing.pool import Offer
 from ..tasks.scoring import ScoredRows
+from ..telling import warn_user
 from .failures import warn_of_grower
 from .guides import OwnDuals, PricingDuals
 from .held_out import HeldOut
@@ -349,10 +350,9 @@ class ColumnGeneration:
             self._replace_result(failure.best)
         elif not self.trace.iterations:
             self._record(self._unsolved(), np.nan, np.nan, np.nan)
-        warnings.warn(
+        warn_user(
             f"No solver reached a relative gap of {self.tol:g} with {self.columns.n_columns} columns "
             f"({failure}); the best feasible ensemble, with gap {self.trace.result.gap:.1e}, is returned. "
             "A larger tol or another C may help.",
             SolverWarning,
-            stacklevel=5,
         )

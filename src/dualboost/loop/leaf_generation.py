@@ -26,6 +26,7 @@ from ..masters.leaf_elimination import ELIMINATED_AT_ONCE, Elimination
 from ..masters.leaf_masters import certificate_of, leaf_master_of
 from ..pricing.newton_trees import GrownTree
 from ..tasks.scoring import ScoredRows
+from ..telling import warn_user
 from .failures import warn_of_grower
 from .held_out import HeldOut
 from .history import Iteration
@@ -294,12 +295,11 @@ class LeafGeneration:
             self.ensemble.restore(self.ensemble.stage().first(self.max_trees))
         solution = certificate_of(self.ensemble.point)
         self._conclude(solution)
-        warnings.warn(
+        warn_user(
             f"No solver reached a relative gap of {self.wiring.precision.tolerance:g} over the leaves of "
             f"{self.wiring.columns.n_trees} trees ({failure}); the best feasible ensemble, with gap "
             f"{solution.gap:.1e}, is returned. A larger tol or another C may help.",
             SolverWarning,
-            stacklevel=5,
         )
 
 

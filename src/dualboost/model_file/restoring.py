@@ -55,6 +55,7 @@ class StoredFeatures:
     names: NDArray[Any] | None
     categories: dict[int, Any]
     has_missing: NDArray[np.bool_]
+    truths: frozenset[int]
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,7 +130,7 @@ def _restored(
     figures = _restore_fit(document["fit"], len(parts.ensemble.weights))
     fitted = FittedModel(
         task=parts.task,
-        encoder=FeatureEncoder(features.categories),
+        encoder=FeatureEncoder(features.categories, features.truths),
         ensemble=parts.ensemble,
         calibration=parts.calibration,
         formulation=parts.formulation,
@@ -191,7 +192,7 @@ def _require_asked(formulation: Formulation, asked: Formulation | str, where: st
 
 
 def _restore_features(value: Any) -> StoredFeatures:
-    entry = fields(value, "features", ("count", "names", "categories", "with_missing"))
+    entry = fields(value, "features", ("count", "names", "categories", "with_missing"), ("truth_values",))
     count = integer(entry["count"], "features.count", 1, MOST_FEATURES)
     names = None
     if entry["names"] is not None:
@@ -200,25 +201,27 @@ def _restore_features(value: Any) -> StoredFeatures:
         if len(set(checked)) < count:
             fail("features.names", "holds a name twice")
         names = np.array(checked, dtype=object)
-    has_missing = _read_missing(entry["with_missing"], "features.with_missing", count)
+    has_missing = np.zeros(count, dtype=bool)
+    has_missing[_read_positions(entry["with_missing"], "features.with_missing", count)] = True
+    truths = frozenset(_read_positions(entry.get("truth_values", []), "features.truth_values", count))
     categories: dict[int, Any] = {}
     for k, described in enumerate(items(entry["categories"], "features.categories")):
         place = inside("features.categories", k)
         feature, known = read_categories(described, place, count)
         if feature <= max(categories, default=-1):
             fail(inside(place, "feature"), f"is {feature}; features must be in increasing order")
+        if feature in truths:
+            fail("features.truth_values", f"has {feature}, which is a feature with categories")
         categories[feature] = known
-    return StoredFeatures(count, names, categories, has_missing)
+    return StoredFeatures(count, names, categories, has_missing, truths)
 
 
-def _read_missing(value: Any, where: str, count: int) -> NDArray[np.bool_]:
-    """Which features had missing values in training."""
+def _read_positions(value: Any, where: str, count: int) -> list[int]:
+    """The positions of some features, increasing."""
     positions = [integer(entry, inside(where, k), 0, count - 1) for k, entry in enumerate(items(value, where))]
     if positions != sorted(set(positions)):
         fail(where, "must be in increasing order")
-    has_missing = np.zeros(count, dtype=bool)
-    has_missing[positions] = True
-    return has_missing
+    return positions
 
 
 def _restore_trees(value: Any, reader: TreeReader) -> tuple[NDArray[np.float64], list[Any]]:

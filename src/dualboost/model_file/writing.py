@@ -82,7 +82,9 @@ def _describe_estimator(estimator: Any) -> dict[str, Any]:
     described = [describe_categories(k, categories[k]) for k in sorted(categories)]
     parts = {
         "parameters": describe_parameters(estimator),
-        "features": _describe_features(fitted.n_features, fitted.feature_names, described, fitted.has_missing),
+        "features": _describe_features(
+            fitted.n_features, fitted.feature_names, described, fitted.has_missing, fitted.encoder.truths
+        ),
         "fit": _describe_fit(fitted.figures),
         "intercept": describe_outputs(ensemble.intercept),
         "trees": [describe_tree(_require_tree(ensemble.learners[j]), ensemble.weights[j]) for j in used],
@@ -125,7 +127,7 @@ def _describe_thinned(model: Any) -> dict[str, Any]:
     return {
         "classes": describe_classes(model.classes_),
         "features": _describe_features(
-            model.n_features_in_, getattr(model, "feature_names_in_", None), [], np.zeros(0)
+            model.n_features_in_, getattr(model, "feature_names_in_", None), [], np.zeros(0), model.truths
         ),
         "intercept": describe_outputs(model.intercept),
         "trees": [describe_tree(*pair) for pair in zip(model.trees, model.weights, strict=True) if pair[1]],
@@ -133,13 +135,18 @@ def _describe_thinned(model: Any) -> dict[str, Any]:
 
 
 def _describe_features(
-    count: int, names: NDArray[Any] | None, categories: list[dict[str, Any]], has_missing: NDArray[Any]
+    count: int,
+    names: NDArray[Any] | None,
+    categories: list[dict[str, Any]],
+    has_missing: NDArray[Any],
+    truths: frozenset[int],
 ) -> dict[str, Any]:
     return {
         "count": int(count),
         "names": None if names is None else [str(name) for name in names],
         "categories": categories,
         "with_missing": np.flatnonzero(has_missing).tolist(),
+        "truth_values": sorted(truths),
     }
 
 

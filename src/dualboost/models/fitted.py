@@ -100,7 +100,7 @@ class FittedModel:
     def tree_sum(self) -> TreeSum:
         """What the model computes, as data."""
         ending = self.task.ending(self.calibration, self.ensemble.is_normalised)
-        inputs = Inputs.of(self.n_features, self.feature_names, self.encoder.categories)
+        inputs = Inputs.of(self.n_features, self.feature_names, self.encoder.categories, self.encoder.truths)
         return tree_sum(self.in_units, self.task.n_outputs, ending, inputs)
 
     def scores(self, X: Features) -> Vector:

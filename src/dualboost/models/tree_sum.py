@@ -28,6 +28,8 @@ class Inputs:
     """x0, x1, ... where X had no names."""
     categories: dict[int, list[Any]]
     """By the position of the column: its values, in the order of their codes."""
+    truths: frozenset[int] = frozenset()
+    """The positions of the numbers that were truth values in training."""
 
     @property
     def numbered(self) -> dict[int, list[Any]]:
@@ -35,9 +37,16 @@ class Inputs:
         return {k: known for k, known in self.categories.items() if all(isinstance(one, (int, float)) for one in known)}
 
     @classmethod
-    def of(cls, n: int, names: Iterable[Any] | None, categories: Mapping[int, Iterable[Any]]) -> Inputs:
+    def of(
+        cls,
+        n: int,
+        names: Iterable[Any] | None,
+        categories: Mapping[int, Iterable[Any]],
+        truths: frozenset[int] = frozenset(),
+    ) -> Inputs:
         called = [f"x{k}" for k in range(n)] if names is None else [str(name) for name in names]
-        return cls(called, {k: np.asarray(known, dtype=object).tolist() for k, known in sorted(categories.items())})
+        listed = {k: np.asarray(known, dtype=object).tolist() for k, known in sorted(categories.items())}
+        return cls(called, listed, truths)
 
 
 @dataclass(frozen=True, eq=False)

@@ -23,10 +23,14 @@ GAP, STRIP = 0.06, 0.08
 MAP = "RdBu_r"
 JITTER = 0.3
 """How far points of one category are from its middle at most."""
+JITTER_SEED = 709_281
+"""A seed that data are not made with: jitter from the numbers of the column itself would look like an effect."""
 MOST_DOTS, DOT = 1000, 3.0
 """The most rows on a map, and the area of their dots."""
 FONT_SIZE = 9
 TICK_SIZE = 8
+TICK_STEPS = (1, 2, 5, 10)
+"""Without halves, which counts do not have."""
 
 
 class Scale(NamedTuple):
@@ -131,7 +135,9 @@ def name_axis(axis: Any, marginal: Marginal, feature: int, names: Names) -> None
         places = [float(place) for place in range(len(shown))]
         texts = [shortened(names.category(feature, k), NAME_LETTERS) for k in shown]
     else:
-        places = [tick for tick in MaxNLocator(4).tick_values(*scale) if scale.low <= tick <= scale.high]
+        places = [
+            tick for tick in MaxNLocator(5, steps=TICK_STEPS).tick_values(*scale) if scale.low <= tick <= scale.high
+        ]
         texts = [f"{tick:g}" for tick in places]
     if marginal.missing:
         places, texts = [*places, scale.middle], [*texts, MISSING]
@@ -196,11 +202,13 @@ def draw_rows_of_pair(ax: Any, effect: Effect, features: Features) -> None:
 
 def places_of(column: Vector, marginal: Marginal, seed: int = 0) -> Vector:
     """Where rows are drawn: numbers where they are, categories and missing values near their middle; nan for tails."""
-    scale, apart = scale_of(marginal), np.random.default_rng(seed).uniform(-JITTER, JITTER, len(column))
+    apart = np.random.default_rng([JITTER_SEED, seed]).uniform(-JITTER, JITTER, len(column))
+    scale = scale_of(marginal)
     places = np.where((column >= scale.low) & (column <= scale.high), column, np.nan)
     if isinstance(marginal, CategoryMarginal):
         place = np.full(len(marginal.counts) + 1, np.nan)
         shown = shown_categories(marginal)
         place[shown] = np.arange(len(shown))
-        places = place[np.where(np.isnan(column), -1, column).astype(np.intp)] + apart
+        codes = np.where(np.isnan(column), -1, column)  # of truth values, also numbers that are none
+        places = place[np.clip(codes, -1, len(marginal.counts)).astype(np.intp)] + apart
     return np.where(np.isnan(column), scale.middle + float(np.ptp(scale.strip)) * apart, places)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .._typing import Features, Integers, Matrix
+from .._typing import Features, Integers, Matrix, Vector
 from ..arguments import require_integer
 from ..errors import InvalidDataError, InvalidParameterError, UnsupportedModelError
 from ..inspection.effects import Effect, Effects, effects_of, is_additive
@@ -15,7 +15,7 @@ from ..inspection.explain import explain_margins
 from ..inspection.names import Names, names_of
 from ..inspection.scores import score_name
 from ..models.fitted import FittedModel
-from ..models.marginals import category_marginal, number_marginal
+from ..models.marginals import Marginal, category_marginal, number_marginal
 from ..trees.tree import column_values
 from .axes import BLUE, COLOURS, POINTS_PER_INCH, pyplot, require_fitted
 from .effect_panels import FONT_SIZE, draw_frame, draw_pair, draw_rows_of_pair, draw_single, places_of
@@ -32,10 +32,11 @@ def plot_effects(clf: Any, X: Any = None, *, most: int = 9, ax: Any = None) -> A
     """The effect of each feature on the score, the strongest first, with the distribution of the rows below it.
 
     Effects are those of ``effects``, centred over the rows of X, or if X is None over the training rows: an ensemble of
-    stumps is the intercept and these curves, added up. Steps are drawn as steps; categories and missing values have
-    bars of their own. Trees of depth 2 also have effects of pairs, as maps, in which dots are rows of X. Curves share
-    one scale, and so do maps; a curve is constant beyond its ends. Of several classes or quantiles each has a curve (of
-    more than six those with the strongest effects), and a map is that of the class with the strongest effect.
+    stumps is the intercept and these curves, added up. Steps are drawn as steps; categories, booleans and missing
+    values have bars of their own. Trees of depth 2 also have effects of pairs, as maps, in which dots are rows of X.
+    Curves share one scale, and so do maps; a curve is constant beyond its ends. Of several classes or quantiles each
+    has a curve (of more than six those with the strongest effects), and a map is that of the class with the strongest
+    effect.
 
     Where trees test three features or more on the way to a leaf, there is no such sum: then SHAP values of the rows of
     X are drawn against each feature, the features with the largest first.
@@ -56,7 +57,7 @@ def plot_effects(clf: Any, X: Any = None, *, most: int = 9, ax: Any = None) -> A
 
 
 def _plot_sum(model: FittedModel, features: Features | None, most: int, ax: Any) -> Any:
-    found = effects_of(model, features)
+    found = effects_of(model, features).drawn()
     shown = _shown(found, most)
     if not shown:
         raise UnsupportedModelError("plot_effects: the model has no split, so that every row has the same score.")
@@ -162,6 +163,15 @@ def _plot_shap(model: FittedModel, features: Features, most: int, ax: Any) -> An
     return _finished(panels, f"SHAP value of {score_name(model)}", names, outputs, ax)
 
 
+def _marginal(column: Vector, feature: int, names: Names) -> Marginal:
+    """How the rows are distributed over a feature; truth values are two categories."""
+    counts, known = np.ones(len(column)), names.categories.get(feature)
+    are_truths = feature in names.truths and bool(np.isin(column[~np.isnan(column)], (0.0, 1.0)).all())
+    if known is None and not are_truths:
+        return number_marginal(column, counts, np.zeros(0))
+    return category_marginal(column, counts, 2 if known is None else len(known))
+
+
 def _draw_points(
     ax: Any,
     below: Any,
@@ -174,10 +184,7 @@ def _draw_points(
 ) -> None:
     """The SHAP values of one feature in each row."""
     column = np.asarray(column_values(features, feature, slice(None)), dtype=float)
-    counts, known = np.ones(len(column)), names.categories.get(feature)
-    marginal = (
-        number_marginal(column, counts, np.zeros(0)) if known is None else category_marginal(column, counts, len(known))
-    )
+    marginal = _marginal(column, feature, names)
     places = places_of(column, marginal)
     ax.axhline(0.0, color="0.6", lw=0.8)
     opacity = max(0.08, min(0.7, 0.7 * (OPAQUE / max(len(column), 1)) ** 0.5))

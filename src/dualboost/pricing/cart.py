@@ -20,7 +20,7 @@ from ..trees.ordering import leaf_order
 from ..trees.tree import Tree, constant_tree
 from .base import PricedColumn, Pricer, PricingContext, TrainingData, priced, require_tree_options
 from .class_columns import ClassCartPricer
-from .lightgbm_options import SMALLEST_LEAVES, tree_parameters, varies, with_heavier_leaves
+from .lightgbm_options import SMALLEST_LEAVES, grown_again, tree_parameters, varies, with_heavier_leaves
 from .lightgbm_rows import LightGBMRows
 from .newton_trees import Grower, NewtonTrees
 from .other_columns import without_leading_features
@@ -137,6 +137,7 @@ class CartPricer:
         self._gradients = np.empty(len(rows), dtype=np.float32)
         self._hessians = np.empty(len(rows), dtype=np.float32)
         self._booster = lightgbm.Booster(self._parameters, dataset)
+        self._grown_on = dataset
         self._smallest_leaf = SMALLEST_LEAVES[0]
 
     def _leave_out(self, size: Vector) -> None:
@@ -154,7 +155,12 @@ class CartPricer:
         self._booster.update(fobj=self._derivatives)
         if self._booster.num_trees() == held:
             return constant_tree(0.0)
-        return self._lightgbm_rows.tree(self._booster, held)
+        tree = self._lightgbm_rows.tree(self._booster, held)
+        asked = self._limits.for_second_time(tree)
+        if asked is None:
+            return tree
+        again = grown_again(self._booster, asked, self._grown_on, self._derivatives)
+        return self._lightgbm_rows.tree(again, 0)
 
     def _derivatives(self, predictions: Vector, rows: lightgbm.Dataset) -> tuple[Any, Any]:
         return self._gradients, self._hessians

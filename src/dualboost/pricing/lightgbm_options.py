@@ -32,6 +32,13 @@ def with_heavier_leaves(grow: Callable[[float], Grown], smallest_leaves: Sequenc
     raise GrowingError(f"LightGBM failed to grow a tree: {failure}") from failure
 
 
+def grown_again(booster: lightgbm.Booster, asked: dict[str, Any], rows: lightgbm.Dataset, fobj: Any) -> Any:
+    """A model of one tree: what the booster would grow next, were it asked for this besides."""
+    again = lightgbm.Booster(booster.params | asked, rows)
+    again.update(fobj=fobj)
+    return again
+
+
 def varies(X: Features) -> bool:
     """Whether any feature has two different values; a missing value counts as a value."""
     if sparse.issparse(X):
@@ -42,12 +49,13 @@ def varies(X: Features) -> bool:
 
 def tree_parameters(data: TrainingData, context: PricingContext) -> dict[str, Any]:
     """LightGBM's parameters for plain CART: no shrinkage, no penalties, the same tree on any number of threads."""
-    most_leaves = context.limits.most_leaves or data.X.shape[0]
+    is_for_later = context.limits.is_for_later(context.max_depth)
+    most_leaves = None if is_for_later else context.limits.most_leaves
     return {
         "objective": "none",
         "learning_rate": 1.0,
         "max_depth": context.max_depth,
-        "num_leaves": max(min(2 ** min(context.max_depth, 17), data.X.shape[0], most_leaves), 2),
+        "num_leaves": max(min(2 ** min(context.max_depth, 17), data.X.shape[0], most_leaves or data.X.shape[0]), 2),
         "histogram_pool_size": 256.0,
         "min_data_in_leaf": 0,  # LightGBM estimates counts from Hessians, and would refuse leaves of small duals
         "min_sum_hessian_in_leaf": SMALLEST_LEAVES[0],

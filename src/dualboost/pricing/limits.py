@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..trees.tree import Tree
+
 Mask = NDArray[np.bool_]
 
 
@@ -24,6 +26,8 @@ class TreeLimits:
     """How many features each split is chosen from, drawn anew for every split; None for all."""
     groups: tuple[frozenset[int], ...] | None = None
     """The sets of features of which one must hold all features on the way to a leaf; None for no such limit."""
+    most_together: int | None = None
+    """The most features on the way to a leaf; None for no such limit."""
     signs: tuple[int, ...] | None = None
     """For each feature 1 where scores must not fall, -1 where they must not rise, with it; None where no feature is."""
     seed: int = 0
@@ -32,6 +36,28 @@ class TreeLimits:
     def has_few_rows(self) -> bool:
         """Whether leaves need more rows than any leaf has."""
         return self.fewest_rows > 1
+
+    def is_for_later(self, max_depth: int) -> bool:
+        """Whether trees of this depth may have too many features on a path, so that LightGBM grows them twice."""
+        return self.most_together is not None and max_depth > self.most_together
+
+    def for_second_time(self, tree: Tree) -> dict[str, Any] | None:
+        """How LightGBM is asked for this tree with few features on each path; None if it has few enough, and leaves.
+
+        LightGBM takes sets of features that may go together and compares all of them at every node: all pairs of 1,000
+        features are too many. But of all pairs only those matter that the tree wants: where fewer features are above a
+        node, it finds the same split among the first features on the paths of this tree as among all; where as many
+        are, they alone are left. So the tree is the one that all pairs would give.
+        """
+        if self.most_together is None:
+            return None
+        is_small = self.most_leaves is None or tree.n_leaves <= self.most_leaves
+        if is_small and tree.most_on_a_path <= self.most_together:
+            return None
+        asked: dict[str, Any] = {} if self.most_leaves is None else {"num_leaves": self.most_leaves}
+        wanted = sorted(map(sorted, tree.first_on_paths(self.most_together)))
+        # Features were drawn when the tree was grown for the first time.
+        return asked | {"interaction_constraints": wanted, "feature_fraction_bynode": 1.0}
 
     def for_lightgbm(self, n_features: int, rows_each: float) -> dict[str, Any]:
         """The limits as LightGBM's parameters; it estimates how many rows a leaf has, and so only comes near."""
@@ -53,8 +79,9 @@ class AllowedFeatures:
     def __init__(self, limits: TreeLimits, n_features: int) -> None:
         self._n_features, self._n_drawn = n_features, limits.n_features
         self._numbers = np.random.default_rng(limits.seed)
+        self._most_together = limits.most_together or n_features
         self._groups = [np.isin(np.arange(n_features), list(group)) for group in limits.groups or ()]
-        self.is_limited = bool(self._groups) or self._n_drawn is not None
+        self.is_limited = any(limit is not None for limit in (limits.groups, limits.most_together, self._n_drawn))
 
     def after(self, paths: Sequence[frozenset[int]], draws: bool = True) -> Mask:
         """A row for each node, given the features on the way to it, and a column for each feature."""
@@ -65,8 +92,11 @@ class AllowedFeatures:
         return allowed
 
     def _together_with(self, path: frozenset[int]) -> Mask:
-        """The features of all groups that hold the whole path."""
+        """The features of all groups that hold the whole path; those of the path, where it can have no more."""
         if not self._groups:
-            return np.ones(self._n_features, dtype=bool)
+            is_full = len(path) >= self._most_together
+            return (
+                np.isin(np.arange(self._n_features), list(path)) if is_full else np.ones(self._n_features, dtype=bool)
+            )
         fitting = [group for group in self._groups if group[list(path)].all()]
         return np.any(fitting, axis=0)

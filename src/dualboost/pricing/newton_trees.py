@@ -18,7 +18,7 @@ from ..algebra.vector_leaves import leaf_indicators
 from ..trees.ordering import LeafOrder, leaf_order
 from ..trees.tree import Tree
 from .base import PricingContext, TrainingData
-from .lightgbm_options import tree_parameters, varies, with_heavier_leaves
+from .lightgbm_options import grown_again, tree_parameters, varies, with_heavier_leaves
 from .lightgbm_rows import LightGBMRows
 
 LIGHTEST_LEAVES = (1.0, 5.0)
@@ -118,7 +118,19 @@ class NewtonTrees:
         if self._booster.num_trees() == held:
             return None
         tree = self._lightgbm_rows.tree(self._booster, held)
-        return self._held_to_limits(GrownTree(tree, self._leaves(tree))) if tree.n_leaves > 1 else None
+        if tree.n_leaves < 2:
+            return None
+        grown = GrownTree(tree, self._leaves(tree))
+        asked = self._limits.for_second_time(tree)
+        return self._held_to_limits(grown if asked is None else self._grown_again(asked))
+
+    def _grown_again(self, asked: dict[str, Any]) -> GrownTree:
+        def grow(lightest: float) -> Any:
+            stronger = asked | {"min_sum_hessian_in_leaf": lightest}
+            return grown_again(self._booster, stronger, self._lightgbm_rows.dataset, self._derivatives)
+
+        again = with_heavier_leaves(grow, [factor * self._lightest for factor in HEAVIER])
+        return GrownTree.of(self._lightgbm_rows.tree(again, 0), self._X)
 
     def _held_to_limits(self, grown: GrownTree) -> GrownTree | None:
         tree = self._data.held_to(self._limits, grown.tree)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from numbers import Real
 from typing import Any
 
@@ -13,6 +12,7 @@ from sklearn.utils.multiclass import check_classification_targets, type_of_targe
 from .._typing import Integers
 from ..data.columns import is_gap
 from ..errors import DataWarning, InvalidDataError
+from ..telling import warn_user
 
 TEXT = (str,)
 NUMBERS = (Real, np.bool_)
@@ -62,11 +62,10 @@ def warn_of_identifiers(groups: Integers | None) -> None:
         return
     n_rows, n_classes = len(groups), len(np.unique(groups))
     if n_classes > 2 and (n_classes == n_rows or (n_rows > MANY_ROWS and n_classes > n_rows / 2)):
-        warnings.warn(
+        warn_user(
             f"y has {n_classes} classes in {n_rows} rows, so that it looks like an identifier or a measured number. If "
             "it is one, pass the column of the classes as y, cut numbers into classes, or use a regressor.",
             DataWarning,
-            stacklevel=5,
         )
 
 

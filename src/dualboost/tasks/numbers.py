@@ -7,7 +7,6 @@ outliers in y hardly move have a centre and a scale that these hardly move eithe
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
@@ -21,6 +20,7 @@ from ..algebra.rows import Rows
 from ..errors import DataWarning, InvalidDataError
 from ..formulations.base import Formulation
 from ..formulations.programme import Programme
+from ..telling import warn_user
 from .base import Task, TaskReader, Units
 from .endings import Ending, NumberEnding
 from .standardising import (
@@ -152,23 +152,21 @@ class Numbers(Task):
     def _warn_of_lost_digits(self, y: NDArray[Any]) -> None:
         found = self._lost_digits(y) if (y != y[:1]).any() else None
         if found is not None:
-            warnings.warn(
+            warn_user(
                 f"y varies by {found.scale:.3g} around {found.centre:.17g}, where predictions, in double precision, "
                 f"are multiples of {np.spacing(abs(found.centre)):.3g}. Subtract a constant from y, or take a smaller "
                 "unit.",
                 DataWarning,
-                stacklevel=7,
             )
 
     def _warn_of_outliers(self, targets: Vector) -> None:
         n_beyond = int(np.count_nonzero(np.abs(targets) > self.reach))
         if n_beyond:
-            warnings.warn(
+            warn_user(
                 f"{n_beyond} of {len(targets)} numbers of y are further than {self.reach * self.scale:.3g} from their "
                 f"median, {self.centre:.6g}, and count as being so far: no prediction goes beyond. If they are no "
                 "outliers, take the logarithm of y or loss='squared'.",
                 DataWarning,
-                stacklevel=7,
             )
 
     def encode(self, y: Any, n_rows: int) -> Vector:

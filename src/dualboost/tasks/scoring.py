@@ -207,6 +207,8 @@ def _reason(scorer: Callable[..., Any], classes: Any, y: NDArray[Any]) -> str | 
     own = getattr(scorer, "_kwargs", {})
     if classes is None and getattr(scorer, "_response_method", "predict") != "predict":
         return f"needs classes, and y has numbers: use a score such as {FOR_NUMBERS}."
+    if _lacks_positive_class(scorer, classes):
+        return _positive_class(scorer, function, classes.tolist())
     if classes is None or function not in FOR_SEVERAL:
         return None
     is_for_two = own.get("multi_class", "raise") == "raise" and own.get("average", "binary") == "binary"
@@ -221,10 +223,34 @@ def _reason(scorer: Callable[..., Any], classes: Any, y: NDArray[Any]) -> str | 
     return None
 
 
+def _lacks_positive_class(scorer: Callable[..., Any], classes: Any) -> bool:
+    """Whether the scorer takes one of two classes for the positive one, and neither is the one that it expects."""
+    asked = getattr(scorer, "_kwargs", {}).get("pos_label", 1)
+    return classes is not None and len(classes) == 2 and _takes("pos_label", scorer) and asked not in classes.tolist()
+
+
+def _positive_class(scorer: Callable[..., Any], function: str, classes: list[Any]) -> str:
+    """What to do about it: the scorer once more, with one of the classes."""
+    response = getattr(scorer, "_response_method", "predict")
+    options = {"pos_label": classes[1]}
+    options |= {} if response == "predict" else {"response_method": response}
+    options |= {} if getattr(scorer, "_sign", 1) > 0 else {"greater_is_better": False}
+    written = ", ".join(f"{name}={value!r}" for name, value in options.items())
+    return (
+        f"is about one class of two, and does not know which of {classes[0]!r} and {classes[1]!r}: pass "
+        f"make_scorer({function}, {written}) of sklearn.metrics, or a score that is about both, such as "
+        f"{FOR_SEVERAL.get(function, 'neg_log_loss')!r}."
+    )
+
+
 def _takes_weights(scorer: Callable[..., Any]) -> bool:
-    """Whether the function behind the scorer has a ``sample_weight``."""
+    return _takes("sample_weight", scorer)
+
+
+def _takes(name: str, scorer: Callable[..., Any]) -> bool:
+    """Whether the function behind the scorer has such a parameter."""
     try:
-        return "sample_weight" in inspect.signature(getattr(scorer, "_score_func", scorer)).parameters
+        return name in inspect.signature(getattr(scorer, "_score_func", scorer)).parameters
     except (TypeError, ValueError):  # a function that does not tell its parameters
         return False
 

@@ -38,6 +38,8 @@ class Adapter(ABC):
 
     classes: NDArray[Any]
     """Those of a classifier."""
+    class_weight: Any = None
+    """The weights of classes that the model was trained with, as scikit-learn writes them."""
     weights: Vector
     """The weight of each member in the model before thinning."""
     intercept: Any

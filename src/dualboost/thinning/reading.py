@@ -6,8 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from .._typing import Vector
 from ..data.tables import as_table
 from ..errors import DualBoostError, InvalidDataError, InvalidParameterError
+from ..estimators.class_weights import weights_by_class
 from ..estimators.parameters import as_sample_weight
 from .base import Adapter
 from .rows import AnyRows
@@ -16,7 +18,7 @@ from .rows import AnyRows
 def read_rows(adapter: Adapter, X: Any, y: Any, sample_weight: Any) -> Any:
     """The rows whose ``sample_weight`` is positive: ``MemberRows``, or ``ClassRows`` for several classes."""
     labels = adapter.task.encode(y, _require_same_columns(adapter, X))
-    counts = as_sample_weight(sample_weight, len(labels))
+    counts = _weighed(adapter, labels, as_sample_weight(sample_weight, len(labels)))
     try:
         rows: AnyRows = adapter.rows(X, labels, counts)
     except DualBoostError:
@@ -24,6 +26,15 @@ def read_rows(adapter: Adapter, X: Any, y: Any, sample_weight: Any) -> Any:
     except Exception as error:
         raise InvalidDataError(f"The model cannot predict on X: {error}") from error
     return rows if counts.all() else rows.part(counts > 0)
+
+
+def _weighed(adapter: Adapter, labels: Vector, counts: Vector) -> Vector:
+    """The multiplicities times the weights of classes that the model was trained with, so that it keeps its aim."""
+    if adapter.class_weight is None:
+        return counts
+    kinds, codes = np.unique(adapter.task.labels(labels), return_inverse=True)
+    factors = weights_by_class(adapter.class_weight, kinds[codes], counts)
+    return counts if factors is None else counts * factors[codes]
 
 
 def read_validation(adapter: Adapter, validation_data: Any) -> Any:

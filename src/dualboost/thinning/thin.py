@@ -10,6 +10,7 @@ import numpy as np
 
 from ..algebra.threads import one_blas_thread
 from ..arguments import require_choice, require_fraction, require_integer, require_seed
+from ..data.tables import truths_of
 from ..errors import InvalidParameterError, UnsupportedModelError
 from ..formulations import Formulation, make_formulation
 from ..tasks.scoring import Scoring, make_scoring
@@ -25,6 +26,7 @@ from .reading import read_rows, read_validation
 from .refitting import Refitting
 from .result import ThinResult, make_result
 from .rows import AnyRows
+from .tree_model import ThinnedTreesClassifier
 from .tried import Chosen
 
 REFIT = "refit"
@@ -120,7 +122,10 @@ def thin(
                 chosen = thinning.at_given_C()
             else:
                 chosen = thinning.along_path(_trials(adapter, rows, others, random_state))
-    return make_result(adapter, model, (X, y), chosen, rows, judge.name)
+    result = make_result(adapter, model, (X, y), chosen, rows, judge.name)
+    if isinstance(result.model, ThinnedTreesClassifier):  # the library's own models keep what they know of X
+        result.model.truths = truths_of(X)
+    return result
 
 
 def _require_a_round(max_trees: int | None, adapter: Adapter) -> None:

@@ -37,6 +37,9 @@ class ThinnedTreesClassifier(ClassifierMixin, BaseEstimator):
     for two classes without the intercept, as a LightGBM model of the encoded features.
     """
 
+    truths: frozenset[int] = frozenset()
+    """The columns that were truth values when the model was thinned."""
+
     def __init__(
         self,
         trees: Sequence[Tree] = (),
@@ -87,7 +90,7 @@ class ThinnedTreesClassifier(ClassifierMixin, BaseEstimator):
                 "encoder. Fit a DualBoostClassifier, or encode the categories before the model that is thinned."
             )
         task: Task = (TwoClasses if np.ndim(self.intercept) == 0 else ManyClasses)(self.classes_)
-        inputs = Inputs.of(self.n_features, getattr(self, "feature_names_in_", None), {})
+        inputs = Inputs.of(self.n_features, getattr(self, "feature_names_in_", None), {}, self.truths)
         ending = task.ending(task.identity_calibration(), is_normalised=False)
         return tree_sum(self._sum, np.size(self.intercept), ending, inputs)
 

@@ -48,13 +48,18 @@ class Tree:
     @property
     def most_on_a_path(self) -> int:
         """The most features that are tested on the way to a leaf."""
+        return max(map(len, self.first_on_paths()), default=0)
+
+    def first_on_paths(self, most: float = np.inf) -> set[frozenset[int]]:
+        """The first features, at most so many, that are tested on the way to each leaf."""
         tested: dict[int, frozenset[int]] = {0: frozenset()}
-        most = 0
+        found = set()
         for node in self.top_down():
-            here = tested.pop(node) | {int(self.feature[node])}
-            most = max(most, len(here))
+            above = tested.pop(node)
+            here = above | {int(self.feature[node])} if len(above) < most else above
             tested |= {int(child): here for child in (self.left[node], self.right[node]) if child >= 0}
-        return most
+            found |= {here for child in (self.left[node], self.right[node]) if child < 0}
+        return found
 
     def with_votes(self, votes: Vector) -> Tree:
         return replace(self, votes=votes)

@@ -9,6 +9,7 @@ from sklearn.ensemble import AdaBoostRegressor
 from sklearn.pipeline import Pipeline
 
 from ...errors import UnsupportedModelError
+from ...estimators.class_weights import BALANCED
 from ..base import Adapter
 from .adaboost import AdaBoostAdapter
 from .bagging import BaggingAdapter
@@ -41,11 +42,19 @@ def adapter_for(model: Any) -> Adapter:
     """The adapter that reads this model."""
     for adapter in (*NUMBER_ADAPTERS, *CLASS_ADAPTERS, *ADAPTERS):
         if adapter.handles(model):
-            return adapter(model)
+            found = adapter(model)
+            found.class_weight = _class_weight(model)
+            return found
     known = "; ".join(adapter.describes for adapter in (*ADAPTERS, *NUMBER_ADAPTERS))
     raise UnsupportedModelError(
         f"model of type {type(model).__name__} cannot be thinned{_hint(model)}. These can: {known}."
     )
+
+
+def _class_weight(model: Any) -> Any:
+    """What the model was told of classes; forests have a word for balancing each tree's own rows."""
+    asked = getattr(model, "class_weight", None)
+    return BALANCED if asked == "balanced_subsample" else asked
 
 
 def _hint(model: Any) -> str:

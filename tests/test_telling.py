@@ -1,0 +1,70 @@
+"""One call of a user is told a thing once, however many models it fits; filters of Python are obeyed."""
+
+import warnings
+
+import pytest
+from sklearn.model_selection import GridSearchCV, cross_val_score
+
+from dualboost import DualBoostClassifier
+from dualboost.errors import ConstantPredictionWarning, DataWarning
+from dualboost.telling import warn_user
+
+from .estimators.test_answers import rare
+
+STUMPS = DualBoostClassifier(max_depth=1, max_trees=5)
+
+
+def searched():
+    return GridSearchCV(STUMPS, {"C": [1, 10]}, cv=3).fit(*rare())
+
+
+def cross_validated():
+    return cross_val_score(STUMPS, *rare(), cv=3)
+
+
+def fitted_in_a_loop():
+    X, y = rare()
+    for start in range(3):
+        DualBoostClassifier(max_depth=1, max_trees=5).fit(X[start * 50 :], y[start * 50 :])
+
+
+@pytest.mark.parametrize("call", [searched, cross_validated, fitted_in_a_loop])
+def test_many_fits_tell_it_once(call):
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("default")
+        call()
+        assert [one.category for one in caught] == [ConstantPredictionWarning]
+        call()  # from another line
+    assert [one.category for one in caught] == [ConstantPredictionWarning] * 2
+
+
+@pytest.mark.parametrize(("action", "times"), [("always", 3), ("ignore", 0)])
+def test_filters_of_the_user_are_obeyed(action, times):
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter(action)
+        fitted_in_a_loop()
+    assert len(caught) == times
+
+
+def test_a_warning_may_be_an_error_each_time():
+    for _ in range(2):
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            with pytest.raises(ConstantPredictionWarning):
+                fitted_in_a_loop()
+
+
+def test_processes_of_a_search_tell_it_once_each(capfd):
+    with warnings.catch_warnings():
+        warnings.simplefilter("default")
+        GridSearchCV(STUMPS, {"C": [1, 10, 100]}, cv=4, n_jobs=2).fit(*rare())
+    assert 1 <= capfd.readouterr().err.count("ConstantPredictionWarning") <= 3
+
+
+def test_texts_that_differ_in_words_are_told_each():
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("default")
+        for text in ("3 rows are odd", "17 rows are odd", "3 columns are odd", "0.5% of rows are odd"):
+            warn_user(text, DataWarning)
+    assert [str(one.message) for one in caught] == ["3 rows are odd", "3 columns are odd", "0.5% of rows are odd"]
+    assert {one.filename for one in caught} == {__file__}
