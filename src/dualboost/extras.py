@@ -15,7 +15,7 @@ REQUIREMENTS = {
     "pystreed": "pystreed>=1.3",
     "tomli": "tomli>=2.0",
     "tqdm": "tqdm>=4.66.6",
-    "xgboost": "xgboost>=2.0",
+    "xgboost": "xgboost>=2.1",
 }
 """As in ``pyproject.toml``."""
 

@@ -47,8 +47,8 @@ def require_limits(estimator: Any) -> None:
         for member in as_learners(estimator.learner):
             if not getattr(member, "takes_limits", False):
                 raise InvalidParameterError(
-                    f"{name}={value!r} is kept by learner='cart' only, but learner is {estimator.learner!r}: leave "
-                    f"{name} at {UNLIMITED[name]!r}, or use 'cart'."
+                    f"{name}={value!r} is kept by learner='cart' and 'xgboost' only, but learner is "
+                    f"{estimator.learner!r}: leave {name} at {UNLIMITED[name]!r}, or use 'cart'."
                 )
 
 

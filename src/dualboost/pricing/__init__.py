@@ -14,8 +14,9 @@ from .optimal import OptimalLearner, OptimalPricer
 from .pool import Offer, Pool
 from .stumps import EdgePricer
 from .tree_growers import BestGrower
+from .xgboost import XGBoostLearner
 
-LEARNERS: dict[str, type[Any]] = {learner.name: learner for learner in (CartLearner, OptimalLearner)}
+LEARNERS: dict[str, type[Any]] = {learner.name: learner for learner in (CartLearner, OptimalLearner, XGBoostLearner)}
 """The learners of trees by name; a name stands for the learner with its default options."""
 
 
@@ -85,6 +86,7 @@ __all__ = [
     "Pricer",
     "PricingContext",
     "TrainingData",
+    "XGBoostLearner",
     "affordable_depth",
     "as_learners",
     "make_grower",
