@@ -130,7 +130,7 @@ def test_the_objective_is_that_of_cart():
 
 
 def test_several_classes_and_numbers():
-    X, y = make_twonorm(300, random_state=0)
+    X, _ = make_twonorm(300, random_state=0)
     classes = np.digitize(X[:, 0], [-1.0, 1.0])
     assert DualBoostClassifier(learner="xgboost", max_trees=4, max_depth=2).fit(X, classes).score(X, classes) > 0.9
     assert DualBoostRegressor(learner="xgboost", max_trees=8, max_depth=2).fit(X, X[:, 0]).score(X, X[:, 0]) > 0.9

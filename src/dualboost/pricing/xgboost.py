@@ -88,7 +88,7 @@ class XGBoostPricer:
 
     def _grown(self, residual: Vector, favour: Vector | None) -> Tree:
         size = np.abs(residual)
-        excluded = np.zeros(0) if favour is None else favour == 0
+        excluded = np.zeros(0, dtype=bool) if favour is None else np.asarray(favour == 0)
         if not self._rows.can_split or not size.any() or (len(excluded) and excluded.all()):
             return constant_tree(-1.0)
         scale = np.count_nonzero(size) / size.sum()

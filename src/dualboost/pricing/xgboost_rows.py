@@ -132,15 +132,13 @@ class XGBoostRows:
         to_left = np.array(found["default_left"], dtype=bool)[inner]
         by_category = np.array(found["split_type"])[inner] == 1
         # The category that XGBoost names goes right in its trees, and left in ours.
-        below = [
-            numbers[np.where(by_category, one[inner], other[inner])] for one, other in ((right, left), (left, right))
-        ]
+        ours = np.where(by_category, [right[inner], left[inner]], [left[inner], right[inner]])
         threshold = np.array([self._cut(k, value) for k, value in zip(feature, values[inner], strict=True)])
         tree = Tree(
             feature=feature,
             threshold=threshold,
-            left=below[0],
-            right=below[1],
+            left=numbers[ours[0]],
+            right=numbers[ours[1]],
             # As LightGBM does, a missing number counts as zero if training rows have none.
             missing_left=np.where(by_category, ~to_left, np.where(self._has_missing[feature], to_left, threshold >= 0)),
             categories=_categories(found, numbers),
