@@ -81,6 +81,15 @@ def test_many_categories_and_missing_ones():
     np.testing.assert_array_equal(column.learner.vote(X), column.votes)
 
 
+def test_missing_values_against_all_others():
+    X = np.arange(600.0)[:, None]
+    X[::3] = np.nan
+    residual = np.where(np.isnan(X[:, 0]), 1.0, -1.0)
+    column = XGBoostLearner().pricer(TrainingData(X, []), PricingContext()).price(residual, None)
+    np.testing.assert_array_equal(column.votes, residual)
+    np.testing.assert_array_equal(column.learner.vote(X), residual)
+
+
 def test_the_number_of_threads_does_not_change_the_tree():
     X, y = make_twonorm(20_000, random_state=0)
     rng = np.random.default_rng(0)

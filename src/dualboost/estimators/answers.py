@@ -13,12 +13,14 @@ from typing import Any
 import numpy as np
 
 from .._typing import Scores, Vector
+from ..algebra.rows import Rows
 from ..errors import ConstantPredictionWarning, DegenerateEnsembleWarning, DualBoostWarning, warn_user
 from ..formulations import Formulation
 from ..loop.wiring import Wiring
 from ..models.fitted import FittedModel
 from ..trees.learner import Learner
 from ..trees.tree import Tree
+from ..workers.exchange import objects_of_all
 from .problem import Problem
 
 MOST_TIED = 0.5
@@ -50,10 +52,12 @@ class Answers:
         scores = model.scores(problem.rows.X)
         groups = task.groups(targets)
         assert groups is not None, "only tasks with classes are asked"
-        own = np.take_along_axis(task.probabilities(scores, model.calibration), groups[:, None], axis=1)[:, 0]
-        log_loss = -rows.dot(np.log(np.maximum(own, np.finfo(float).tiny)), rows.counts) / rows.n_samples
+        right = np.take_along_axis(task.probabilities(scores, model.calibration), groups[:, None], axis=1)[:, 0]
+        log_loss = -rows.dot(np.log(np.maximum(right, np.finfo(float).tiny)), rows.counts) / rows.n_samples
         predicted = task.decode(scores)
-        only = predicted.tolist()[0] if bool((predicted == predicted[0]).all()) else None
+        own = predicted.tolist()[0] if bool((predicted == predicted[0]).all()) else None
+        answers = objects_of_all(rows.workers, own)
+        only = own if all(answer == own for answer in answers) else None
         balance = rows.totals_of_groups / rows.n_samples
         return cls(scores, task.quality(scores, targets, rows), log_loss, balance, only)
 
@@ -82,16 +86,16 @@ def warn_of_answers(model: FittedModel, problem: Problem) -> None:
     if not model.task.has_classes or not model.ensemble.weights.any():
         return
     answers = Answers.of(model, problem)
-    if tied_share(answers.leads, problem.rows.counts) > MOST_TIED:
+    if tied_share(answers.leads, problem.wiring.rows) > MOST_TIED:
         return
     for message, category in _doubts(model, problem, answers):
         warn_user(message, category)
         return
 
 
-def tied_share(scores: Vector, counts: Vector, tie: float = 0.0) -> float:
+def tied_share(scores: Vector, rows: Rows, tie: float = 0.0) -> float:
     """The share of the rows whose score is not above ``tie`` in size."""
-    return float(counts[np.abs(scores) <= tie].sum() / counts.sum())
+    return rows.total(np.where(np.abs(scores) <= tie, rows.counts, 0.0)) / rows.n_samples
 
 
 def _doubts(model: FittedModel, problem: Problem, answers: Answers) -> Iterator[tuple[str, type[DualBoostWarning]]]:

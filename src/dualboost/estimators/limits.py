@@ -68,7 +68,7 @@ def limits_of(estimator: Any, data: TrainingSet, rows: TrainingRows, seed: int) 
     if not _limiting(estimator):
         return TreeLimits()
     n_features = rows.X.shape[1]
-    n_rows = int(np.count_nonzero(rows.group >= 0))
+    n_rows = int(data.workers.sum(float(np.count_nonzero(rows.group >= 0))))
     return TreeLimits(
         fewest_rows=_number(estimator.min_samples_leaf, n_rows, ceil),
         most_leaves=None if estimator.max_leaf_nodes is None else int(estimator.max_leaf_nodes),

@@ -88,7 +88,7 @@ class LogisticBoost(Formulation):
         The curvature of a row is p(1-p) for each class, which is (K-1)/K^2 against a quarter.
         """
         n_classes = max(len(rows.totals_of_groups), 2)
-        return rows.n_data * n_classes**2 / (4.0 * (n_classes - 1))
+        return rows.n_all_data * n_classes**2 / (4.0 * (n_classes - 1))
 
     def C_bounds(self, n_samples: float) -> tuple[float, float]:
         return 0.0, LARGEST_C

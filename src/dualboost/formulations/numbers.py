@@ -93,7 +93,7 @@ class NumberLoss(Formulation):
 
     def size_of(self, rows: Rows) -> float:
         """The number of distinct rows."""
-        return float(rows.n_data)
+        return float(rows.n_all_data)
 
     def effort(self, rows: Rows) -> Effort:
         return Effort(overgrowth=2.0, n_regrown=1)
@@ -124,7 +124,7 @@ class SquaredLoss(NumberLoss):
     scorer: ClassVar[Any] = "neg_mean_squared_error"
 
     def effort(self, rows: Rows) -> Effort:
-        return THOROUGH if rows.n_data <= MANY_ROWS else super().effort(rows)
+        return THOROUGH if rows.n_all_data <= MANY_ROWS else super().effort(rows)
 
     def row_loss(self, y: Vector, prices: Vector) -> RowLoss:
         free = np.full_like(y, np.inf)

@@ -18,6 +18,7 @@ from ..trees.growing import leaf_votes
 from ..trees.ordering import leaf_order
 from ..trees.tree import Tree, constant_tree
 from .base import PricedColumn, Pricer, PricingContext, TrainingData, priced, require_tree_options
+from .cart import CartLearner
 from .class_columns import ClassCartPricer
 from .lightgbm_options import SMALLEST_LEAVES
 from .newton_trees import LAST_RESORT, Grower, GrownTree, lightest_leaf
@@ -47,9 +48,15 @@ class XGBoostLearner(ParameterObject):
 
     name: ClassVar[str] = "xgboost"
     takes_limits: ClassVar[bool] = True
+    grows_over_workers: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         require_tree_options(self.max_depth, self.voting, None)
+
+    @property
+    def alone(self) -> CartLearner:
+        """Who finds these trees on rows that each worker holds by itself."""
+        return CartLearner(max_depth=self.max_depth, voting=self.voting)
 
     def pricer(self, data: TrainingData, context: PricingContext) -> Pricer:
         context = context.with_depth(self.max_depth)
@@ -59,7 +66,7 @@ class XGBoostLearner(ParameterObject):
 
     def grower(self, data: TrainingData, context: PricingContext) -> Grower:
         context = context.with_depth(self.max_depth)
-        return VectorTrees(data, context) if context.n_outputs > 1 else XGBoostNewtonTrees(data, context)
+        return VectorTrees(data, context, np.float64) if context.n_outputs > 1 else XGBoostNewtonTrees(data, context)
 
 
 class XGBoostPricer:
@@ -88,10 +95,11 @@ class XGBoostPricer:
 
     def _grown(self, residual: Vector, favour: Vector | None) -> Tree:
         size = np.abs(residual)
+        n_counted, total = self._data.workers.sum(np.array([np.count_nonzero(size), size.sum()], dtype=float))
         excluded = np.zeros(0, dtype=bool) if favour is None else np.asarray(favour == 0)
-        if not self._rows.can_split or not size.any() or (len(excluded) and excluded.all()):
+        if not self._rows.can_split or not n_counted or (len(excluded) and excluded.all()):
             return constant_tree(-1.0)
-        scale = np.count_nonzero(size) / size.sum()
+        scale = n_counted / total
         parameters = self._parameters | self._rows.without_features(excluded)
         return self._rows.grown(-scale * residual, scale * size, parameters)[0]
 

@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._typing import Integers, Vector
-from ..errors import GrowingError, MissingDependencyError
+from ..errors import GrowingError, MissingDependencyError, WorkerError
 from ..extras import how_to_install
-from ..trees.bins import cuts_between
+from ..trees.cuts import cuts_by_all
 from ..trees.tree import Tree, column_values, constant_tree
 from .base import TrainingData
 
@@ -50,11 +50,15 @@ class XGBoostRows:
         self._n_jobs = n_jobs
         n_features = data.X.shape[1]
         self._is_categorical = np.isin(np.arange(n_features), data.categorical)
-        self._cuts: list[Vector] = []
+        numeric = np.flatnonzero(~self._is_categorical).tolist()
+        self._cuts = dict(zip(numeric, cuts_by_all(data.X, numeric, MOST_CUTS, data.workers), strict=True))
         self._has_missing = np.zeros(n_features, dtype=bool)
+        self._workers = data.workers
         codes = self._codes(data)
-        self._n_rows = len(codes)
-        self.can_split = bool((codes != codes[:1]).any())
+        self._has_missing = self._workers.max(self._has_missing.astype(float)) > 0
+        self._n_rows = self._workers.sum(float(len(codes)))
+        ends = self._workers.max(np.array([codes.max(axis=0), -codes.min(axis=0).astype(float)]))
+        self.can_split = bool((ends[0] != -ends[1]).any())
         self.matrix = self._xgboost.QuantileDMatrix(
             codes,
             missing=np.iinfo(codes.dtype).max,
@@ -72,9 +76,8 @@ class XGBoostRows:
             values = column_values(data.X, feature, slice(None))
             missing = np.isnan(values)
             self._has_missing[feature] = missing.any()
-            cuts = np.empty(0) if self._is_categorical[feature] else cuts_between(values[~missing], MOST_CUTS)
-            own = np.where(missing, 0.0, values) if self._is_categorical[feature] else np.searchsorted(cuts, values)
-            self._cuts.append(cuts)
+            is_number = not self._is_categorical[feature]
+            own = np.searchsorted(self._cuts[feature], values) if is_number else np.where(missing, 0.0, values)
             if own.max(initial=0) >= np.iinfo(codes.dtype).max:  # a column of many categories
                 wider = codes.astype(np.uint32)
                 wider[codes == np.iinfo(codes.dtype).max] = np.iinfo(np.uint32).max
@@ -91,7 +94,8 @@ class XGBoostRows:
             booster.boost(self.matrix, 0, grad=self._exact(gradients), hess=self._exact(hessians))
             nodes = booster.predict(self.matrix, pred_leaf=True).astype(np.intp).ravel()
         except self._xgboost.core.XGBoostError as failure:
-            raise GrowingError(f"XGBoost failed to grow a tree: {failure}") from failure
+            kind = GrowingError if self._workers.size == 1 else WorkerError
+            raise kind(f"XGBoost failed to grow a tree: {failure}") from failure
         trees = json.loads(booster.save_raw("json"))["learner"]["gradient_booster"]["model"]["trees"]
         return self._converted(trees[0], nodes)
 
@@ -109,9 +113,9 @@ class XGBoostRows:
     def _exact(self, values: Vector) -> NDArray[np.float32]:
         """The numbers rounded to multiples of one unit, whose sums over any rows, in any order, are exact.
 
-        So a tree does not depend on how rows are divided among threads.
+        So a tree does not depend on how rows are divided among threads and workers.
         """
-        largest = float(np.abs(values).max(initial=0.0))
+        largest = self._workers.max(float(np.abs(values).max(initial=0.0)))
         if largest == 0.0:
             return np.zeros(len(values), dtype=np.float32)
         digits = min(DIGITS, EXACT_DIGITS - int(np.ceil(np.log2(self._n_rows + 1))))
@@ -148,8 +152,10 @@ class XGBoostRows:
         return tree, leaves
 
     def _cut(self, feature: int, condition: float) -> float:
-        """The cut between the bins below and above XGBoost's condition."""
-        return 0.0 if self._is_categorical[feature] else float(self._cuts[feature][int(np.ceil(condition)) - 1])
+        """The cut between the bins below and above XGBoost's condition; a split of missing values has no bin above."""
+        if self._is_categorical[feature]:
+            return 0.0
+        return float(np.append(self._cuts[feature], np.inf)[min(int(np.ceil(condition)) - 1, len(self._cuts[feature]))])
 
 
 def _categories(found: dict[str, Any], numbers: Integers) -> dict[int, Integers]:
