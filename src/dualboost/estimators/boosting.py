@@ -36,6 +36,7 @@ from ..loop.wiring import Wiring, wire
 from ..masters import Precision, SolverOptions
 from ..models.fitted import FittedModel, Tuning
 from ..pricing import PricingContext, TrainingData, affordable_depth, as_alone, make_grower, make_pool, makes_trees
+from ..pricing.record import remove_record
 from ..tasks import Task, TaskReader
 from ..tasks.scoring import Scoring, make_scoring, require_for_task
 from ..workers import ALONE, Communicator
@@ -47,7 +48,7 @@ from .limits import limits_of, require_for_units
 from .parameters import DEFAULT_SIZES, EnsembleSize, as_callbacks, check_common
 from .problem import Problem, Rewire
 from .reading import TrainingSet, read_training_set
-from .spread_fits import require_for_workers, require_task_for_workers
+from .spread_fits import require_for_workers, require_task_for_workers, tree_record
 from .warm_start import earlier_fit
 
 Estimator = TypeVar("Estimator", bound="Boosting")
@@ -154,7 +155,10 @@ class Boosting(FittedAttributes):
         if data.workers.size == 1:
             return lambda rows: self._wire(data, rows, formulation, ON_PATH)
         # Each worker fits the same rows by itself: not by XGBoost, which grows trees over all workers.
-        alone, twin = replace(data, workers=ALONE), clone(self).set_params(learner=as_alone(self.learner))
+        alone, twin = (
+            replace(data, workers=ALONE, checkpoint=None),
+            clone(self).set_params(learner=as_alone(self.learner)),
+        )
         return lambda rows: twin._wire(alone, rows, formulation, ON_PATH)
 
     def _wire(
@@ -166,7 +170,8 @@ class Boosting(FittedAttributes):
         algebra = data.task.rows(rows.targets, rows.counts, effective_n_jobs(self.n_jobs))
         algebra = spread(algebra, data.workers, rows.keys)
         merged = (rows.rows_each, rows.n_each)
-        training_data = TrainingData(rows.X, sorted(data.encoder.categories), *merged, data.workers)
+        record = tree_record(self, data, rows)
+        training_data = TrainingData(rows.X, sorted(data.encoder.categories), *merged, data.workers, record)
         size, corrected = self._size(formulation), self._corrected(formulation)
         require_for_units(self, corrected)
         require_task_for_workers(data, corrected)
@@ -223,11 +228,18 @@ class Boosting(FittedAttributes):
         scoring = require_for_task(self._scoring(), data.task)
         return HeldOut(data.features[held], data.targets[held], data.weights[held], scoring), training_weights
 
-    def fit_part(self, X: Any, y: Any, sample_weight: Any, workers: Communicator) -> FittedModel:
-        """The model of the rows of all workers, each of which calls this with its own rows; nothing is set."""
+    def fit_part(
+        self, X: Any, y: Any, sample_weight: Any, workers: Communicator, checkpoint: str | None = None
+    ) -> FittedModel:
+        """The model of the rows of all workers, each of which calls this with its own rows; nothing is set.
+
+        ``checkpoint`` is a folder in which trees are kept until the fit is complete: the next fit goes on from them.
+        """
         self._check_parameters()
         require_for_workers(self)
-        return self._fitted_to(self._read(X, y, sample_weight, workers))
+        fitted = self._fitted_to(replace(self._read(X, y, sample_weight, workers), checkpoint=checkpoint))
+        remove_record(checkpoint, workers)
+        return fitted
 
     def _generate(self, problem: Problem, max_trees: int) -> Trace:
         wiring, callbacks = problem.wiring, Callbacks(as_callbacks(self.callbacks))

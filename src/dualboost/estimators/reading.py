@@ -57,6 +57,9 @@ class TrainingSet:
     workers: Communicator = ALONE
     """Those who hold the other rows, where these are a part of them."""
 
+    checkpoint: str | None = None
+    """The folder in which trees are kept while the fit runs; None for nowhere."""
+
     def known_to_all(self, targets: Vector) -> Vector:
         """A few targets of rows of all workers, among them one of each class."""
         return known_to_all(self.workers, targets)

@@ -1,11 +1,15 @@
-"""Which estimators can be fitted to rows that are spread over workers."""
+"""Fits to rows that are spread over workers: which estimators can be so fitted, and where their trees are kept."""
 
 from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
+from ..data.merging import TrainingRows
 from ..errors import InvalidParameterError, UnsupportedFormulationError
 from ..pricing import as_learners
+from ..pricing.record import NO_RECORD, NoRecord, TreeRecord
 from .reading import TrainingSet
 
 NEEDS_ALL_ROWS = {
@@ -17,6 +21,8 @@ NEEDS_ALL_ROWS = {
     "calibrate": None,
 }
 """The parameters that need rows in one place, or the user's own process, with the values that do not."""
+WITHOUT_EFFECT = ("n_jobs", "verbose", "time_limit", "calibration")
+"""The parameters that change no tree."""
 
 
 def require_for_workers(estimator: Any) -> None:
@@ -41,3 +47,15 @@ def require_task_for_workers(data: TrainingSet, corrected: str) -> None:
             f"corrects='trees' with {data.task.n_outputs} classes is not for fits over workers: use 'logistic', whose "
             "leaves are corrected."
         )
+
+
+def tree_record(estimator: Any, data: TrainingSet, rows: TrainingRows) -> NoRecord:
+    """Where the trees of this fit are kept; a record tells fits apart by their rows and parameters."""
+    if data.checkpoint is None:
+        return NO_RECORD
+    counted = rows.group[rows.group >= 0]
+    own = np.array([rows.keys[counted].sum(dtype=np.uint64), len(counted)], dtype=np.uint64)
+    keys, n_rows = data.workers.sum(own).tolist()
+    parameters = {name: repr(value) for name, value in sorted(estimator.get_params().items())}
+    kept = {name: value for name, value in parameters.items() if name not in WITHOUT_EFFECT}
+    return TreeRecord(data.checkpoint, {"n_rows": n_rows, "keys": keys, "parameters": kept}, data.workers)

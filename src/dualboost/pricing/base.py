@@ -15,6 +15,7 @@ from ..trees.splicing import without_light_leaves
 from ..trees.tree import DEEPEST, Tree
 from ..workers import ALONE, Communicator
 from .limits import TreeLimits
+from .record import NO_RECORD, NoRecord
 
 
 @dataclass(frozen=True)
@@ -52,6 +53,8 @@ class TrainingData(NamedTuple):
     """How many of the user's rows each row stands for; None for one."""
     workers: Communicator = ALONE
     """Those who hold the other rows, where these are a part of them."""
+    record: NoRecord = NO_RECORD
+    """Where the trees of growers that work over workers are kept."""
 
     @property
     def n_merged(self) -> Vector:

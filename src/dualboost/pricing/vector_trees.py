@@ -142,15 +142,24 @@ class VectorTrees:
 
     def __init__(self, data: TrainingData, context: PricingContext, precision: type[np.floating] = np.float32) -> None:
         self._trees = LevelTrees(Bins(data.X, data.categorical, workers=data.workers), data, context)
-        self._precision = precision
+        self._data, self._precision = data, precision
         self._has_grown = False
 
     def grow(self, residual: Matrix, curvature: Matrix, ridge: float) -> GrownTree | None:
         sums = np.hstack([residual, curvature]).astype(self._precision)
-        grown = self._trees.grow_by(fall_rule(ridge, lightest_leaf(ridge)), sums)
+        grown = self._grown(fall_rule(ridge, lightest_leaf(ridge)), sums)
         if grown is None and not self._has_grown:
-            grown = self._trees.grow_by(fall_rule(ridge, LAST_RESORT), sums)
+            grown = self._grown(fall_rule(ridge, LAST_RESORT), sums)
         self._has_grown |= grown is not None
+        return grown
+
+    def _grown(self, rule: Rule, sums: NDArray[np.floating]) -> GrownTree | None:
+        record = self._data.record
+        if record.has_next:
+            known = record.next()
+            return None if known is None else GrownTree.of(known, self._data.X)
+        grown = self._trees.grow_by(rule, sums)
+        record.add(None if grown is None else grown.tree)
         return grown
 
 

@@ -47,7 +47,7 @@ class XGBoostRows:
 
     def __init__(self, data: TrainingData, n_jobs: int) -> None:
         self._xgboost = require_xgboost()
-        self._n_jobs = n_jobs
+        self._data, self._n_jobs = data, n_jobs
         n_features = data.X.shape[1]
         self._is_categorical = np.isin(np.arange(n_features), data.categorical)
         numeric = np.flatnonzero(~self._is_categorical).tolist()
@@ -87,6 +87,14 @@ class XGBoostRows:
 
     def grown(self, gradients: Vector, hessians: Vector, parameters: dict[str, Any]) -> tuple[Tree, Integers]:
         """One tree from these derivatives, and the leaf of each row; the votes of the tree are XGBoost's values."""
+        known = self._data.record.next() if self._data.record.has_next else None
+        if known is not None:
+            return known, known.leaves(self._data.X)
+        tree, leaves = self._grown(gradients, hessians, parameters)
+        self._data.record.add(tree)
+        return tree, leaves
+
+    def _grown(self, gradients: Vector, hessians: Vector, parameters: dict[str, Any]) -> tuple[Tree, Integers]:
         asked = parameters | {"tree_method": "hist", "learning_rate": 1.0, "base_score": 0.0, "verbosity": 0}
         asked |= {"nthread": self._n_jobs, "max_bin": MORE_BINS, "max_cat_to_onehot": ANY_NUMBER}
         try:

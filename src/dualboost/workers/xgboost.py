@@ -38,5 +38,8 @@ def connected(**arguments: Any) -> Iterator[XGBoostCommunicator]:
     import xgboost
     from xgboost import collective
 
-    with xgboost.config_context(verbosity=0), collective.CommunicatorContext(**arguments):
-        yield XGBoostCommunicator()
+    try:
+        with xgboost.config_context(verbosity=0), collective.CommunicatorContext(**arguments):
+            yield XGBoostCommunicator()
+    except xgboost.core.XGBoostError as failure:
+        raise WorkerError(f"A worker was lost, or the network failed: {failure}") from failure
