@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     )
     from .loading import load_model
     from .masters.options import SolverOptions
-    from .pricing import CartLearner, ClassifierLearner, OptimalLearner
+    from .pricing import CartLearner, ClassifierLearner, OptimalLearner, XGBoostLearner
     from .thinning.thin import thin
 
 _HOMES = {
@@ -50,6 +50,7 @@ _HOMES = {
     "DualBoostRegressorCV": "estimators.regressor_cv",
     "OptimalLearner": "pricing",
     "SolverOptions": "masters.options",
+    "XGBoostLearner": "pricing",
     "load_model": "loading",
     "thin": "thinning",
     "to_c": "export",
@@ -89,6 +90,7 @@ __all__ = [
     "SpatialLPBoost",
     "TotalBoost",
     "TubeLoss",
+    "XGBoostLearner",
     "__version__",
     "load_model",
     "thin",

@@ -36,7 +36,11 @@ class ModelFormatError(DualBoostError, ValueError):
 
 
 class GrowingError(DualBoostError, RuntimeError):
-    """LightGBM failed to grow a tree; a fit that has trees already ends with these, and a ``GrowerWarning``."""
+    """LightGBM or XGBoost failed to grow a tree; a fit that has trees already ends with these, and a warning."""
+
+
+class WorkerError(DualBoostError, RuntimeError):
+    """A worker of a fit over many workers was lost, or failed; nothing is fitted."""
 
 
 class UnfittedModelError(DualBoostError, NotFittedError):

@@ -5,6 +5,7 @@ from __future__ import annotations
 REQUIREMENTS = {
     "clarabel": "clarabel>=0.9",
     "click": "click>=8.1",
+    "dask": "dask[array,dataframe]>=2024.1",
     "distributed": "distributed>=2024.1",
     "folktables": "folktables>=0.0.12",
     "matplotlib": "matplotlib>=3.8",
@@ -15,7 +16,7 @@ REQUIREMENTS = {
     "pystreed": "pystreed>=1.3",
     "tomli": "tomli>=2.0",
     "tqdm": "tqdm>=4.66.6",
-    "xgboost": "xgboost>=2.0",
+    "xgboost": "xgboost>=2.1",
 }
 """As in ``pyproject.toml``."""
 

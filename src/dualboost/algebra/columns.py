@@ -114,6 +114,9 @@ class Columns:
         near = np.isclose(self._probed, self._probe @ entries, rtol=0.0, atol=1e-6 * self.n_data**0.5)
         in_single = entries.astype(np.float32)
         same = [j for j in np.flatnonzero(near).tolist() if np.array_equal(self.entries(j), in_single)]
+        differs = np.ones(self.n_columns)
+        differs[same] = 0.0
+        same = np.flatnonzero(self.rows.workers.max(differs) == 0).tolist()
         if not same or not self.sides.n:
             return bool(same)
         beside = self._beside(entries, learner)

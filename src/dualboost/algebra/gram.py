@@ -7,10 +7,13 @@ from typing import Protocol
 import numpy as np
 
 from .._typing import Matrix, Vector
+from .rows import Rows
 
 
 class Multiplied(Protocol):
     """The products that a Gram matrix is computed from."""
+
+    rows: Rows
 
     @property
     def n_columns(self) -> int: ...
@@ -34,7 +37,8 @@ class GramCache:
 
     def gram(self, products: Multiplied, d: Vector) -> Matrix:
         """A' diag(d) A for d > 0."""
-        n_known = len(self._gram) if np.array_equal(d, self._d) else 0
+        is_known = not products.rows.workers.max(float(not np.array_equal(d, self._d)))
+        n_known = len(self._gram) if is_known else 0
         extends = n_known > products.n_columns // 2
         self._gram = self._extended(products, d) if extends else products.whole_gram(d)
         self._d = d

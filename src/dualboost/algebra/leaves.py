@@ -147,7 +147,7 @@ class LeafColumns:
         return self._groups
 
     def _grouped(self) -> list[LeafGroup]:
-        most = min(max(self.rows.n_data // ROWS_PER_CELL, LEAST_CELLS), MOST_CELLS)
+        most = min(max(self.rows.n_all_data // ROWS_PER_CELL, LEAST_CELLS), MOST_CELLS)
         groups, first, k, known = [], 0, 0, self._known
         self._known = {}
         while k < self.n_trees:
@@ -205,8 +205,8 @@ class LeafColumns:
         Entries are at least as precise as asked for; those that only guide a search may be rough.
         """
         if self.n_columns > MANY_LEAVES * self.n_trees:
-            return self._gram_of_pairs(d)
-        return self._gram_written_out(d, precision)
+            return self.rows.workers.sum(self._gram_of_pairs(d))
+        return self.rows.workers.sum(self._gram_written_out(d, precision))
 
     def _gram_of_pairs(self, d: Vector) -> Matrix:
         """By the sums over the rows of each pair of leaves, for one pair of trees after the other."""

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .._typing import Integers, Vector
+from ..workers.caching import cached_property
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from functools import cached_property
 from itertools import pairwise
 from types import ModuleType
 from typing import Any, TypeVar
@@ -20,7 +19,9 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from .._typing import Integers, Vector
+from .._typing import Integers, Matrix, Vector
+from ..workers import ALONE, Communicator
+from ..workers.caching import cached_property
 
 ROWS_PER_BLOCK = 12288
 """Few enough rows for a few vectors of one block to stay in the processor's cache, and enough rows to make the time
@@ -40,6 +41,8 @@ class Rows:
 
     xp: ModuleType = np
     """The namespace of the arrays."""
+    workers: Communicator = ALONE
+    """Those who hold the other rows, if this is a part of them (``spread_rows.py``)."""
 
     def __init__(
         self,
@@ -68,6 +71,29 @@ class Rows:
         """The same data rows with ``n_sides`` side rows after them."""
         return type(self)(self.counts, self._groups, self.n_jobs, n_sides, self.values, self.rows_each)
 
+    def like(self, counts: Vector, values: Vector | None = None) -> Rows:
+        """Other rows, held where these are."""
+        return Rows(counts, None, self.n_jobs, values=values)
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether all rows are held here, so that any solver can be handed the programme."""
+        return self.workers.size == 1
+
+    @property
+    def n_all(self) -> int:
+        """The number of rows, wherever they are held."""
+        return self.n_rows
+
+    @property
+    def n_all_data(self) -> int:
+        """The number of data rows, wherever they are held."""
+        return self.n_data
+
+    def n_first(self, n: int) -> int:
+        """How many of the first n rows, in the order of their hash, are held here: they are the first ones here too."""
+        return min(n, self.n_data)
+
     @cached_property
     def n_samples(self) -> float:
         """The total of the multiplicities."""
@@ -76,7 +102,7 @@ class Rows:
     @property
     def n_observed(self) -> float:
         """How many rows of the training data the data rows stand for, whatever the scale of their weights."""
-        return self.rows_each * self.n_data
+        return self.rows_each * self.n_all_data
 
     @cached_property
     def least_count(self) -> float:
@@ -108,6 +134,10 @@ class Rows:
         """The sum of a vector over the rows."""
         return float(_added([values[block].sum() for block in _blocks_of(values)]))
 
+    def totals(self, parts: Sequence[Vector]) -> Vector:
+        """The sums of several vectors, each over some of the rows."""
+        return np.array([self.total(part) for part in parts])
+
     def dot(self, one: Vector, other: Vector) -> float:
         return float(_added([one[block] @ other[block] for block in _blocks_of(one)]))
 
@@ -130,13 +160,18 @@ class Rows:
         """The n-th smallest entry: n rows do not exceed it."""
         return float(np.partition(values, n - 1)[n - 1])
 
-    def kinds(self, values: Vector) -> tuple[Integers, Integers]:
-        """One row for each distinct value, and for every row the position of its value among these."""
-        _, first, kind = np.unique(values, return_index=True, return_inverse=True)
-        return first, kind
+    def kinds(self, matrix: Matrix) -> tuple[Matrix, Integers]:
+        """The distinct columns of a matrix that has one for each row, and for every row the number of its own."""
+        weights = np.random.default_rng(0).standard_normal(len(matrix))
+        _, first, kind = np.unique(weights @ matrix, return_index=True, return_inverse=True)
+        return matrix[:, first], kind
+
+    def joined(self, values: NDArray[Any]) -> tuple[NDArray[Any], slice]:
+        """An array that has a few columns for rows held here, joined with those of all others, and its place there."""
+        return values, slice(None)
 
     def gathered(self, values: NDArray[Any], mask: Mask | None = None) -> NDArray[Any]:
-        """The entries of some rows, or of all rows, as one array: for solvers that need the whole programme."""
+        """The entries of some rows, or of all rows held here, as one array: for solvers that need the programme."""
         return np.asarray(values if mask is None else values[mask])
 
     def each(self, work: Callable[[slice], None], size: int = LIGHT) -> None:
@@ -150,6 +185,10 @@ class Rows:
     def least_of(self, work: Callable[[slice], float], size: int = LIGHT) -> float:
         """The smallest number that ``work`` returns for a block."""
         return min(self.of_blocks(work, size))
+
+    def holds_in_all(self, work: Callable[[slice], bool], size: int = LIGHT) -> bool:
+        """Whether ``work`` returns True for every block."""
+        return all(self.of_blocks(work, size))
 
     def of_blocks(self, work: Callable[[slice], Found], size: int = LIGHT) -> list[Found]:
         """What ``work`` returns for each block, in order; ``size`` is how many numbers it handles for each row.

@@ -50,11 +50,11 @@ class VectorLeafColumns(LeafColumns):
 
     def sums_of_tree(self, k: int, values: NDArray[np.floating]) -> NDArray[np.floating]:
         """For each leaf of one tree, the sum of the matrix over its rows."""
-        return np.asarray(self.indicators(k) @ values)
+        return self.rows.workers.sum(np.asarray(self.indicators(k) @ values))
 
     def sums(self, values: Matrix) -> Matrix:
-        parts = [self.sums_of_tree(k, values) for k in range(self.n_trees)]
-        return np.concatenate([*parts, np.zeros((0, values.shape[1]))])
+        parts = [np.asarray(self.indicators(k) @ values) for k in range(self.n_trees)]
+        return self.rows.workers.sum(np.concatenate([*parts, np.zeros((0, values.shape[1]))]))
 
     def scores(self, values: Matrix) -> Matrix:
         scores = np.zeros((self.rows.n_data, values.shape[1]))

@@ -99,6 +99,8 @@ from .options import (
 @click.option("--n-jobs", type=int, help="The number of threads; -1 for all [default: 1].")
 @click.option("--time-limit", type=float, help="Seconds after which no further tree is generated.")
 @click.option("--random-state", default=0, show_default=True)
+@click.option("--scheduler", help="The address of a Dask scheduler, whose workers read DATA, such as 'data/*.parquet'.")
+@click.option("--checkpoint", type=FILE, help="With --scheduler: a folder to keep trees in, from which a fit goes on.")
 @JSON
 def fit(
     data: Path,
@@ -111,6 +113,8 @@ def fit(
     categorical: tuple[str, ...],
     drop: tuple[str, ...],
     eval_set: Path | None,
+    scheduler: str | None,
+    checkpoint: Path | None,
     as_json: bool,
     **options: Any,
 ) -> None:
@@ -119,26 +123,52 @@ def fit(
     Text columns are categories, gaps are missing values, and true and false are numbers. Text and few whole numbers are
     classes; numbers with fractions, or more than 20 different whole numbers, are learnt by regression.
     """
-    from .asked import asked_estimator
     from .models import description
     from .output import report, require_place, write_model
-    from .targets import read_evaluation, read_training
 
     require_place(out, *(path for path in (data, eval_set) if path is not None))
     if task is None and options["loss"] in set(LOSSES_FOR_NUMBERS) - set(LOSSES_FOR_CLASSES):
         task = TASKS[1]
-    training = read_training(data, target, drop, task, categorical, sample_weight)
-    estimator = asked_estimator(training, C, select, options)
-    rows = None if eval_set is None else read_evaluation(eval_set, target, training, categorical, sample_weight)
-    model = estimator.fit(training.features, training.target, training.weights, eval_set=rows)
-    write_model(model, out)
-    said = training.task if task or as_json else f"{training.task}, guessed from the target (see --task)"
-    figures = {"task": said, "model": str(out), "rows": len(training.target), "features": training.features.shape[1]}
     is_weighted = options["class_weight"] or sample_weight
-    quality = f"{'weighted_' if is_weighted else ''}training_{'accuracy' if training.task == TASKS[0] else 'r2'}"
+    weights = [] if sample_weight is None else [sample_weight]
+    columns = {"--drop": drop, "--categorical": categorical, "--sample-weight": weights}
+    if scheduler is None:
+        found = _fit_here(data, eval_set, target, columns, task, C, select, options)
+    else:
+        from .clusters import fit_over
+
+        asked = options | {"C": C, "select": select, "eval_set": eval_set}
+        found = fit_over(scheduler, data, target, columns, task, asked, checkpoint)
+    model, learnt, n_rows, n_features = found
+    write_model(model, out)
+    said = learnt if task or as_json else f"{learnt}, guessed from the target (see --task)"
+    figures = {"task": said, "model": str(out), "rows": n_rows, "features": n_features}
+    quality = f"{'weighted_' if is_weighted else ''}training_{'accuracy' if learnt == TASKS[0] else 'r2'}"
     figures |= description(model) | {quality: model.history_["train_accuracy"][-1]}
     judged = model.history_["validation_score"][-1]
     figures |= {"validation_score": judged} if judged == judged else {}
     report(figures, as_json, to_stderr=out == STANDARD)
     if model.stop_reason_ == "interrupted":
         raise KeyboardInterrupt
+
+
+def _fit_here(
+    data: Path,
+    eval_set: Path | None,
+    target: str,
+    columns: dict[str, Any],
+    task: str | None,
+    C: str | None,
+    select: str,
+    options: dict[str, Any],
+) -> tuple[Any, str, int, int]:
+    """The model, its task, and the numbers of rows and of features."""
+    from .asked import asked_estimator
+    from .targets import read_evaluation, read_training
+
+    weights, categorical = next(iter(columns["--sample-weight"]), None), columns["--categorical"]
+    training = read_training(data, target, columns["--drop"], task, categorical, weights)
+    estimator = asked_estimator(training, C, select, options)
+    rows = None if eval_set is None else read_evaluation(eval_set, target, training, categorical, weights)
+    model = estimator.fit(training.features, training.target, training.weights, eval_set=rows)
+    return model, training.task, len(training.target), training.features.shape[1]

@@ -19,7 +19,7 @@ WITH_SIDES = ("cq", "spatial")
 LOSSES_FOR_NUMBERS = ("squared", "huber", "absolute", "quantile", "quantiles", "poisson", "epsilon_insensitive")
 LOSSES_FOR_CLASSES = ("exponential", "logistic", "squared_hinge", "huber")
 """Those of the formulation "convex"."""
-LEARNERS = ("cart", "optimal")
+LEARNERS = ("cart", "optimal", "xgboost")
 TASKS = ("classification", "regression")
 STANDARD = Path("-")
 """Standard input where a table is read, standard output where something is written."""

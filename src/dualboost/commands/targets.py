@@ -46,11 +46,11 @@ def read_training(
     """The features and the target of a training table; without a task, it is guessed."""
     frame = read_table(path, categorical)
     asked = {"--drop": dropped, "--categorical": categorical, "--sample-weight": [] if weights is None else [weights]}
-    _require_columns(frame, target, asked, path)
+    require_columns(frame, target, asked, path)
     frame = frame.astype(dict.fromkeys(categorical, "category"))
     column_of_weights = None if weights is None else _weights(frame[weights], path)
     others = [name for name in (*dropped, weights) if name is not None]
-    features, column = _split(frame.drop(columns=others), target, path)
+    features, column = split_frame(frame.drop(columns=others), target, path)
     task = task or guessed_task(column)
     y = _classes(column, path) if task == "classification" else target_numbers(column, path)
     return Training(Table(features, source_of(path)), y, task, column_of_weights)
@@ -70,7 +70,7 @@ def read_evaluation(
     return found if weights is None else (*found, _weights(features[weights], path))
 
 
-def _require_columns(frame: pd.DataFrame, target: str, asked: dict[str, Sequence[str]], path: Path) -> None:
+def require_columns(frame: pd.DataFrame, target: str, asked: dict[str, Sequence[str]], path: Path) -> None:
     """Require that the columns that options name are there, and are not the target."""
     for option, names in asked.items():
         if target in names:
@@ -115,13 +115,13 @@ def _mostly_numbers(column: pd.Series) -> pd.Series:
 
 def split_target(frame: pd.DataFrame, target: str, path: Path) -> tuple[pd.DataFrame, NDArray[Any]]:
     """The features and the labels; raises an error if a label is missing."""
-    features, column = _split(frame, target, path)
+    features, column = split_frame(frame, target, path)
     return features, _as_labels(column)
 
 
 def split_numbers(frame: pd.DataFrame, target: str, path: Path) -> tuple[pd.DataFrame, Vector]:
     """The features and the numbers to predict; raises an error if one is missing."""
-    features, column = _split(frame, target, path)
+    features, column = split_frame(frame, target, path)
     return features, target_numbers(column, path)
 
 
@@ -129,7 +129,8 @@ def target_numbers(column: pd.Series, path: Path) -> Vector:
     return numbers_of(column, path, "for regression")
 
 
-def _split(frame: pd.DataFrame, target: str, path: Path) -> tuple[pd.DataFrame, pd.Series]:
+def split_frame(frame: pd.DataFrame, target: str, path: Path) -> tuple[pd.DataFrame, pd.Series]:
+    """The features and the column of the target, in which nothing may be missing."""
     if target not in frame:
         raise InvalidDataError(
             f"{name_of(path)}: there is no column {target!r} (--target); {suggestion(target, list(frame.columns))}"

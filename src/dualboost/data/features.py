@@ -16,6 +16,8 @@ from scipy import sparse
 
 from .._typing import Features, Vector
 from ..errors import InvalidDataError
+from ..workers import ALONE, Communicator
+from ..workers.exchange import objects_of_all
 from .columns import Column
 from .doubts import doubt_training, doubt_unknown
 from .messages import Source
@@ -36,12 +38,19 @@ class FeatureEncoder:
     """The columns of numbers that were truth values in training, as which they are shown and asked of databases."""
 
     @classmethod
-    def fitted(cls, table: Table, weights: Vector, chosen: Collection[int] | None = None) -> FeatureEncoder:
-        """The categories of a training table; those of the columns at these positions, or None for what types say."""
-        if not chosen and table.numbers is not None:
-            return cls(truths=table.truths)
-        positions, n_rows = _categorical(table, chosen), numbers_of_rows(weights)
-        found = {k: _categories(table.column(k), n_rows, by_type=chosen is None) for k in positions}
+    def fitted(
+        cls, table: Table, weights: Vector, chosen: Collection[int] | None = None, workers: Communicator = ALONE
+    ) -> FeatureEncoder:
+        """The categories of a training table; those of the columns at these positions, or None for what types say.
+
+        Where each worker has a part of the table, a column has categories if any part of it has.
+        """
+        is_plain = not chosen and table.numbers is not None
+        own = [] if is_plain else _categorical(table, chosen)
+        positions = sorted(set().union(*objects_of_all(workers, own)))
+        n_rows = numbers_of_rows(weights, workers)
+        sizes = _of_all({k: _sizes(table.column(k), n_rows) for k in positions}, workers)
+        found = {k: _categories(table.column(k), sizes[k], by_type=chosen is None) for k in positions}
         return cls(found, table.truths.difference(found))
 
     def transform(self, table: Table) -> Features:
@@ -81,9 +90,18 @@ def _is_categorical(column: Column, table: Table) -> bool:
     return column.kind in ("categories", "text")
 
 
-def _categories(column: Column, n_rows: Vector, by_type: bool) -> NDArray[Any]:
-    """The categories with enough rows, in order."""
-    sizes = _sizes(column, n_rows)
+def _of_all(sizes: dict[int, dict[Any, float]], workers: Communicator) -> dict[int, dict[Any, float]]:
+    """How many rows of all workers have each value, by column."""
+    first, *others = objects_of_all(workers, sizes) if sizes else [sizes]
+    for other in others:
+        for k, own in first.items():
+            for entry, size in other[k].items():
+                own[entry] = own.get(entry, 0.0) + size
+    return first
+
+
+def _categories(column: Column, sizes: dict[Any, float], by_type: bool) -> NDArray[Any]:
+    """The categories with enough rows, in order, given how many rows have each value."""
     doubt_training(column, len(sizes), by_type)
     return _as_array(_ordered([entry for entry, size in sizes.items() if size >= SMALLEST_CATEGORY]))
 

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from .._typing import Features, Integers, Vector
+from ..workers import ALONE, Communicator
 from .multiplicities import numbers_of_rows, rows_each
 
 ROWS_AT_ONCE = 512
@@ -58,16 +59,18 @@ class TrainingRows:
         return TrainingRows(X, self.targets[positions], counts, own, ones, keys, rows_each, n_each)
 
 
-def merge_rows(X: Features, targets: Vector, weights: Vector, numbers: Vector | None = None) -> TrainingRows:
-    """Drop rows of weight zero and merge identical ones.
+def merge_rows(
+    X: Features, targets: Vector, weights: Vector, numbers: Vector | None = None, workers: Communicator = ALONE
+) -> TrainingRows:
+    """Drop rows of weight zero and merge identical ones, of those that are held here.
 
     ``numbers`` says how many rows each row stands for, where weights are made of more than these.
     """
-    numbers = numbers_of_rows(weights) if numbers is None else numbers
-    if sparse.issparse(X):
-        merged = _merge_indexed(X.tocsr(), targets, weights, numbers)
-        return replace(merged, X=merged.X.tocsc())
-    return _merge_indexed(X, targets, weights, numbers)
+    numbers = numbers_of_rows(weights, workers) if numbers is None else numbers
+    rows = X.tocsr() if sparse.issparse(X) else X
+    merged = _merge_indexed(rows, targets, weights)
+    each = rows_each(numbers[merged.group >= 0], merged.group[merged.group >= 0], workers)
+    return replace(merged, X=merged.X.tocsc() if sparse.issparse(X) else merged.X, rows_each=each)
 
 
 def equal_rows(X: Features) -> Integers:
@@ -77,7 +80,7 @@ def equal_rows(X: Features) -> Integers:
     return number.astype(np.intp, copy=False)
 
 
-def _merge_indexed(X: Features, targets: Vector, weights: Vector, numbers: Vector) -> TrainingRows:
+def _merge_indexed(X: Features, targets: Vector, weights: Vector) -> TrainingRows:
     """``merge_rows`` for features that can be indexed quickly by row."""
     kept = np.flatnonzero(weights > 0)
     keys = _hashes(X, targets)[kept]
@@ -92,8 +95,8 @@ def _merge_indexed(X: Features, targets: Vector, weights: Vector, numbers: Vecto
     share[kept] = weights[kept] / counts[group]
     chosen = kept[first]
     X = X[chosen] if sparse.issparse(X) else _taken(X, chosen)
-    each, n_each = rows_each(numbers[kept], group), np.bincount(group).astype(float)
-    return TrainingRows(X, targets[chosen], counts, all_groups, share, keys[first], each, n_each)
+    n_each = np.bincount(group).astype(float)
+    return TrainingRows(X, targets[chosen], counts, all_groups, share, keys[first], n_each=n_each)
 
 
 def _taken(X: Features, rows: Integers) -> Features:

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from .._typing import Scores, Vector
+from ..algebra.rows import Rows
 from ..errors import ConstantPredictionWarning, DegenerateEnsembleWarning, DualBoostWarning
 from ..formulations import Formulation
 from ..loop.wiring import Wiring
@@ -58,13 +59,14 @@ class Answers:
         scores = model.scores(problem.rows.X)
         groups = task.groups(targets)
         assert groups is not None, "only tasks with classes are asked"
-        own = np.take_along_axis(task.probabilities(scores, model.calibration), groups[:, None], axis=1)[:, 0]
-        log_loss = -rows.dot(np.log(np.maximum(own, np.finfo(float).tiny)), rows.counts) / rows.n_samples
+        right = np.take_along_axis(task.probabilities(scores, model.calibration), groups[:, None], axis=1)[:, 0]
+        log_loss = -rows.dot(np.log(np.maximum(right, np.finfo(float).tiny)), rows.counts) / rows.n_samples
         predicted = task.decode(scores)
-        kinds, codes = np.unique(predicted, return_inverse=True)
-        leading = kinds[np.bincount(codes, weights=rows.counts).argmax()]
+        names: Any = task.classes  # type: ignore[attr-defined]
+        leading = max(names, key=lambda label: rows.total(rows.counts * (predicted == label)))
         others, of_others = (
-            float(rows.counts[labels != leading].sum() / rows.n_samples) for labels in (predicted, task.labels(targets))
+            rows.total(rows.counts * (labels != leading)) / rows.n_samples
+            for labels in (predicted, task.labels(targets))
         )
         balance = rows.totals_of_groups / rows.n_samples
         quality = task.quality(scores, targets, rows)
@@ -100,16 +102,16 @@ def warn_of_answers(model: FittedModel, problem: Problem) -> None:
     if not model.task.has_classes or not model.ensemble.weights.any():
         return
     answers = Answers.of(model, problem)
-    if tied_share(answers.leads, problem.rows.counts) > MOST_TIED:
+    if tied_share(answers.leads, problem.wiring.rows) > MOST_TIED:
         return
     for message, category in _doubts(model, problem, answers):
         warn_user(message, category)
         return
 
 
-def tied_share(scores: Vector, counts: Vector, tie: float = 0.0) -> float:
+def tied_share(scores: Vector, rows: Rows, tie: float = 0.0) -> float:
     """The share of the rows whose score is not above ``tie`` in size."""
-    return float(counts[np.abs(scores) <= tie].sum() / counts.sum())
+    return rows.total(np.where(np.abs(scores) <= tie, rows.counts, 0.0)) / rows.n_samples
 
 
 def _doubts(model: FittedModel, problem: Problem, answers: Answers) -> Iterator[tuple[str, type[DualBoostWarning]]]:

@@ -120,7 +120,7 @@ class FittedAttributes:
 
     @property
     def duals_(self) -> Vector:
-        return self._known(self.fitted_.duals, "duals: a model file does not hold them")
+        return self._known(self.fitted_.duals, "duals: a model file does not hold them, nor does a fit over workers")
 
     @property
     def history_(self) -> dict[str, NDArray[Any]]:

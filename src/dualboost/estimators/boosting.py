@@ -11,10 +11,12 @@ from typing import Any, TypeVar
 
 import numpy as np
 from joblib import effective_n_jobs
+from sklearn.base import clone
 from sklearn.utils import check_random_state
 
 from .._typing import Vector
 from ..algebra.columns import Columns
+from ..algebra.spread_rows import spread
 from ..algebra.threads import one_blas_thread
 from ..arguments import require_fraction, require_integer, seed_of
 from ..data.merging import TrainingRows, merge_rows
@@ -25,7 +27,7 @@ from ..loop.generation import generate
 from ..loop.held_out import HeldOut
 from ..loop.history import Trace
 from ..loop.leaf_wiring import LeafWiring, wire_leaves
-from ..loop.logs import log_end, log_iteration, log_start
+from ..loop.logs import log_end, log_iteration, log_start, log_traffic
 from ..loop.path import ON_PATH
 from ..loop.progress import ProgressBar
 from ..loop.row_samples import RowSamples, share_of_rows
@@ -33,9 +35,11 @@ from ..loop.stopping import Callbacks, NoImprovement, StoppingRule, TimeLimit
 from ..loop.wiring import Wiring, wire
 from ..masters import Precision, SolverOptions
 from ..models.fitted import FittedModel, Tuning
-from ..pricing import PricingContext, TrainingData, affordable_depth, make_grower, make_pool, makes_trees
+from ..pricing import PricingContext, TrainingData, affordable_depth, as_alone, make_grower, make_pool, makes_trees
+from ..pricing.record import remove_record
 from ..tasks import Task, TaskReader
 from ..tasks.scoring import Scoring, make_scoring, require_for_task
+from ..workers import ALONE, Communicator
 from .attributes import FittedAttributes
 from .conclusion import conclude
 from .degenerate import warn_if_degenerate
@@ -44,6 +48,7 @@ from .limits import limits_of, require_for_units
 from .parameters import DEFAULT_SIZES, EnsembleSize, as_callbacks, check_common
 from .problem import Problem, Rewire
 from .reading import TrainingSet, read_training_set
+from .spread_fits import require_for_workers, require_task_for_workers, tree_record
 from .warm_start import earlier_fit
 
 Estimator = TypeVar("Estimator", bound="Boosting")
@@ -121,8 +126,8 @@ class Boosting(FittedAttributes):
         self._fitted = self._fitted_to(data)
         return self
 
-    def _read(self, X: Any, y: Any, sample_weight: Any) -> TrainingSet:
-        return read_training_set(self, self._tasks(), X, y, sample_weight)
+    def _read(self, X: Any, y: Any, sample_weight: Any, workers: Communicator = ALONE) -> TrainingSet:
+        return read_training_set(self, self._tasks(), X, y, sample_weight, workers=workers)
 
     def _fitted_to(self, training_set: TrainingSet) -> FittedModel:
         formulation, tuning = self._choose_formulation(training_set)
@@ -147,7 +152,14 @@ class Boosting(FittedAttributes):
         """Wires the same programme for other rows, if probabilities are to be calibrated by such fits."""
         if self.calibration == "training":
             return None
-        return lambda rows: self._wire(data, rows, formulation, ON_PATH)
+        if data.workers.size == 1:
+            return lambda rows: self._wire(data, rows, formulation, ON_PATH)
+        # Each worker fits the same rows by itself: not by XGBoost, which grows trees over all workers.
+        alone, twin = (
+            replace(data, workers=ALONE, checkpoint=None),
+            clone(self).set_params(learner=as_alone(self.learner)),
+        )
+        return lambda rows: twin._wire(alone, rows, formulation, ON_PATH)
 
     def _wire(
         self, data: TrainingSet, rows: TrainingRows, formulation: Formulation, precision: Precision
@@ -155,10 +167,14 @@ class Boosting(FittedAttributes):
         """The parts of the algorithm for these rows."""
         self._require_formulation_for(data.task, formulation)
         solver = self.solver or SolverOptions()
-        algebra = data.task.rows(rows.targets, rows.counts, effective_n_jobs(self.n_jobs), rows.rows_each)
-        training_data = TrainingData(rows.X, sorted(data.encoder.categories), rows.rows_each, rows.n_each)
+        threads = effective_n_jobs(self.n_jobs)
+        algebra = spread(data.task.rows(rows.targets, rows.counts, threads, rows.rows_each), data.workers, rows.keys)
+        merged = (rows.rows_each, rows.n_each)
+        record = tree_record(self, data, rows)
+        training_data = TrainingData(rows.X, sorted(data.encoder.categories), *merged, data.workers, record)
         size, corrected = self._size(formulation), self._corrected(formulation)
         require_for_units(self, corrected)
+        require_task_for_workers(data, corrected)
         seed = seed_of(self.random_state) if corrected == "leaves" else 0
         context = PricingContext(
             size.depth,
@@ -170,7 +186,7 @@ class Boosting(FittedAttributes):
         if corrected == "leaves":
             grower = make_grower(self.learner, training_data, context)
             n_leaves = size.trees * min(2.0**size.depth, self.max_leaf_nodes or np.inf)
-            share = self.subsample or share_of_rows(n_leaves, len(rows.keys), data.task.n_outputs)
+            share = self.subsample or share_of_rows(n_leaves, algebra.n_all_data, data.task.n_outputs)
             samples = RowSamples(rows.keys, share, seed)
             leaf_parts = (data.task, rows.targets, formulation, algebra, solver, precision, grower, samples)
             return wire_leaves(*leaf_parts, signs=context.limits.signs)
@@ -194,8 +210,8 @@ class Boosting(FittedAttributes):
         return formulation.corrects if makes_trees(self.learner) else "trees"
 
     def _rows(self, data: TrainingSet, weights: Vector) -> TrainingRows:
-        rows = merge_rows(data.features, data.targets, weights, data.numbers)
-        data.task.require_fold(rows.targets)
+        rows = merge_rows(data.features, data.targets, weights, data.numbers, data.workers)
+        data.task.require_fold(data.known_to_all(rows.targets))
         return rows
 
     def _hold_out(self, data: TrainingSet) -> tuple[HeldOut | None, Vector]:
@@ -212,6 +228,19 @@ class Boosting(FittedAttributes):
         scoring = require_for_task(self._scoring(), data.task)
         return HeldOut(data.features[held], data.targets[held], data.weights[held], scoring), training_weights
 
+    def fit_part(
+        self, X: Any, y: Any, sample_weight: Any, workers: Communicator, checkpoint: str | None = None
+    ) -> FittedModel:
+        """The model of the rows of all workers, each of which calls this with its own rows; nothing is set.
+
+        ``checkpoint`` is a folder in which trees are kept until the fit is complete: the next fit goes on from them.
+        """
+        self._check_parameters()
+        require_for_workers(self)
+        fitted = self._fitted_to(replace(self._read(X, y, sample_weight, workers), checkpoint=checkpoint))
+        remove_record(checkpoint, workers)
+        return fitted
+
     def _generate(self, problem: Problem, max_trees: int) -> Trace:
         wiring, callbacks = problem.wiring, Callbacks(as_callbacks(self.callbacks))
         log_start(wiring.formulation, wiring.columns.rows, max_trees)
@@ -222,16 +251,17 @@ class Boosting(FittedAttributes):
                 earlier_fit(self, problem, max_trees),
                 held_out=problem.held_out,
                 keep_best=self._patience() is not None,
-                stopping=[callbacks, *self._stopping_rules()],
+                stopping=[callbacks, *self._stopping_rules(wiring.rows.workers)],
                 observers=[progress, log_iteration, callbacks],
             )
         log_end(trace)
+        log_traffic(wiring.rows.workers.traffic)
         return trace
 
-    def _stopping_rules(self) -> list[StoppingRule]:
+    def _stopping_rules(self, workers: Communicator) -> list[StoppingRule]:
         rules: list[StoppingRule] = []
         if self.time_limit is not None:
-            rules.append(TimeLimit(self.time_limit))
+            rules.append(TimeLimit(self.time_limit, workers))
         patience = self._patience()
         if patience is not None:
             rules.append(NoImprovement(patience))

@@ -12,6 +12,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 from .._typing import Integers, Scores, Vector
 from ..algebra.threads import one_blas_thread
@@ -25,6 +26,7 @@ from ..loop.wiring import Wiring
 from ..models.ensemble import Ensemble
 from ..tasks.base import Scored
 from ..tasks.calibration import limit_of
+from ..workers.exchange import joined
 from .problem import Problem, Rewire
 
 FEWEST_ROWS = 10
@@ -33,6 +35,8 @@ MOST_TRAINED = 10_000
 """The most rows that a twin is trained on: a curve of two parameters needs no better twin."""
 MOST_SCORED = 25_000
 """The most rows that a twin scores."""
+MOST_GATHERED = 2 * (MOST_TRAINED + MOST_SCORED)
+"""The most rows that workers who hold parts of the rows gather to find probabilities."""
 SEED = 0
 """Which rows are in which half does not depend on ``random_state``: a fit that draws nothing stays deterministic."""
 
@@ -47,11 +51,12 @@ def calibration_of(problem: Problem, trace: Trace, ensemble: Ensemble) -> Any:
         return task.identity_calibration()
     if held_out is not None:
         return task.calibrate(ensemble.decide(held_out.X), held_out.targets, held_out.counts)
-    training = Scored(ensemble.decide(problem.rows.X), problem.wiring.targets, problem.rows.counts)
+    rows = _rows_of_all(problem)
+    training = Scored(ensemble.decide(rows.X), rows.targets, rows.counts)
     unseen = None
     if problem.rewire is not None and trace.stop_reason != "interrupted":
         try:
-            unseen = _scored_by_twins(problem.rows, problem.rewire, training, ensemble)
+            unseen = _scored_by_twins(rows, problem.rewire, training, ensemble)
         except KeyboardInterrupt:
             warnings.warn(
                 "fit was interrupted while probabilities were calibrated; the ensemble is complete, and its "
@@ -62,6 +67,19 @@ def calibration_of(problem: Problem, trace: Trace, ensemble: Ensemble) -> Any:
         except Exception as error:  # any learner may fail on fewer rows in its own way, but the model is fitted
             log_no_twins(error)
     return task.calibrate(*training) if unseen is None else task.calibrate_by_twins(training, unseen)
+
+
+def _rows_of_all(problem: Problem) -> TrainingRows:
+    """The training rows; where they are spread over workers, a sample of them that all workers hold."""
+    workers, rows = problem.training_set.workers, problem.rows
+    if workers.size == 1:
+        return rows
+    n = problem.wiring.rows.n_first(MOST_GATHERED)
+    features = rows.X[:n].toarray() if sparse.issparse(rows.X) else rows.X[:n]
+    X, targets, counts, keys = (
+        joined(workers, values)[0] for values in (features.T, rows.targets[:n], rows.counts[:n], rows.keys[:n])
+    )
+    return TrainingRows(X.T, targets, counts, np.arange(len(keys)), np.ones(len(keys)), keys, rows.rows_each)
 
 
 def _scored_by_twins(rows: TrainingRows, rewire: Rewire, training: Scored, ensemble: Ensemble) -> Scored | None:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from .._typing import Integers, Vector
 from ..arguments import require_positive
 from ..errors import InvalidParameterError
+from ..workers import ALONE, Communicator
 
 BALANCED = "balanced"
 
@@ -26,21 +27,25 @@ def require_class_weight(value: Any) -> None:
         require_positive(f"class_weight[{name!r}]", weight)
 
 
-def weights_by_class(class_weight: Any, labels: NDArray[Any], weights: Vector) -> Vector | None:
+def weights_by_class(
+    class_weight: Any, task: Any, targets: Vector, weights: Vector, workers: Communicator = ALONE
+) -> Vector | None:
     """What the weights of rows of each class, in sorted order, are multiplied by; None for nothing."""
     if class_weight is None:
         return None
-    classes, codes = np.unique(labels, return_inverse=True)
-    return _given(class_weight, classes) if isinstance(class_weight, dict) else _balanced(codes, weights)
+    if isinstance(class_weight, dict):
+        return _given(class_weight, task.classes)
+    return _balanced(task.groups(targets), len(task.classes), weights, workers)
 
 
-def _balanced(codes: Integers, weights: Vector) -> Vector:
+def _balanced(codes: Integers, n_classes: int, weights: Vector, workers: Communicator) -> Vector:
     """Weights under which all classes weigh the same, and all rows together as much as without.
 
     Rows are counted by their weights: a weight of two is the row twice.
     """
-    totals = np.bincount(codes, weights=weights)
-    found: Vector = weights.sum() / (len(totals) * totals)
+    totals = workers.sum(np.bincount(codes, weights=weights, minlength=n_classes))
+    present = np.where(totals > 0, totals, 1.0)
+    found: Vector = workers.sum(float(weights.sum())) / (np.count_nonzero(totals) * present)
     return found
 
 

@@ -50,12 +50,13 @@ class DualBoostClassifier(Boosting, InspectionMixin, PredictionMixin, Classifier
         uniform. For "soft", "total" and "mlp" the guarantee: the fit ends within epsilon of the best margin that the
         learner allows. None means 0.01, the papers' value. Other formulations have none, and a formulation object has
         its own.
-    learner : {"cart", "optimal"}, learner object, scikit-learn classifier, or list of these, default="cart"
+    learner : {"cart", "optimal", "xgboost"}, learner object, scikit-learn classifier, or list of these, default="cart"
         The base learner. "cart" is ``CartLearner()``: it grows greedily, with at most 255 thresholds for each feature.
         "optimal" is ``OptimalLearner()``, which finds the tree with the largest edge: exactly at depth 1 and 2, with
-        STreeD (an extra) and a time budget at more. A classifier, ``ClassifierLearner(classifier)``, is cloned and must
-        take ``sample_weight``. The learner objects have options: a depth of their own, confidence-rated votes, and
-        more. All learners of a list are used.
+        STreeD (an extra) and a time budget at more. "xgboost" is ``XGBoostLearner()``: the trees of "cart", grown by
+        XGBoost (an extra). A classifier, ``ClassifierLearner(classifier)``, is cloned and must take ``sample_weight``.
+        The learner objects have options: a depth of their own, confidence-rated votes, and more. All learners of a list
+        are used.
     max_depth : int, default=None
         The greatest depth of a tree, unless its learner has a depth of its own. None means 5 where leaves are
         corrected (2 with ``learner="optimal"``), and stumps, 1, where trees are. No tree is deeper than 256.
@@ -81,7 +82,7 @@ class DualBoostClassifier(Boosting, InspectionMixin, PredictionMixin, Classifier
     interaction_cst : "pairwise", "no_interactions", list of sets of positions, or None, default=None
         The features that may interact: all features on the way to a leaf are in one of the sets, features of no set
         make one more. "pairwise" and "no_interactions" are all pairs, and each feature by itself. None is for all.
-        These limits are kept by ``learner="cart"``, and refused with other learners.
+        These limits are kept by ``learner="cart"`` and "xgboost", and refused with other learners.
     tol : float, default=1e-6
         The largest relative duality gap of a solution, and the smallest improvement of the (normalised) edge that lets
         a tree enter.

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from .._typing import Vector
-from ..data.features import FeatureEncoder, has_missing
+from ..data.features import has_missing
 from ..data.merging import TrainingRows
 from ..loop.history import Trace
 from ..models.ensemble import Ensemble, WeightStages
@@ -17,9 +17,11 @@ from ..models.vector_ensemble import VectorEnsemble
 from ..trees.learner import Learner
 from ..trees.pruning import pruned
 from ..trees.tree import Tree
+from ..workers import Communicator
 from .answers import warn_of_answers
 from .calibrating import calibration_of
 from .problem import Problem
+from .reading import TrainingSet
 
 
 def conclude(problem: Problem, trace: Trace, tuning: Tuning | None, n_jobs: int) -> FittedModel:
@@ -27,7 +29,7 @@ def conclude(problem: Problem, trace: Trace, tuning: Tuning | None, n_jobs: int)
     data, rows, wiring = problem.training_set, problem.rows, problem.wiring
     weights = trace.final_weights()
     baseline = data.task.baseline(wiring.targets, wiring.rows)
-    learners = _finished(trace, weights, rows, can_prune=not wiring.columns.sides.read_splits)
+    learners = _finished(trace, weights, rows, not wiring.columns.sides.read_splits, data.workers)
     kind = Ensemble if data.task.n_outputs == 1 else VectorEnsemble
     ensemble = kind(
         learners,
@@ -47,35 +49,37 @@ def conclude(problem: Problem, trace: Trace, tuning: Tuning | None, n_jobs: int)
         figures=_figures(trace),
         history=trace.history(),
         feature_names=data.feature_names,
-        has_missing=has_missing(rows.X),
-        duals=rows.spread(wiring.duals_of_rows(trace.duals)),
+        has_missing=data.workers.max(has_missing(rows.X).astype(float)) > 0,
+        duals=rows.spread(wiring.duals_of_rows(trace.duals)) if data.workers.size == 1 else None,
         stages=trace.leaf_stages() or WeightStages(trace.weights, trace.intercepts),
         tuning=tuning,
-        marginals=_marginals(learners, weights, rows, data.encoder),
+        marginals=_marginals(learners, weights, rows, data),
     )
     warn_of_answers(model, problem)
     return model
 
 
 def _marginals(
-    learners: Sequence[Learner], weights: Vector, rows: TrainingRows, encoder: FeatureEncoder
+    learners: Sequence[Learner], weights: Vector, rows: TrainingRows, data: TrainingSet
 ) -> dict[int, Marginal] | None:
     """How the rows are distributed over the features of an ensemble that is a sum of small parts; else None."""
     used = [learner for learner, weight in zip(learners, weights, strict=True) if weight]
     trees = [learner for learner in used if isinstance(learner, Tree)]
     if len(trees) < len(used) or not has_small_parts(trees):
         return None
-    n_codes = {feature: len(known) for feature, known in encoder.categories.items()}
-    return marginals_of(trees, rows.X, rows.counts, n_codes)
+    n_codes = {feature: len(known) for feature, known in data.encoder.categories.items()}
+    return marginals_of(trees, rows.X, rows.counts, n_codes, data.workers)
 
 
-def _finished(trace: Trace, weights: Vector, rows: TrainingRows, can_prune: bool) -> list[Learner]:
+def _finished(
+    trace: Trace, weights: Vector, rows: TrainingRows, can_prune: bool, workers: Communicator
+) -> list[Learner]:
     """The learners; trees with a weight are pruned, and record how many training rows fall into each leaf.
 
     Where the programme depends on the splits of a tree, they stay: else it would not be the tree of its column.
     """
     return [
-        (pruned(learner) if can_prune else learner).with_covers(rows.X, rows.counts)
+        (pruned(learner) if can_prune else learner).with_covers(rows.X, rows.counts, workers)
         if weight and isinstance(learner, Tree)
         else learner
         for learner, weight in zip(trace.learners, weights, strict=True)

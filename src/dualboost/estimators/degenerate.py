@@ -48,7 +48,7 @@ def _flatness(formulation: Formulation) -> str:
 def _findings(model: FittedModel, columns: Columns) -> Iterator[tuple[str, type[DualBoostWarning]]]:
     weights, formulation = model.ensemble.weights, model.formulation
     margins = columns.margins(weights[: columns.n_columns])
-    share = tied_share(margins[: columns.n_data], columns.rows.counts, TIE * weights.sum())
+    share = tied_share(margins[: columns.n_data], columns.rows, TIE * weights.sum())
     if not weights.any():
         yield _emptiness(formulation, columns), DegenerateEnsembleWarning
     elif model.task.has_classes and share > MOST_TIED:

@@ -46,8 +46,8 @@ def require_limits(estimator: Any) -> None:
         for member in as_learners(estimator.learner):
             if not getattr(member, "takes_limits", False):
                 raise InvalidParameterError(
-                    f"{name}={value!r} is kept by learner='cart' only, but learner is {estimator.learner!r}: leave "
-                    f"{name} at {UNLIMITED[name]!r}, or use 'cart'."
+                    f"{name}={value!r} is kept by learner='cart' and 'xgboost' only, but learner is "
+                    f"{estimator.learner!r}: leave {name} at {UNLIMITED[name]!r}, or use 'cart'."
                 )
 
 
@@ -67,7 +67,7 @@ def limits_of(estimator: Any, data: TrainingSet, rows: TrainingRows, seed: int) 
     if not _limiting(estimator):
         return TreeLimits()
     n_features = rows.X.shape[1]
-    n_rows = int(np.count_nonzero(rows.group >= 0))
+    n_rows = int(data.workers.sum(float(np.count_nonzero(rows.group >= 0))))
     return TreeLimits(
         fewest_rows=_number(estimator.min_samples_leaf, n_rows, ceil),
         most_leaves=None if estimator.max_leaf_nodes is None else int(estimator.max_leaf_nodes),

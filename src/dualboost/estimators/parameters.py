@@ -79,7 +79,7 @@ def _require_corrects(estimator: Any) -> None:
     asked = require_choice("corrects", estimator.corrects, ["trees", "leaves"])
     if asked == "leaves" and not makes_trees(estimator.learner):
         raise InvalidParameterError(
-            f"corrects='leaves' needs learners that are trees, 'cart' or 'optimal', but learner is "
+            f"corrects='leaves' needs learners that are trees, 'cart', 'optimal' or 'xgboost', but learner is "
             f"{estimator.learner!r}; use corrects='trees'."
         )
 

@@ -22,7 +22,10 @@ from ..data.tables import Table, as_table, truths_of_array
 from ..errors import InvalidDataError, InvalidParameterError
 from ..loop.held_out import HeldOut
 from ..tasks import Task, TaskReader, read_target
+from ..tasks.base import MOST_LABELS
 from ..tasks.labels import warn_of_identifiers
+from ..workers import ALONE, Communicator
+from ..workers.exchange import joined
 from .class_weights import weights_by_class
 from .parameters import as_sample_weight
 
@@ -55,6 +58,15 @@ class TrainingSet:
     """What the multiplicities of rows of each class are multiplied by; None for nothing."""
     evaluation: HeldOut | None = None
     """Rows that were passed to be scored."""
+    workers: Communicator = ALONE
+    """Those who hold the other rows, where these are a part of them."""
+
+    checkpoint: str | None = None
+    """The folder in which trees are kept while the fit runs; None for nowhere."""
+
+    def known_to_all(self, targets: Vector) -> Vector:
+        """A few targets of rows of all workers, among them one of each class."""
+        return known_to_all(self.workers, targets)
 
     def weigh(self, targets: Vector, weights: Vector) -> Vector:
         """The multiplicities of rows with these targets, times the weights of their classes."""
@@ -85,15 +97,19 @@ def read_training_set(
     y: Any,
     sample_weight: Any,
     set_aside: Callable[[Vector], Integers] | None = None,
+    workers: Communicator = ALONE,
 ) -> TrainingSet:
-    """The training set, or an error that names the estimator; ``set_aside`` chooses rows by their multiplicities."""
+    """The training set, or an error that names the estimator; ``set_aside`` chooses rows by their multiplicities.
+
+    Where rows are spread over workers, categories and classes are those of all.
+    """
     _require_one_target(estimator, y)
     y = tasks[0].plain(y)
     stand_in = _stand_in_for(estimator)
     listed = estimator.categorical_features
     table = as_table(X, by_columns=bool(require_categorical_features(listed)))
     names = None if table is None else _names(stand_in, table)
-    encoder = _encoder(table, X, listed, sample_weight)
+    encoder = _encoder(table, X, listed, sample_weight, workers)
     features, y = validate_data(stand_in, X if table is None else encoder.transform(table), y, **CHECKS)
     _require_finite(features, table)
     weights = as_sample_weight(sample_weight, len(y))
@@ -101,19 +117,20 @@ def read_training_set(
     if set_aside is not None:
         rows = set_aside(weights)
         aside, weights = Aside(rows, weights[rows]), np.where(np.isin(np.arange(len(weights)), rows), 0.0, weights)
-    task, targets = read_target(y, tasks, weights)
+    task, targets = read_target(y, tasks, weights, workers)
     warn_of_identifiers(task.groups(targets))
-    task.require_trainable(targets[weights > 0])
+    task.require_trainable(known_to_all(workers, targets[weights > 0]))
     training_set = TrainingSet(
         task=task,
         encoder=encoder,
         features=as_features(features),
         targets=targets,
         weights=weights,
-        numbers=numbers_of_rows(weights),
+        numbers=numbers_of_rows(weights, workers),
         feature_names=names,
         aside=aside,
-        class_weights=weights_by_class(estimator.class_weight, task.labels(targets), weights),
+        class_weights=weights_by_class(estimator.class_weight, task, targets, weights, workers),
+        workers=workers,
     )
     return replace(training_set, weights=training_set.weigh(targets, weights))
 
@@ -127,6 +144,11 @@ def _require_one_target(estimator: Any, y: Any) -> None:
             f"y should be a 1d array, but has {shape[1]} columns: pass one of them, or learn each by a model of its "
             f"own, with sklearn.multioutput.{wrapper}({type(estimator).__name__}(...))."
         )
+
+
+def known_to_all(workers: Communicator, targets: Vector) -> Vector:
+    """The targets; where rows are spread over workers, the distinct ones of all, of which there may be too many."""
+    return targets if workers.size == 1 else np.unique(joined(workers, np.unique(targets)[:MOST_LABELS])[0])
 
 
 def _stand_in_for(estimator: Any) -> Any:
@@ -169,7 +191,7 @@ def _require_columns(table: Table) -> None:
         raise InvalidDataError(f"{table.source.name} has no columns; pass a table with at least one.")
 
 
-def _encoder(table: Table | None, X: Any, listed: Any, sample_weight: Any) -> FeatureEncoder:
+def _encoder(table: Table | None, X: Any, listed: Any, sample_weight: Any, workers: Communicator) -> FeatureEncoder:
     if table is None:
         if sparse.issparse(X) and require_categorical_features(listed):
             raise InvalidParameterError(
@@ -178,7 +200,7 @@ def _encoder(table: Table | None, X: Any, listed: Any, sample_weight: Any) -> Fe
         return FeatureEncoder(truths=truths_of_array(X))
     n_rows, n_columns = table.shape
     chosen = chosen_positions(listed, n_columns, table.names if table.has_names else None)
-    return FeatureEncoder.fitted(table, as_sample_weight(sample_weight, n_rows), chosen)
+    return FeatureEncoder.fitted(table, as_sample_weight(sample_weight, n_rows), chosen, workers)
 
 
 def _require_table(X: Any, encoder: FeatureEncoder) -> None:

@@ -20,6 +20,7 @@ from ..masters import SolverOptions
 from ..models.fitted import FittedModel
 from ..tasks import REGRESSION, TaskReader
 from ..tasks.scoring import Scoring, make_scoring
+from ..workers import ALONE, Communicator
 from .boosting import Boosting
 from .conformal import CalibratedPinballScorer, rows_aside, widening_of
 from .number_prediction import NumberPredictionMixin
@@ -162,9 +163,9 @@ class DualBoostRegressor(Boosting, InspectionMixin, NumberPredictionMixin, Regre
         fitted = super()._fitted_to(training_set)
         return fitted if self.calibrate is None else replace(fitted, calibration=widening_of(fitted, training_set))
 
-    def _read(self, X: Any, y: Any, sample_weight: Any) -> TrainingSet:
+    def _read(self, X: Any, y: Any, sample_weight: Any, workers: Communicator = ALONE) -> TrainingSet:
         if self.calibrate is None:
-            return super()._read(X, y, sample_weight)
+            return super()._read(X, y, sample_weight, workers)
         set_aside = partial(rows_aside, random_state=self.random_state)
         return read_training_set(self, self._tasks(), X, y, sample_weight, set_aside)
 

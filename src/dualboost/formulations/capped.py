@@ -45,7 +45,7 @@ class CappedDistribution(CountsRows):
         return 1
 
     def programme(self, rows: Rows, n_columns: int) -> Programme:
-        n_rows = rows.n_data if self.scale_free else rows.n_samples
+        n_rows = rows.n_all_data if self.scale_free else rows.n_samples
         term = self.regulariser(rows.counts / rows.n_samples, n_rows)
         upper = self.multiplicities(rows) / self.strength
         return Programme(rows, rows.full(0.0), upper, term, Simplex(), total=1.0)

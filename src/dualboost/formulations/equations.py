@@ -8,12 +8,12 @@ that learner may have any sign and costs nothing; its multiplier is the intercep
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
 from .._typing import Integers, Matrix, Vector
 from ..algebra.rows import Rows
+from ..workers.caching import cached_property
 
 MOST_PROJECTIONS = 200
 """How many alternating projections are made at most; a few suffice to find which sums end at a bound."""
@@ -66,12 +66,11 @@ class Equations:
         """
         if len(self) == 1 and self.total is not None:
             return np.ones((1, 1)), [slice(None)]
-        weights = np.random.default_rng(0).standard_normal(len(self))
-        first, kind = self.rows.kinds(weights @ self.matrix)
-        return self.matrix[:, first], [np.flatnonzero(kind == k) for k in range(len(first))]
+        coefficients, kind = self.rows.kinds(self.matrix)
+        return coefficients, [np.flatnonzero(kind == k) for k in range(coefficients.shape[1])]
 
     def sums_by_kind(self, u: Vector) -> Vector:
-        return np.array([self.rows.total(u[rows]) for rows in self.kinds[1]])
+        return self.rows.totals([u[rows] for rows in self.kinds[1]])
 
     @cached_property
     def _inverse(self) -> Matrix:

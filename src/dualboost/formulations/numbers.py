@@ -126,7 +126,7 @@ class SquaredLoss(NumberLoss):
     scorer: ClassVar[Any] = "neg_mean_squared_error"
 
     def effort(self, rows: Rows) -> Effort:
-        return THOROUGH if rows.n_data <= MANY_ROWS else super().effort(rows)
+        return THOROUGH if rows.n_all_data <= MANY_ROWS else super().effort(rows)
 
     def row_loss(self, y: Vector, prices: Vector) -> RowLoss:
         free = np.full_like(y, np.inf)

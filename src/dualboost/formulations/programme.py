@@ -20,7 +20,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -30,6 +29,7 @@ from ..algebra.pairs import Pairs
 from ..algebra.rows import Rows
 from ..errors import InvalidParameterError
 from ..trees.ordering import LeafOrder
+from ..workers.caching import cached_property
 from .equations import Equations
 from .roots import root_of_rising
 from .terms import LinearTerm, RowTerm
@@ -236,8 +236,8 @@ class Programme:
         if len(self.equations) and not self.equations.hold(u, self.rows.total(np.abs(u))):
             return False
         lower, upper = self.lower, self.upper
-        return all(
-            self.rows.of_blocks(lambda block: bool(((u[block] >= lower[block]) & (u[block] <= upper[block])).all()))
+        return self.rows.holds_in_all(
+            lambda block: bool(((u[block] >= lower[block]) & (u[block] <= upper[block])).all())
         )
 
     def feasible(self, u: Vector) -> Vector:

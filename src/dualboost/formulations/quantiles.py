@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import pairwise
 from typing import Any, ClassVar
 
@@ -14,6 +13,7 @@ from sklearn.metrics import mean_pinball_loss
 from .._typing import Matrix, Vector
 from ..algebra.rows import Rows
 from ..errors import InvalidParameterError, UnsupportedFormulationError
+from ..workers.caching import cached_property
 from .base import Intercepts
 from .numbers import NumberLoss, QuantileLoss, RowLoss
 from .programme import Programme

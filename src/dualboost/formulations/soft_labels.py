@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import cached_property
 
 import numpy as np
 
 from .._typing import Matrix, Vector
+from ..workers.caching import cached_property
 from .softmax import SoftmaxProgramme
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
@@ -11,6 +10,7 @@ from scipy.special import xlogy
 
 from .._typing import Integers, Matrix, Vector
 from ..algebra.rows import Rows
+from ..workers.caching import cached_property
 
 
 @dataclass(frozen=True, eq=False)

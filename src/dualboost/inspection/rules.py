@@ -32,7 +32,7 @@ def used_trees(model: FittedModel, what_for: str) -> dict[int, Tree]:
         if not isinstance(learner, Tree):
             raise UnsupportedModelError(
                 f"{what_for} needs an ensemble of trees, but estimators_[{j}] is a {type(learner).__name__}: "
-                "fit with learner='cart' or 'optimal'."
+                "fit with learner='cart', 'optimal' or 'xgboost'."
             )
         trees[j] = learner
     return trees

@@ -108,7 +108,8 @@ class LeafGeneration:
         # are unequal no split of it might be worth the ridge.
         self.ensemble.point = point = self.wiring.optimum(self.ensemble.point)[0]
         total = max(self.wiring.rows.total(point.curvature), np.finfo(float).tiny)
-        self._unit = 0.25 * self.wiring.rows.rows_each * point.curvature.size / total
+        rows = self.wiring.rows
+        self._unit = 0.25 * rows.rows_each * rows.workers.sum(float(point.curvature.size)) / total
         self._take_up()
         reason = self._grow()
         if reason == "no_improvement":
@@ -138,7 +139,8 @@ class LeafGeneration:
                 return "converged"
             self.ensemble.enter(grown)
             self.ensemble.point = self.wiring.improved(self.ensemble.point)
-            reason = self._note(grown.fall(point.residual, point.curvature, point.ridge))
+            workers = self.wiring.rows.workers
+            reason = self._note(grown.fall(point.residual, point.curvature, point.ridge, workers))
             if reason is not None:
                 return reason
         return "max_trees"
@@ -195,12 +197,12 @@ class LeafGeneration:
         """A tree that lowers the objective, grown on a sample of the rows, and on all of them where that finds none."""
         self._grown_at = time.perf_counter()
         self._n_grown += 1
-        point, grown = self.ensemble.point, None
+        point, grown, workers = self.ensemble.point, None, self.wiring.rows.workers
         for mask, share in self.wiring.samples.draws():
             pull, curve = (self._unit * part(values, mask) for values in (residual, curvature))
             offer = self.wiring.grower.grow(pull, curve, self._unit * share * point.ridge)
             least = LEAST_FALL * abs(point.objective)
-            if offer is not None and offer.fall(residual, curvature, point.ridge) > least:
+            if offer is not None and offer.fall(residual, curvature, point.ridge, workers) > least:
                 grown = offer
                 break
         self._pricing_seconds, self._grown_at = time.perf_counter() - self._grown_at, time.perf_counter()

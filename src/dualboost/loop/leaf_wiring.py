@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any
 
 from .._typing import Vector
@@ -16,6 +15,7 @@ from ..masters import MASTERS, MasterSolution, Precision, SolverOptions
 from ..masters.leaf_masters import leaf_master_of
 from ..pricing.newton_trees import Grower
 from ..tasks.base import Operator, Task
+from ..workers.caching import cached_property
 from .row_samples import RowSamples
 
 

@@ -6,6 +6,7 @@ import logging
 
 from ..algebra.rows import Rows
 from ..formulations.base import Formulation
+from ..workers import Traffic
 from .history import Iteration, Trace
 
 logger = logging.getLogger("dualboost")
@@ -17,7 +18,7 @@ def log_start(formulation: Formulation, rows: Rows, max_trees: int) -> None:
         "fit of %s with C=%.6g: %d distinct rows, at most %d trees",
         formulation.name,
         formulation.C,
-        rows.n_data,
+        rows.n_all_data,
         max_trees,
     )
 
@@ -44,6 +45,12 @@ def log_end(trace: Trace) -> None:
         trace.result.n_trees,
         trace.n_generated,
     )
+
+
+def log_traffic(traffic: Traffic) -> None:
+    """What this worker has sent, if there are others."""
+    if traffic.n_messages:
+        logger.info("%d messages of %d bytes in all were sent to other workers", traffic.n_messages, traffic.n_bytes)
 
 
 def log_choice(C: float, n_values: int, score: float) -> None:

@@ -8,6 +8,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from ..workers import ALONE, Communicator
 from .history import Iteration
 
 
@@ -18,13 +19,15 @@ class StoppingRule(Protocol):
 
 
 class TimeLimit:
-    """Stops after the first iteration that ends later than ``seconds`` from now."""
+    """Stops after the first iteration that ends, on any worker, later than ``seconds`` from now."""
 
-    def __init__(self, seconds: float) -> None:
+    def __init__(self, seconds: float, workers: Communicator = ALONE) -> None:
         self._deadline = time.monotonic() + seconds
+        self._workers = workers
 
     def reason(self, iteration: Iteration) -> str | None:
-        return "time_limit" if time.monotonic() >= self._deadline else None
+        beyond = self._workers.max(time.monotonic() - self._deadline)
+        return "time_limit" if beyond >= 0 else None
 
 
 class NoImprovement:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any
 
 from .._typing import Vector
@@ -15,6 +14,7 @@ from ..masters import Precision, Reoptimiser, SolverOptions, make_ladder, make_r
 from ..masters.ladder import Ladder
 from ..pricing.pool import Pool
 from ..tasks.base import Operator, Task
+from ..workers.caching import cached_property
 from .guides import Guide, make_guide
 
 

@@ -49,6 +49,11 @@ def make_reoptimiser(
     can_interleave = options.master == "auto" or MASTERS[options.master].interleaves
     interleaves = options.reoptimize == "as_needed" and can_interleave
     can_leave_out = programme.has_idle_rows and programme.stages is None
+    if options.active_rows is not None and not programme.rows.is_whole:
+        raise UnsupportedFormulationError(
+            f"active_rows={options.active_rows!r} chooses among rows that are all in one place: leave it None over "
+            "workers."
+        )
     if options.active_rows is not None and not can_leave_out:
         raise UnsupportedFormulationError(
             f"active_rows={options.active_rows!r} needs a hinge loss whose duals may be zero and have no total, that "
@@ -59,7 +64,7 @@ def make_reoptimiser(
     chosen = Interleaved(ladder, precision.aim) if interleaves else ladder
     if options.active_rows is not None:
         return ActiveRows(chosen, options.active_rows)
-    pays = programme.rows.n_data >= LEAST_ROWS and programme.can_merge_rows
+    pays = programme.rows.is_whole and programme.rows.n_data >= LEAST_ROWS and programme.can_merge_rows
     return DistinctRows(chosen) if pays else chosen
 
 

@@ -39,6 +39,8 @@ class ClarabelMaster:
 
     @staticmethod
     def supports(programme: Programme) -> bool:
+        if not programme.rows.is_whole:
+            return False
         if programme.term.is_linear:
             return not programme.weight_set.is_bounded
         return isinstance(programme.term, (QuadraticTerm, EntropyTerm, LogisticTerm))

@@ -12,7 +12,6 @@ in which nothing is subtracted that nearly cancels, as it would in the formula o
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,6 +19,7 @@ import numpy as np
 from .._typing import Matrix, Vector
 from ..algebra.pairs import PairColumns, Pairs
 from ..formulations.programme import Programme
+from ..workers.caching import cached_property
 from .newton_rows import PROXIMAL, Iterate
 
 NEGLIGIBLE = 1e-12

@@ -14,11 +14,13 @@ of the interior point; if neither certifies them, the small programme is solved 
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import highspy
 import numpy as np
 from numpy.typing import NDArray
 
-from .._typing import Integers, Vector
+from .._typing import Integers, Matrix, Vector
 from ..algebra.columns import Columns
 from ..formulations.programme import Programme
 from ..formulations.terms import LinearTerm
@@ -48,7 +50,7 @@ def _vertex_of(
     assert isinstance(programme.term, LinearTerm)
     reached = programme.shifted(interior.margins, interior.rho)
     distance, rows = np.abs(reached - programme.term.kink), programme.rows
-    n_near = min(columns.n_rows, 3 * len(chosen) + 50)
+    n_near = min(rows.n_all, 3 * len(chosen) + 50)
     near = distance <= rows.nth_smallest(distance, n_near) + 1e-9
     settled = programme.term.response(reached, programme.lower, programme.upper)
     best = interior
@@ -87,14 +89,16 @@ def _solve_near(
     rows = programme.rows
     first, group = columns.distinct(np.flatnonzero(near), chosen, programme.equations.matrix)
     lower, upper = (
-        np.bincount(group, weights=rows.gathered(bound, near)).astype(float)
+        np.bincount(group, weights=rows.gathered(bound, near), minlength=len(first)).astype(float)
         for bound in (programme.lower, programme.upper)
     )
+    slopes = programme.term.slope(programme.lower)[first]
+    parts = (lower, upper, slopes, programme.equations.matrix[:, first], columns.part(chosen, first))
+    whole, own = rows.joined(np.vstack(parts))
     fixed = np.where(near, 0.0, settled)
-    solver = _edge_programme(columns, programme, (first, chosen), (lower, upper), fixed)
-    solution = run(solver)
+    solution = run(_edge_programme(columns, programme, NearRows.of(whole, len(chosen)), chosen, fixed))
     u = settled.copy()
-    part = (np.asarray(solution.col_value)[: len(first)] - lower) / (upper - lower)
+    part = (np.asarray(solution.col_value)[: whole.shape[1]][own] - lower) / (upper - lower)
     u[near] = programme.lower[near] + part[group] * (programme.upper - programme.lower)[near]
     multipliers = np.asarray(solution.row_dual)
     w = np.zeros(columns.n_columns)
@@ -102,22 +106,33 @@ def _solve_near(
     return Candidate(w, u, multipliers[len(chosen) :])
 
 
+class NearRows(NamedTuple):
+    """What the small programme needs to know of its rows, wherever they are held."""
+
+    lower: Vector
+    upper: Vector
+    slopes: Vector
+    equations: Matrix
+    entries: Matrix
+    """Their part of A, one row for each chosen column."""
+
+    @classmethod
+    def of(cls, parts: Matrix, n_chosen: int) -> NearRows:
+        """From all parts one below the other, in this order."""
+        parts = np.ascontiguousarray(parts)
+        end = len(parts) - n_chosen
+        return cls(parts[0], parts[1], parts[2], parts[3:end], parts[end:])
+
+
 def _edge_programme(
-    columns: Columns,
-    programme: Programme,
-    part: tuple[Integers, Integers],
-    box: tuple[Vector, Vector],
-    fixed: Vector,
+    columns: Columns, programme: Programme, near: NearRows, chosen: Integers, fixed: Vector
 ) -> highspy.Highs:
-    """The small linear programme in u over a part (rows, columns) of A; each column is one of its constraints."""
-    assert isinstance(programme.term, LinearTerm)
-    rows, chosen = part
-    block = columns.part(chosen, rows)
+    """The small linear programme in u over the rows near the kink; each chosen column is one of its constraints."""
+    block = near.entries
     n_columns, n_rows = block.shape
     weight_total = programme.weight_set.total
     solver = quiet_solver()
-    slopes = programme.term.slope(programme.lower)[rows]
-    solver.addCols(n_rows, slopes, *box, 0, NO_INDEX, NO_INDEX, NO_VALUES)
+    solver.addCols(n_rows, near.slopes, near.lower, near.upper, 0, NO_INDEX, NO_INDEX, NO_VALUES)
     if weight_total is not None:
         solver.addCol(weight_total, -INFINITY, INFINITY, 0, NO_INDEX, NO_VALUES)
         block = np.hstack([block, np.full((n_columns, 1), -1.0)])
@@ -127,6 +142,6 @@ def _edge_programme(
     limits = programme.weight_set.cost - columns.edges(fixed)[chosen]
     solver.addRows(n_columns, np.full(n_columns, -INFINITY), limits, block.size, starts, index, block.ravel())
     left = programme.right_side - programme.equations.sums(fixed)
-    for equation, side in zip(programme.equations.matrix[:, rows], left, strict=True):
+    for equation, side in zip(near.equations, left, strict=True):
         solver.addRow(side, side, n_rows, np.arange(n_rows, dtype=np.int32), equation)
     return solver

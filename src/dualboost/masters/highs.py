@@ -42,7 +42,7 @@ class HighsMaster:
 
     @staticmethod
     def supports(programme: Programme) -> bool:
-        return programme.is_linear_programme
+        return programme.is_linear_programme and programme.rows.is_whole
 
     def solve(self, columns: Columns, programme: Programme, tolerance: float, strategy: str) -> Candidate:
         assert isinstance(programme.term, LinearTerm)

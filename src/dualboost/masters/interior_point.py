@@ -76,7 +76,7 @@ def starting_point(columns: Columns, programme: Programme) -> Iterate:
     w = np.full(n, min((weight_set.total or 1.0) / n, 0.5 * weight_set.bound))
     margins, edges = columns.margins(w), columns.edges(u)
     sizes = np.abs(margins)
-    typical = rows.total(sizes) / rows.n_rows
+    typical = rows.total(sizes) / rows.n_all
     is_free = weight_set.total is None and not weight_set.is_bounded
     if is_free and 0 < typical < SMALL_MARGIN:  # votes far below one need weights far above one
         w, margins = w / typical, margins / typical

@@ -164,7 +164,7 @@ class Interleaved:
 
     def _step(self, columns: Columns, programme: Programme, centring: float) -> bool:
         """One step; False if rounding makes it impossible: the next call then begins from a new starting point."""
-        in_doubt = self._gap > SINGLE_ABOVE and columns.n_rows >= SINGLE_ROWS
+        in_doubt = self._gap > SINGLE_ABOVE and columns.rows.n_all >= SINGLE_ROWS
         for in_single in (True, False) if in_doubt else (False,):
             newton = Newton(self._products(columns, in_single), programme, STEP_BACK)
             assert self._point is not None

@@ -104,7 +104,7 @@ def newton(
 def hessian(point: LeafPoint | SoftmaxPoint | ClassPart) -> Matrix:
     """The Hessian of the objective in the values and the intercept, estimated from the first ``SAMPLE`` rows."""
     rows, ridge = point.programme.rows, point.ridge
-    sample = point.shared_curvature[:SAMPLE]
+    sample = point.shared_curvature[: rows.n_first(SAMPLE)]
     seen, total = rows.total(sample), rows.total(point.shared_curvature)
     matrix = point.columns.gram(sample * (total / seen) if seen > 0 else sample)
     diagonal = np.arange(len(matrix))

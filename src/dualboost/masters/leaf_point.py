@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
 from .._typing import Vector
 from ..algebra.leaves import LeafColumns
 from ..formulations.programme import Programme
+from ..workers.caching import cached_property
 from .base import MasterSolution
 
 

@@ -71,7 +71,8 @@ def _best_step(point: LeafPoint, group: LeafGroup, residual: Vector, direction: 
     """The step of the group's values and of the intercept that minimises the quadratic model."""
     ridge, n = point.ridge, sum(group.sizes)
     table, columns = group.table, group.columns
-    curvature, slopes = group.cell_sums(point.curvature), group.cell_sums(residual)
+    own = np.array([group.cell_sums(point.curvature), group.cell_sums(residual)])
+    curvature, slopes = point.columns.rows.workers.sum(own)
     matrix = np.empty((n + 1, n + 1), order="F")
     weighted = table * curvature[:, None]
     matrix[:n, :n] = table.T @ weighted

@@ -136,7 +136,7 @@ class Newton:
 
 def n_products(columns: Products, programme: Programme) -> int:
     """The number of complementarity products: one for each bound of a weight and for each bound of a dual."""
-    return n_of_columns(columns, programme) + (2 * programme.rows.n_rows if programme.is_bounded else 0)
+    return n_of_columns(columns, programme) + (2 * programme.rows.n_all if programme.is_bounded else 0)
 
 
 def n_of_columns(columns: Any, programme: Programme) -> int:
@@ -154,7 +154,7 @@ def mean_product(point: Iterate, programme: Programme) -> float:
                 lambda block: point.p[block] @ (u[block] - lower[block]) + point.q[block] @ (upper[block] - u[block])
             )
         )
-        n += 2 * programme.rows.n_rows
+        n += 2 * programme.rows.n_all
     if programme.weight_set.is_bounded:
         total += float(point.z @ room_above(point.w, programme))
         n += len(point.w)

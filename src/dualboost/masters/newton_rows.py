@@ -118,7 +118,7 @@ class RowSystem:
 
     @property
     def n_products(self) -> int:
-        return 2 * self.rows.n_rows if self.bounded else 0
+        return 2 * self.rows.n_all if self.bounded else 0
 
     def gram(self) -> Matrix:
         return self.columns.gram(self.d)

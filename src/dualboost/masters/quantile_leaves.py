@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -13,6 +12,7 @@ from .._typing import Matrix, Vector
 from ..algebra.rows import Rows
 from ..algebra.vector_leaves import VectorLeafColumns
 from ..formulations.quantiles import QuantilesProgramme, residual_of
+from ..workers.caching import cached_property
 from .base import MasterSolution
 from .certificate import relative_gap
 from .leaf_interior import Boxes, InteriorPoint, optimum_of

@@ -72,7 +72,7 @@ def few_iterations(point: SoftmaxPoint, centred: Callable[[Matrix], Matrix]) -> 
     ``centred`` takes from a step what changes no probability, which no other step would take back.
     """
     of_leaves = point.columns.sums(point.curvature) + point.ridge
-    diagonal = np.vstack([of_leaves, point.curvature.sum(axis=0) + FLATTEST * point.ridge])
+    diagonal = np.vstack([of_leaves, point.summed(point.curvature) + FLATTEST * point.ridge])
     direction, change, _ = conjugate_gradients(point, lambda residual: centred(residual / diagonal), FEW)
     return lowered(point, direction, change)
 
@@ -97,7 +97,7 @@ def conjugate_gradients(
         n_iterations += 1
         scores = columns.scores(search[:-1])
         weighted = point.curved(scores + search[-1])
-        image = np.vstack([columns.sums(weighted) + ridge * search[:-1], weighted.sum(axis=0)])
+        image = np.vstack([columns.sums(weighted) + ridge * search[:-1], point.summed(weighted)])
         bend = float((search * image).sum())
         if not bend > 0:
             break
@@ -115,8 +115,9 @@ def conjugate_gradients(
 
 def _scales(point: SoftmaxPoint) -> Matrix:
     """By how much the diagonal of each class's Hessian differs from the shared one: the roots of their ratios."""
-    of_leaves = point.columns.sums(np.column_stack([point.curvature, point.shared_curvature])) + point.ridge
-    of_intercepts = np.append(point.curvature.sum(axis=0), point.shared_curvature.sum()) + FLATTEST * point.ridge
+    curvatures = np.column_stack([point.curvature, point.shared_curvature])
+    of_leaves = point.columns.sums(curvatures) + point.ridge
+    of_intercepts = point.summed(curvatures) + FLATTEST * point.ridge
     diagonals = np.vstack([of_leaves, of_intercepts])
     ratios: Matrix = np.sqrt(diagonals[:, :-1] / diagonals[:, -1:])
     return ratios

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .._typing import Matrix, Vector
 from ..formulations.softmax import SoftmaxProgramme
+from ..workers.caching import cached_property
 from .base import MasterSolution
 
 RAREST = 1e-12
@@ -83,7 +84,11 @@ class SoftmaxPoint:
     def descent(self) -> Matrix:
         """The negative gradient of the objective: a row for each leaf, and a last one for the intercepts."""
         of_values = self.columns.sums(self.residual) - self.ridge * self.values
-        return np.vstack([of_values, self.residual.sum(axis=0)])
+        return np.vstack([of_values, self.summed(self.residual)])
+
+    def summed(self, values: NDArray[np.floating]) -> Vector:
+        """The sum of the rows of a matrix, wherever they are held."""
+        return self.programme.rows.workers.sum(values.sum(axis=0, dtype=float))
 
     def moved(self, direction: Matrix, change: Matrix, length: float) -> SoftmaxPoint:
         """The point after a step; ``change`` is how the values' part of the direction changes the scores."""

@@ -26,7 +26,7 @@ def softmax_sweep(point: SoftmaxPoint, newest: int | None = None) -> SoftmaxPoin
     direction = np.zeros((len(point.values) + 1, point.programme.n_classes))
     residual, curvature = point.residual.astype(np.float32), point.curvature.astype(np.float32)
     scores = np.zeros_like(point.scores)
-    total = point.curvature.sum(axis=0) + FLATTEST * ridge
+    total = point.summed(point.curvature) + FLATTEST * ridge
     for k in _swept(columns.n_trees, newest):
         own = columns.of_tree(k)
         slopes = columns.sums_of_tree(k, residual) - ridge * point.values[own]
@@ -36,7 +36,7 @@ def softmax_sweep(point: SoftmaxPoint, newest: int | None = None) -> SoftmaxPoin
         scores += change
         change *= curvature
         residual -= change
-    direction[-1] = _centred(residual.sum(axis=0, dtype=float) / total)
+    direction[-1] = _centred(point.summed(residual) / total)
     length = _best_length(point, direction, scores)
     return lowered(point, length * direction, length * scores)
 
@@ -56,6 +56,8 @@ def _centred(step: Matrix) -> Matrix:
 def _best_length(point: SoftmaxPoint, direction: Matrix, scores: Matrix) -> float:
     """Where the quadratic model is least along the direction."""
     change = scores + direction[-1]
-    slope = float((point.residual * change).sum()) - point.ridge * float((point.values * direction[:-1]).sum())
-    bend = float((change * point.curved(change)).sum()) + point.ridge * float((direction[:-1] ** 2).sum())
+    own = np.array([(point.residual * change).sum(), (change * point.curved(change)).sum()])
+    of_slopes, of_bends = point.programme.rows.workers.sum(own).tolist()
+    slope = of_slopes - point.ridge * float((point.values * direction[:-1]).sum())
+    bend = of_bends + point.ridge * float((direction[:-1] ** 2).sum())
     return float(np.clip(slope / bend, 0.0, LONGEST)) if bend > 0 else 1.0

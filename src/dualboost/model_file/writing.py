@@ -154,7 +154,7 @@ def _require_tree(learner: Any) -> Tree:
     if not isinstance(learner, Tree):
         raise UnsupportedModelError(
             "learner: the ensemble has learners that are not trees of dualboost, and a model file holds no others; fit "
-            "with learner='cart' or 'optimal', or pickle the model."
+            "with learner='cart', 'optimal' or 'xgboost', or pickle the model."
         )
     return learner
 

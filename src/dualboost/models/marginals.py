@@ -12,6 +12,8 @@ import numpy as np
 
 from .._typing import Features, Integers, Vector
 from ..trees.tree import Tree, column_values
+from ..workers import ALONE, Communicator
+from ..workers.exchange import joined
 
 N_BINS = 40
 """The bins of a density."""
@@ -93,26 +95,30 @@ def cuts_of(trees: Sequence[Tree]) -> tuple[dict[int, Vector], set[int]]:
     return {feature: np.unique(np.array(own)) for feature, own in cuts.items()}, categories
 
 
-def marginals_of(trees: Sequence[Tree], X: Features, counts: Vector, n_codes: Mapping[int, int]) -> dict[int, Marginal]:
-    """The distribution of rows with these multiplicities, for every feature that a tree tests."""
+def marginals_of(
+    trees: Sequence[Tree], X: Features, counts: Vector, n_codes: Mapping[int, int], workers: Communicator = ALONE
+) -> dict[int, Marginal]:
+    """The distribution of rows with these multiplicities, of all workers, for every feature that a tree tests."""
     cuts, categories = cuts_of(trees)
     found: dict[int, Marginal] = {}
     for feature in sorted({*cuts, *categories}):
         values = np.asarray(column_values(X, feature, slice(None)), dtype=float)
         if feature in categories:
-            found[feature] = category_marginal(values, counts, n_codes.get(feature, 0))
+            found[feature] = category_marginal(values, counts, n_codes.get(feature, 0), workers)
         else:
-            found[feature] = number_marginal(values, counts, cuts[feature])
+            found[feature] = number_marginal(values, counts, cuts[feature], workers)
     return found
 
 
-def number_marginal(values: Vector, counts: Vector, cuts: Vector) -> NumberMarginal:
+def number_marginal(values: Vector, counts: Vector, cuts: Vector, workers: Communicator = ALONE) -> NumberMarginal:
     is_known = ~np.isnan(values)
     known = values[is_known]
-    grid = np.linspace(*_range(known[:SAMPLE], cuts), N_BINS + 1)
+    sample, _ = joined(workers, known[: SAMPLE // workers.size])
+    grid = np.linspace(*_range(sample, cuts), N_BINS + 1)
     edges = np.union1d(cuts, grid)
     inside = np.bincount(np.searchsorted(edges, known), weights=counts[is_known], minlength=len(edges) + 1)
-    return NumberMarginal(edges, inside.astype(float), float(counts[~is_known].sum()), grid)
+    missing = workers.sum(float(counts[~is_known].sum()))
+    return NumberMarginal(edges, workers.sum(inside.astype(float)), missing, grid)
 
 
 def _range(values: Vector, cuts: Vector) -> tuple[float, float]:
@@ -124,8 +130,8 @@ def _range(values: Vector, cuts: Vector) -> tuple[float, float]:
     return low - space, high + space
 
 
-def category_marginal(values: Vector, counts: Vector, n_codes: int) -> CategoryMarginal:
+def category_marginal(values: Vector, counts: Vector, n_codes: int, workers: Communicator = ALONE) -> CategoryMarginal:
     is_known = ~np.isnan(values)
     codes: Integers = values[is_known].astype(np.intp)
     inside = np.bincount(codes, weights=counts[is_known], minlength=n_codes).astype(float)
-    return CategoryMarginal(inside, float(counts[~is_known].sum()))
+    return CategoryMarginal(workers.sum(inside), workers.sum(float(counts[~is_known].sum())))

@@ -14,14 +14,15 @@ from .optimal import OptimalLearner, OptimalPricer
 from .pool import Offer, Pool
 from .stumps import EdgePricer
 from .tree_growers import BestGrower
+from .xgboost import XGBoostLearner
 
-LEARNERS: dict[str, type[Any]] = {learner.name: learner for learner in (CartLearner, OptimalLearner)}
+LEARNERS: dict[str, type[Any]] = {learner.name: learner for learner in (CartLearner, OptimalLearner, XGBoostLearner)}
 """The learners of trees by name; a name stands for the learner with its default options."""
 
 
 def make_pool(learner: Any, data: TrainingData, context: PricingContext, rotate: bool = False) -> Pool:
     """The pricers for the estimator's parameter ``learner``."""
-    return Pool([member.pricer(data, context) for member in as_learners(learner)], rotate)
+    return Pool([member.pricer(data, context) for member in as_learners(learner)], rotate, data.workers)
 
 
 def makes_trees(learner: Any) -> bool:
@@ -37,7 +38,12 @@ def affordable_depth(learner: Any, depth: int) -> int:
 def make_grower(learner: Any, data: TrainingData, context: PricingContext) -> Grower:
     """Who grows the trees whose leaves are re-optimised."""
     growers: list[Grower] = [member.grower(data, context) for member in as_learners(learner)]  # type: ignore[attr-defined]
-    return growers[0] if len(growers) == 1 else BestGrower(growers)
+    return growers[0] if len(growers) == 1 else BestGrower(growers, data.workers)
+
+
+def as_alone(learner: Any) -> Any:
+    """The learner that finds the same kind of trees on rows that are all held by each worker."""
+    return [member.alone if hasattr(member, "alone") else member for member in as_learners(learner)]
 
 
 def require_learner(learner: Any) -> None:
@@ -85,7 +91,9 @@ __all__ = [
     "Pricer",
     "PricingContext",
     "TrainingData",
+    "XGBoostLearner",
     "affordable_depth",
+    "as_alone",
     "as_learners",
     "make_grower",
     "make_pool",

@@ -13,7 +13,9 @@ from ..trees.growing import leaf_votes
 from ..trees.learner import Learner
 from ..trees.splicing import without_light_leaves
 from ..trees.tree import DEEPEST, Tree
+from ..workers import ALONE, Communicator
 from .limits import TreeLimits
+from .record import NO_RECORD, NoRecord
 
 
 @dataclass(frozen=True)
@@ -49,6 +51,10 @@ class TrainingData(NamedTuple):
     """How many of the user's rows a row stands for, on average."""
     n_each: Vector | None = None
     """How many of the user's rows each row stands for; None for one."""
+    workers: Communicator = ALONE
+    """Those who hold the other rows, where these are a part of them."""
+    record: NoRecord = NO_RECORD
+    """Where the trees of growers that work over workers are kept."""
 
     @property
     def n_merged(self) -> Vector:
@@ -59,7 +65,7 @@ class TrainingData(NamedTuple):
         """The tree without the leaves that have too few rows."""
         if not limits.has_few_rows:
             return tree
-        return without_light_leaves(tree, self.X, self.n_merged, limits.fewest_rows)
+        return without_light_leaves(tree, self.X, self.n_merged, limits.fewest_rows, self.workers)
 
 
 class PricedColumn(NamedTuple):
@@ -105,6 +111,8 @@ class LearnerSpec(Protocol):
     def pricer(self, data: TrainingData, context: PricingContext) -> Pricer:
         """The pricer that finds columns of this learner on these rows."""
 
+    # A learner that can grow trees over the rows of all workers has ``grows_over_workers = True``, and ``alone``, who
+    # finds the same kind of trees on rows of one worker.
     # A learner of trees also has ``grower(data, context) -> Grower``, for leaves that are re-optimised, and may have
     # ``affordable_depth`` if deep trees take long. Where ``context.n_outputs`` is above one, learners have a vote for
     # each class, and leaves a value for each.
@@ -126,9 +134,10 @@ def require_voting(voting: Any) -> None:
 def priced(tree: Tree, data: TrainingData, residual: Vector, voting: str, is_proven: bool = False) -> PricedColumn:
     """The tree as a column, with the votes of its leaves chosen for the residual."""
     leaves = tree.leaves(data.X)
-    balance = np.bincount(leaves, weights=residual, minlength=tree.n_leaves).astype(float)
+    balance = data.workers.sum(np.bincount(leaves, weights=residual, minlength=tree.n_leaves).astype(float))
     weight = balance  # hard votes ask for the sign of the balance only
     if voting != "hard":
-        weight = np.bincount(leaves, weights=np.abs(residual), minlength=tree.n_leaves).astype(float)
+        sizes = np.bincount(leaves, weights=np.abs(residual), minlength=tree.n_leaves).astype(float)
+        weight = data.workers.sum(sizes)
     learner = tree.with_votes(leaf_votes(balance, weight, voting))
     return PricedColumn(learner, learner.votes[leaves], is_proven)

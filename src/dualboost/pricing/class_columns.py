@@ -62,7 +62,7 @@ class ClassCartPricer:
 
     def __init__(self, data: TrainingData, context: PricingContext, voting: str, by_edge: bool, n_cuts: int | None):
         self._data, self._voting, self._by_edge = data, voting, by_edge
-        bins = Bins(data.X, data.categorical, n_cuts or MOST_CUTS)
+        bins = Bins(data.X, data.categorical, n_cuts or MOST_CUTS, data.workers)
         self._trees = LevelTrees(bins, data, context)
         self._categories = CategoryOptions(data.rows_each)
         self.is_exact = by_edge and context.max_depth == 1 and voting == "hard"

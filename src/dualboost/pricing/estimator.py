@@ -165,8 +165,8 @@ def _require_classifier(learner: Any, voting: str) -> None:
         if not hint and hasattr(learner, "get_params") and is_regressor(learner):
             hint = ": it is a regressor, and also for numbers learners vote -1 or +1, as a classifier does"
         raise InvalidParameterError(
-            f"learner={learner!r} is no learner{hint}. Choose 'cart', 'optimal', a CartLearner, OptimalLearner or "
-            "ClassifierLearner, a scikit-learn classifier, or a list of these."
+            f"learner={learner!r} is no learner{hint}. Choose 'cart', 'optimal', 'xgboost', a CartLearner, "
+            "OptimalLearner, XGBoostLearner or ClassifierLearner, a scikit-learn classifier, or a list of these."
         )
     last = learner.steps[-1][1] if isinstance(learner, Pipeline) else learner
     if not has_fit_parameter(last, "sample_weight"):

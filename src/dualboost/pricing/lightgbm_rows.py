@@ -7,7 +7,7 @@ from typing import Any
 import lightgbm
 import numpy as np
 
-from ..trees.bins import cuts_between
+from ..trees.cuts import cuts_between
 from ..trees.lightgbm_text import parse_trees
 from ..trees.tiny_values import CodedColumn, tiny_features, tree_of_values, with_codes
 from ..trees.tree import Tree, column_values

@@ -72,6 +72,23 @@ class TreeLimits:
             asked |= {"monotone_constraints": list(self.signs), "monotone_constraints_method": "basic"}
         return asked
 
+    def for_xgboost(self) -> dict[str, Any]:
+        """The limits as XGBoost's parameters, but for the rows of a leaf and for what is drawn."""
+        asked: dict[str, Any] = {}
+        if self.most_leaves is not None:
+            asked |= {"grow_policy": "lossguide", "max_leaves": self.most_leaves}
+        if self.groups is not None:
+            asked["interaction_constraints"] = str([sorted(group) for group in self.groups])
+        if self.signs is not None:
+            asked["monotone_constraints"] = f"({','.join(map(str, self.signs))})"
+        return asked
+
+    def drawn_for_xgboost(self, n_features: int) -> dict[str, Any]:
+        """How many features XGBoost draws for each split."""
+        if self.n_features is None:
+            return {}
+        return {"colsample_bynode": min((self.n_features + 0.5) / n_features, 1.0)}  # XGBoost rounds the number down
+
 
 class AllowedFeatures:
     """The features that a node may be split by: those drawn for it, and those that go with the ones above it."""

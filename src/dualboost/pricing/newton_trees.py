@@ -17,6 +17,7 @@ from .._typing import Features, Matrix, Vector
 from ..algebra.vector_leaves import leaf_indicators
 from ..trees.ordering import LeafOrder, leaf_order
 from ..trees.tree import Tree
+from ..workers import ALONE, Communicator
 from .base import PricingContext, TrainingData
 from .lightgbm_options import grown_again, tree_parameters, varies, with_heavier_leaves
 from .lightgbm_rows import LightGBMRows
@@ -54,9 +55,11 @@ class GrownTree(NamedTuple):
         """The tree with the order that these signs of features ask for."""
         return self if signs is None else self._replace(order=leaf_order(self.tree, signs))
 
-    def fall(self, residual: Vector | Matrix, curvature: Vector | Matrix, ridge: float) -> float:
+    def fall(
+        self, residual: Vector | Matrix, curvature: Vector | Matrix, ridge: float, workers: Communicator = ALONE
+    ) -> float:
         """How much the objective falls, to second order, if the leaves of this tree alone move from zero."""
-        edges, curvatures = self._sums(residual), self._sums(curvature)
+        edges, curvatures = workers.sum(np.array([self._sums(residual), self._sums(curvature)]))
         return float(0.5 * (edges**2 / (curvatures + ridge)).sum())
 
     def _sums(self, values: Vector | Matrix) -> Vector | Matrix:

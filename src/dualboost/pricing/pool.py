@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .._typing import Vector
+from ..workers import ALONE, Communicator
 from .base import PricedColumn, Pricer
 
 
@@ -21,8 +22,9 @@ class Offer(NamedTuple):
 class Pool:
     """Asks every pricer for a column at each call, or with ``rotate`` only the next one."""
 
-    def __init__(self, pricers: Sequence[Pricer], rotate: bool = False) -> None:
+    def __init__(self, pricers: Sequence[Pricer], rotate: bool = False, workers: Communicator = ALONE) -> None:
         self._pricers = list(pricers)
+        self._workers = workers
         self._rotate = rotate
         self._next = 0
         self.n_learners = float(sum(pricer.n_learners for pricer in self._pricers))
@@ -36,16 +38,19 @@ class Pool:
     def price(self, residual: Vector, favour: Vector | None) -> list[Offer]:
         """The columns that the pricers find, the largest edge first; ``favour`` is explained in ``Pricer.price``."""
         columns = [pricer.price(residual, favour) for pricer in self._asked()]
-        offers = [Offer(column, float(np.vdot(residual, column.votes))) for column in columns]
+        offers = [self._offer(column, residual) for column in columns]
         return sorted(offers, key=lambda offer: -offer.edge)
 
     def others(self, residual: Vector, favour: Vector | None) -> list[Iterator[Offer]]:
         """For each pricer, columns to take where that of ``price`` is held already; none if it can find no other."""
         return [
-            (Offer(column, float(np.vdot(residual, column.votes))) for column in pricer.others(residual, favour))
+            (self._offer(column, residual) for column in pricer.others(residual, favour))
             for pricer in self._pricers
             if hasattr(pricer, "others")
         ]
+
+    def _offer(self, column: PricedColumn, residual: Vector) -> Offer:
+        return Offer(column, self._workers.sum(float(np.vdot(residual, column.votes))))
 
     def is_proven(self, offers: Sequence[Offer]) -> bool:
         """Whether the first offer is proven to have the largest edge of all learners in the pool."""

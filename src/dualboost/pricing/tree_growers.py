@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from .._typing import Features, Vector
 from ..trees.tree import Tree
+from ..workers import ALONE, Communicator
 from .base import Pricer
 from .newton_trees import Grower, GrownTree
 
@@ -26,10 +27,10 @@ class PricedTrees:
 class BestGrower:
     """Asks several growers, and takes the tree that lowers the objective most if its leaves alone move."""
 
-    def __init__(self, growers: Sequence[Grower]) -> None:
-        self._growers = growers
+    def __init__(self, growers: Sequence[Grower], workers: Communicator = ALONE) -> None:
+        self._growers, self._workers = growers, workers
 
     def grow(self, residual: Vector, curvature: Vector, ridge: float) -> GrownTree | None:
         offers = [grower.grow(residual, curvature, ridge) for grower in self._growers]
         found = [offer for offer in offers if offer is not None]
-        return max(found, key=lambda offer: offer.fall(residual, curvature, ridge), default=None)
+        return max(found, key=lambda offer: offer.fall(residual, curvature, ridge, self._workers), default=None)

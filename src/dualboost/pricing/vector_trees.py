@@ -20,6 +20,7 @@ from .._typing import Integers, Matrix, Vector
 from ..trees.bins import Bins
 from ..trees.growing import Branch, build_tree
 from ..trees.tree import Tree
+from ..workers import ALONE, Communicator
 from .base import PricingContext, TrainingData
 from .categories import FEW
 from .limits import AllowedFeatures, Mask, TreeLimits
@@ -78,6 +79,7 @@ class LevelTrees:
 
     def __init__(self, bins: Bins, data: TrainingData, context: PricingContext) -> None:
         self._bins, self._max_depth, self._limits = bins, context.max_depth, context.limits
+        self._workers = data.workers
         self._n_merged = data.n_merged if self._limits.has_few_rows else None
         self._allowed = AllowedFeatures(self._limits, data.X.shape[1])
 
@@ -112,7 +114,8 @@ class LevelTrees:
             places = names[rows] - first  # the nodes of a level were made one after the other
             here = [paths[first + k] for k in range(n_nodes)]
             allowed = self._allowed.after(here, draws) if self._allowed.is_limited else None
-            choice = best_splits(self._bins, Level(rows, places, n_nodes, sums[rows], allowed), rules)
+            level = Level(rows, places, n_nodes, sums[rows], allowed)
+            choice = best_splits(self._bins, level, rules, self._workers)
             below = 2 * len(found) + 1
             for k in np.flatnonzero(choice.features >= 0).tolist():
                 feature, number, left = int(choice.features[k]), int(choice.numbers[k]), 2 * len(found) + 1
@@ -137,16 +140,26 @@ class LevelTrees:
 class VectorTrees:
     """Grows trees for leaves that have a value for each class."""
 
-    def __init__(self, data: TrainingData, context: PricingContext) -> None:
-        self._trees = LevelTrees(Bins(data.X, data.categorical), data, context)
+    def __init__(self, data: TrainingData, context: PricingContext, precision: type[np.floating] = np.float32) -> None:
+        self._trees = LevelTrees(Bins(data.X, data.categorical, workers=data.workers), data, context)
+        self._data, self._precision = data, precision
         self._has_grown = False
 
     def grow(self, residual: Matrix, curvature: Matrix, ridge: float) -> GrownTree | None:
-        sums = np.hstack([residual, curvature]).astype(np.float32)
-        grown = self._trees.grow_by(fall_rule(ridge, lightest_leaf(ridge)), sums)
+        sums = np.hstack([residual, curvature]).astype(self._precision)
+        grown = self._grown(fall_rule(ridge, lightest_leaf(ridge)), sums)
         if grown is None and not self._has_grown:
-            grown = self._trees.grow_by(fall_rule(ridge, LAST_RESORT), sums)
+            grown = self._grown(fall_rule(ridge, LAST_RESORT), sums)
         self._has_grown |= grown is not None
+        return grown
+
+    def _grown(self, rule: Rule, sums: NDArray[np.floating]) -> GrownTree | None:
+        record = self._data.record
+        if record.has_next:
+            known = record.next()
+            return None if known is None else GrownTree.of(known, self._data.X)
+        grown = self._trees.grow_by(rule, sums)
+        record.add(None if grown is None else grown.tree)
         return grown
 
 
@@ -185,17 +198,17 @@ def _leaf_numbers(tree: Tree, found: dict[int, Found], n_names: int) -> NDArray[
     return numbers
 
 
-def best_splits(bins: Bins, level: Level, rules: Rules) -> Choice:
+def best_splits(bins: Bins, level: Level, rules: Rules, workers: Communicator = ALONE) -> Choice:
     """The best split of every node; the feature is -1 where none gains anything."""
     n = level.n_nodes
     features, numbers, gains = np.full(n, -1), np.zeros(n, dtype=np.intp), np.zeros(n)
-    totals = _histograms(level.places, n, level.sums)[:, None]
+    totals = workers.sum(_histograms(level.places, n, level.sums))[:, None]
     for feature, splits in enumerate(bins.splits):
         if not splits:
             continue
         width = bins.n_bins(feature)
         places = level.places * width + bins.codes[feature][level.rows]
-        histograms = _histograms(places, n * width, level.sums).reshape(n, width, -1)
+        histograms = workers.sum(_histograms(places, n * width, level.sums)).reshape(n, width, -1)
         has_many = bins.is_categorical[feature] and len(splits) > FEW
         worth = (rules.of_many if has_many else rules.of_most)(bins.left_of(feature, histograms), totals)
         best = worth.argmax(axis=1)

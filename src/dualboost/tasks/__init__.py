@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from .._typing import Vector
 from ..errors import UnsupportedModelError
+from ..workers import ALONE, Communicator
 from .base import Operator as Operator
 from .base import Task as Task
 from .base import TaskReader as TaskReader
@@ -38,7 +39,13 @@ def require_task(task: Task, known: Sequence[type[Task]], what: str) -> None:
         raise UnsupportedModelError(f"A model of the task {task.name!r} cannot be {what}.")
 
 
-def read_target(y: NDArray[Any], tasks: Sequence[TaskReader], weights: Vector | None = None) -> tuple[Task, Vector]:
-    """The task for this y, and the target of each row as a number; ``weights`` are the multiplicities of the rows."""
-    chosen = next((task for task in tasks if task.takes(y)), tasks[-1])
-    return chosen.read(y, weights)
+def read_target(
+    y: NDArray[Any], tasks: Sequence[TaskReader], weights: Vector | None = None, workers: Communicator = ALONE
+) -> tuple[Task, Vector]:
+    """The task for this y, and the target of each row as a number; ``weights`` are the multiplicities of the rows.
+
+    Where each worker has a part of y, the task is that of the whole of it.
+    """
+    seen = tasks[0].seen_by_all(y, workers)
+    chosen = next((task for task in tasks if task.takes(seen)), tasks[-1])
+    return chosen.read(y, weights) if workers.size == 1 else chosen.read_part(y, weights, seen, workers)

@@ -10,14 +10,20 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import Any, ClassVar, NamedTuple, Protocol
 
+import numpy as np
 from numpy.typing import NDArray
 
 from .._typing import Integers, Matrix, Scores, Vector
 from ..algebra.columns import Columns
 from ..algebra.rows import Rows
 from ..formulations.base import Formulation
+from ..workers import Communicator
+from ..workers.exchange import objects_of_all
 from .endings import Ending
 from .labels import plain_labels
+
+MOST_LABELS = 10_000
+"""How many labels a worker tells the others of; where it has more, they are no classes."""
 
 
 class Operator(Protocol):
@@ -75,6 +81,12 @@ class TaskReader(Protocol):
 
     def read(self, y: NDArray[Any], weights: Vector | None = None) -> tuple[Task, Vector]: ...
 
+    def seen_by_all(self, y: NDArray[Any], workers: Communicator) -> NDArray[Any]: ...
+
+    def read_part(
+        self, y: NDArray[Any], weights: Vector | None, seen: NDArray[Any], workers: Communicator
+    ) -> tuple[Task, Vector]: ...
+
 
 class Task(ABC):
     """What y means; it is made from the y of a fit, and is a part of the fitted model."""
@@ -108,6 +120,21 @@ class Task(ABC):
 
         ``weights`` are the multiplicities of the rows, for tasks that measure y.
         """
+
+    @classmethod
+    def seen_by_all(cls, y: NDArray[Any], workers: Communicator) -> NDArray[Any]:
+        """What tells the task that takes y: all of it, or its distinct labels where each worker has a part of it."""
+        if workers.size == 1:
+            return y
+        return np.unique(np.concatenate(objects_of_all(workers, np.unique(y)[:MOST_LABELS])))
+
+    @classmethod
+    def read_part(
+        cls, y: NDArray[Any], weights: Vector | None, seen: NDArray[Any], workers: Communicator
+    ) -> tuple[Task, Vector]:
+        """``read`` for the part of y that this worker has, given what all have seen."""
+        task, _ = cls.read(seen)
+        return task, task.encode(y, len(y))
 
     @abstractmethod
     def encode(self, y: Any, n_rows: int) -> Vector:

@@ -82,7 +82,7 @@ class ManyClasses(Task):
     def baseline(self, targets: Vector, rows: Rows) -> Vector:
         """The share of each class."""
         shares = np.bincount(targets.astype(np.intp), weights=rows.counts, minlength=len(self.classes))
-        return np.asarray(shares / rows.n_samples)
+        return np.asarray(rows.workers.sum(shares) / rows.n_samples)
 
     def quality(self, scores: Matrix, targets: Vector, rows: Rows) -> float:
         """The accuracy; scores that differ only by rounding are equal."""

@@ -17,16 +17,18 @@ from .._typing import Integers, Matrix, Vector
 from ..algebra.columns import Columns
 from ..algebra.outputs import OutputsThemselves
 from ..algebra.rows import Rows
-from ..errors import DataWarning, InvalidDataError
+from ..errors import DataWarning, InvalidDataError, UnsupportedFormulationError
 from ..formulations.base import Formulation
 from ..formulations.programme import Programme
 from ..telling import warn_user
+from ..workers import Communicator
 from .base import Task, TaskReader, Units
 from .endings import Ending, NumberEnding
 from .standardising import (
     GRID,
     Standard,
     by_deviation,
+    by_deviation_of_all,
     by_mean,
     by_quantiles,
     rounded,
@@ -138,6 +140,23 @@ class Numbers(Task):
         return task, np.clip(targets, -cls.reach, cls.reach)
 
     @classmethod
+    def seen_by_all(cls, y: NDArray[Any], workers: Communicator) -> NDArray[Any]:
+        return y[:1]
+
+    @classmethod
+    def read_part(
+        cls, y: NDArray[Any], weights: Vector | None, seen: NDArray[Any], workers: Communicator
+    ) -> tuple[Numbers, Vector]:
+        numbers, weights = y.astype(np.float64), np.ones(len(y)) if weights is None else weights
+        centre, scale = cls.standard_of_all(numbers, weights, workers)
+        return cls(centre, scale), rounded(standardised(numbers, centre, scale))
+
+    @classmethod
+    def standard_of_all(cls, y: Vector, weights: Vector, workers: Communicator) -> Standard:
+        """What is taken from y, and what it is divided by, where each worker has a part of it."""
+        return by_deviation_of_all(y, weights, workers)
+
+    @classmethod
     def standard(cls, y: NDArray[Any], weights: Vector) -> Standard:
         """What is taken from y, and what it is divided by."""
         return by_deviation(y, weights)
@@ -247,6 +266,10 @@ class Counts(Numbers):
     def standard(cls, y: NDArray[Any], weights: Vector) -> Standard:
         return by_mean(y, weights)
 
+    @classmethod
+    def standard_of_all(cls, y: Vector, weights: Vector, workers: Communicator) -> Standard:
+        raise _refused_over_workers("loss='poisson'")
+
     def _lost_digits(self, y: NDArray[Any]) -> Standard | None:
         """Targets are shares of the mean, on a grid that is coarser than double precision."""
         deviation = by_deviation(y, np.ones(len(y))).scale
@@ -282,6 +305,10 @@ class RobustNumbers(Numbers):
     def standard(cls, y: NDArray[Any], weights: Vector) -> Standard:
         return by_quantiles(y, weights)
 
+    @classmethod
+    def standard_of_all(cls, y: Vector, weights: Vector, workers: Communicator) -> Standard:
+        raise _refused_over_workers("the losses 'absolute', 'huber', 'tube' and 'quantile'")
+
 
 @dataclass(frozen=True, eq=False)
 class TubeNumbers(RobustNumbers):
@@ -291,6 +318,12 @@ class TubeNumbers(RobustNumbers):
 
     def operator(self, targets: Vector) -> TwoSides:
         return TwoSides(len(targets))
+
+
+def _refused_over_workers(what: str) -> UnsupportedFormulationError:
+    return UnsupportedFormulationError(
+        f"Over workers, regression is by loss='squared'; {what} need all of y in one place."
+    )
 
 
 def _require_counts(numbers: NDArray[Any]) -> None:

@@ -15,6 +15,8 @@ from numpy.typing import NDArray
 from .._typing import Matrix, Vector
 from ..algebra.rows import Rows
 from ..formulations.quantiles import QuantilesLoss
+from ..workers import Communicator
+from .base import Task
 from .endings import QuantileEnding
 from .numbers import RobustNumbers
 
@@ -98,6 +100,14 @@ class QuantileReader:
     def read(self, y: NDArray[Any], weights: Vector | None = None) -> tuple[QuantileNumbers, Vector]:
         task, targets = RobustNumbers.read(y, weights)
         return QuantileNumbers(task.centre, task.scale, self.levels), targets
+
+    def seen_by_all(self, y: NDArray[Any], workers: Communicator) -> NDArray[Any]:
+        return QuantileNumbers.seen_by_all(y, workers)
+
+    def read_part(
+        self, y: NDArray[Any], weights: Vector | None, seen: NDArray[Any], workers: Communicator
+    ) -> tuple[Task, Vector]:
+        return RobustNumbers.read_part(y, weights, seen, workers)
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,7 @@ from scipy.special import ndtri
 
 from .._typing import Vector
 from ..errors import InvalidDataError
+from ..workers import Communicator
 
 LARGEST_EXACT = 2.0**53
 """Whole numbers up to this are exact in double precision."""
@@ -111,6 +112,15 @@ def by_deviation(y: NDArray[Any], weights: Vector) -> Standard:
     apart = apart - _mean(apart, shares)
     largest = float(np.abs(apart).max())
     return Standard(centre, _positive(largest * np.sqrt(_mean((apart / (largest or 1.0)) ** 2, shares))))
+
+
+def by_deviation_of_all(y: Vector, weights: Vector, workers: Communicator) -> Standard:
+    """The same where each worker has a part of y."""
+    total = workers.sum(float(weights.sum()))
+    least = -workers.max(-float(y.min()))
+    centre = least + workers.sum(float(np.dot(_finite(y - least), weights))) / total
+    apart = _finite(y - centre)
+    return Standard(centre, _positive(np.sqrt(workers.sum(float(np.dot(apart**2, weights))) / total)))
 
 
 def by_quantiles(y: NDArray[Any], weights: Vector) -> Standard:

@@ -32,9 +32,8 @@ def _weighed(adapter: Adapter, labels: Vector, counts: Vector) -> Vector:
     """The multiplicities times the weights of classes that the model was trained with, so that it keeps its aim."""
     if adapter.class_weight is None:
         return counts
-    kinds, codes = np.unique(adapter.task.labels(labels), return_inverse=True)
-    factors = weights_by_class(adapter.class_weight, kinds[codes], counts)
-    return counts if factors is None else counts * factors[codes]
+    factors, groups = weights_by_class(adapter.class_weight, adapter.task, labels, counts), adapter.task.groups(labels)
+    return counts if factors is None else counts * factors[groups]
 
 
 def read_validation(adapter: Adapter, validation_data: Any) -> Any:

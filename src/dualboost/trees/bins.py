@@ -6,6 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._typing import Features, Vector
+from ..workers import ALONE, Communicator
+from ..workers.exchange import objects_of_all
+from .cuts import cuts_by_all
 from .growing import Split
 from .tree import column_values
 
@@ -22,7 +25,10 @@ class Bins:
     either side.
     """
 
-    def __init__(self, X: Features, categorical: list[int], n_cuts: int = MOST_CUTS) -> None:
+    def __init__(
+        self, X: Features, categorical: list[int], n_cuts: int = MOST_CUTS, workers: Communicator = ALONE
+    ) -> None:
+        self._workers = workers
         self.codes: list[NDArray[np.signedinteger]] = []
         """The bin of every row, one array for each feature; the last bin is that of missing values."""
         self.splits: list[list[Split]] = []
@@ -30,12 +36,14 @@ class Bins:
         only; the splits that send missing values left come last."""
         self.is_categorical: list[bool] = []
         self._n_missing_right: list[int] = []
+        numeric = [feature for feature in range(X.shape[1]) if feature not in categorical]
+        cuts = dict(zip(numeric, cuts_by_all(X, numeric, n_cuts, workers), strict=True))
         for feature in range(X.shape[1]):
             values = column_values(X, feature, slice(None))
             if feature in categorical:
                 self._add_categories(feature, values)
             else:
-                self._add_numbers(feature, values, n_cuts)
+                self._add_numbers(feature, values, cuts[feature])
 
     @property
     def n_splits(self) -> int:
@@ -69,13 +77,13 @@ class Bins:
             return below
         return np.concatenate([below, below[..., :n_both, :] + sums[..., n : n + 1, :]], axis=-2)
 
-    def _add_numbers(self, feature: int, values: Vector, n_cuts: int) -> None:
+    def _add_numbers(self, feature: int, values: Vector, cuts: Vector) -> None:
         missing = np.isnan(values)
-        cuts = cuts_between(values[~missing], n_cuts)
         codes = np.searchsorted(cuts, values)
         splits = [Split(feature, float(cut)) for cut in cuts]
         to_left: list[Split] = []
-        if missing.any() and not missing.all():
+        has_missing, has_known = self._workers.max(np.array([missing.any(), not missing.all()], dtype=float)) > 0
+        if has_missing and has_known:
             codes[missing] = len(cuts) + 1
             splits.append(Split(feature))
             to_left = [Split(feature, float(cut), missing_left=True) for cut in cuts]
@@ -84,8 +92,9 @@ class Bins:
 
     def _add_categories(self, feature: int, values: Vector) -> None:
         missing = np.isnan(values)
-        kinds, codes = np.unique(np.where(missing, np.inf, values), return_inverse=True)
-        known = kinds[np.isfinite(kinds)]
+        own = np.where(missing, np.inf, values)
+        kinds = np.unique(np.concatenate(objects_of_all(self._workers, np.unique(own))))
+        codes, known = np.searchsorted(kinds, own), kinds[np.isfinite(kinds)]
         self._n_missing_right.append(len(known))
         self._add(codes, [Split(feature, category=int(kind)) for kind in known], is_categorical=True)
 
@@ -93,19 +102,3 @@ class Bins:
         self.codes.append(codes.astype(np.promote_types(np.int16, np.min_scalar_type(-len(splits) - 1))))
         self.splits.append(splits)
         self.is_categorical.append(is_categorical)
-
-
-def cuts_between(values: Vector, n_cuts: int) -> Vector:
-    """At most ``n_cuts`` points between neighbouring values."""
-    distinct = np.unique(values)
-    if len(distinct) > n_cuts + 1:
-        quantiles = np.quantile(values, np.arange(1, n_cuts + 1) / (n_cuts + 1), method="inverted_cdf")
-        below = np.unique(np.searchsorted(distinct, quantiles))
-        below = below[below < len(distinct) - 1]
-    else:
-        below = np.arange(max(len(distinct) - 1, 0))
-    if not len(below):
-        return np.empty(0)
-    low, high = distinct[below], distinct[below + 1]
-    middle = low + (high - low) / 2
-    return np.where((middle > low) & (middle < high), middle, low)

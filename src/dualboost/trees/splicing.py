@@ -7,17 +7,18 @@ from dataclasses import replace
 import numpy as np
 
 from .._typing import Features, Integers, Vector
+from ..workers import ALONE, Communicator
 from .tree import Tree, constant_tree
 
 
-def without_light_leaves(tree: Tree, X: Features, counts: Vector, least: float) -> Tree:
-    """The tree whose leaves hold at least so many of the rows, each counted as often as told.
+def without_light_leaves(tree: Tree, X: Features, counts: Vector, least: float, workers: Communicator = ALONE) -> Tree:
+    """The tree whose leaves hold at least so many of the rows of all workers, each counted as often as told.
 
     The lightest leaf goes first, and its rows go where those on the other side of its split go, so that no other leaf
     loses a row.
     """
     while tree.n_leaves > 1:
-        held = np.bincount(tree.leaves(X), weights=counts, minlength=tree.n_leaves)
+        held = workers.sum(np.bincount(tree.leaves(X), weights=counts, minlength=tree.n_leaves))
         lightest = int(held.argmin())
         if held[lightest] >= least:
             return tree

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from .._typing import Features, Integers, Vector
+from ..workers import ALONE, Communicator
 
 DEEPEST = 256
 """The greatest depth of a tree: SHAP values take memory by its square, and many walks over trees are recursive."""
@@ -64,9 +65,9 @@ class Tree:
     def with_votes(self, votes: Vector) -> Tree:
         return replace(self, votes=votes)
 
-    def with_covers(self, X: Features, counts: Vector) -> Tree:
-        """The tree with ``covers``: for each leaf the total multiplicity of the rows of X in it."""
-        covers = np.bincount(self.leaves(X), weights=counts, minlength=self.n_leaves)
+    def with_covers(self, X: Features, counts: Vector, workers: Communicator = ALONE) -> Tree:
+        """The tree with ``covers``: for each leaf the total multiplicity of the rows of X, of all workers, in it."""
+        covers = workers.sum(np.bincount(self.leaves(X), weights=counts, minlength=self.n_leaves))
         return replace(self, covers=covers.astype(float))
 
     def top_down(self) -> list[int]:

@@ -1,0 +1,103 @@
+"""The estimators that are fitted over a cluster; what they find is an ordinary estimator."""
+
+from __future__ import annotations
+
+from os import PathLike
+from pathlib import Path
+from typing import Any, ClassVar, TypeVar
+
+from sklearn.base import clone
+
+from ..errors import UnfittedModelError
+from ..estimators.classifier import DualBoostClassifier
+from ..estimators.regressor import DualBoostRegressor
+from ..telling import warn_user
+from ..workers import Traffic
+from .cluster import fit_on_cluster
+from .prediction import predicted, probabilities
+
+Estimator = TypeVar("Estimator", bound="DaskDualBoost")
+
+
+class DaskDualBoost:
+    """What both estimators share: an ordinary estimator, fitted on the workers that hold the rows."""
+
+    kind: ClassVar[type[Any]]
+    """The ordinary estimator."""
+
+    def __init__(self, *arguments: Any, client: Any = None, **parameters: Any) -> None:
+        self._unfitted = self.kind(*arguments, **{"learner": "xgboost"} | parameters)
+        self.client = client
+        self._local: Any = None
+
+    def __repr__(self) -> str:
+        return f"Dask{self._unfitted!r}"
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """The parameters of the ordinary estimator, and ``client``."""
+        return {**self._unfitted.get_params(deep), "client": self.client}
+
+    def set_params(self: Estimator, **parameters: Any) -> Estimator:
+        self.client = parameters.pop("client", self.client)
+        self._unfitted.set_params(**parameters)
+        return self
+
+    def fit(
+        self: Estimator, X: Any, y: Any, sample_weight: Any = None, *, checkpoint: str | PathLike[str] | None = None
+    ) -> Estimator:
+        """Train on Dask's DataFrames or Arrays; their partitions stay on the workers that hold them.
+
+        X, y and ``sample_weight`` are divided into the same partitions, some of which may be empty. A fit that fails,
+        or loses a worker, raises an error and leaves what was fitted before. With ``checkpoint``, a folder that all
+        workers reach, the trees are kept there meanwhile, and the next fit of the same rows and parameters goes on from
+        them; the folder is empty again after a fit that is complete.
+        """
+        options = {} if checkpoint is None else {"checkpoint": str(Path(checkpoint).absolute())}
+        first, *others = fit_on_cluster(clone(self._unfitted), X, y, sample_weight, self.client, options)
+        local = clone(self._unfitted)
+        local._fitted = first.model
+        self._local, self.traffic_, self.n_rows_ = local, first.traffic, [one.n_rows for one in (first, *others)]
+        for message, category in first.warnings:
+            warn_user(message, category)
+        return self
+
+    traffic_: Traffic
+    """The messages that one worker has sent during the fit, and their bytes; what XGBoost sends is not counted."""
+    n_rows_: list[int]
+    """How many rows each worker has trained on."""
+
+    def to_local(self) -> Any:
+        """The fitted model as an ordinary estimator, for rows in memory, model files and all else."""
+        if self._local is None:
+            raise UnfittedModelError(f"This {type(self).__name__} is not fitted yet: call fit first.")
+        return self._local
+
+    def predict(self, X: Any) -> Any:
+        """The predictions for a Dask DataFrame or Array, computed when they are asked for."""
+        return predicted(self.to_local(), X)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_") or not name.endswith("_"):
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        return getattr(self.to_local(), name)
+
+
+class DaskDualBoostClassifier(DaskDualBoost):
+    """``DualBoostClassifier`` over a Dask cluster.
+
+    Parameters are those of ``DualBoostClassifier``, but for ``learner``, which is "xgboost", and ``client``, the
+    ``distributed.Client``; None takes the one that is open. Attributes are those of ``to_local()``, and ``traffic_``
+    and ``n_rows_``.
+    """
+
+    kind: ClassVar[type[Any]] = DualBoostClassifier
+
+    def predict_proba(self, X: Any) -> Any:
+        """The probabilities for a Dask DataFrame or Array, a column for each class, computed when asked for."""
+        return probabilities(self.to_local(), X)
+
+
+class DaskDualBoostRegressor(DaskDualBoost):
+    """``DualBoostRegressor`` with the squared loss over a Dask cluster; see ``DaskDualBoostClassifier``."""
+
+    kind: ClassVar[type[Any]] = DualBoostRegressor

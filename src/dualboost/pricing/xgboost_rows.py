@@ -1,0 +1,176 @@
+"""Training rows as XGBoost bins them, and its trees in the values of these rows.
+
+XGBoost reads features in single precision. So it is given the numbers of bins in place of values: one byte for a row
+and feature, which both precisions hold exactly, and its splits between bins are cuts between values in double
+precision.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._typing import Integers, Vector
+from ..errors import GrowingError, MissingDependencyError, WorkerError
+from ..extras import how_to_install
+from ..trees.cuts import cuts_by_all
+from ..trees.tree import Tree, column_values, constant_tree
+from .base import TrainingData
+
+MOST_CUTS = 254
+"""A numeric feature has at most as many cuts as LightGBM gives it; its bins and the missing values are one byte."""
+MORE_BINS = 512
+"""More bins than a numeric feature has, so that XGBoost takes each number for a bin."""
+ANY_NUMBER = 2**31 - 1
+"""Features with fewer categories than this have splits of one category from all others."""
+DIGITS = 24
+"""How many binary digits of a number single precision holds."""
+EXACT_DIGITS = 53
+"""The same for double precision, in which XGBoost adds them up."""
+
+Codes = NDArray[np.unsignedinteger]
+
+
+def require_xgboost() -> Any:
+    try:
+        import xgboost
+    except ImportError as error:
+        raise MissingDependencyError(f"learner='xgboost' needs XGBoost: {how_to_install('xgboost')}.") from error
+    return xgboost
+
+
+class XGBoostRows:
+    """The rows as a matrix of bins."""
+
+    def __init__(self, data: TrainingData, n_jobs: int) -> None:
+        self._xgboost = require_xgboost()
+        self._data, self._n_jobs = data, n_jobs
+        n_features = data.X.shape[1]
+        self._is_categorical = np.isin(np.arange(n_features), data.categorical)
+        numeric = np.flatnonzero(~self._is_categorical).tolist()
+        self._cuts = dict(zip(numeric, cuts_by_all(data.X, numeric, MOST_CUTS, data.workers), strict=True))
+        self._has_missing = np.zeros(n_features, dtype=bool)
+        self._workers = data.workers
+        codes = self._codes(data)
+        self._has_missing = self._workers.max(self._has_missing.astype(float)) > 0
+        self._n_rows = self._workers.sum(float(len(codes)))
+        ends = self._workers.max(np.array([codes.max(axis=0), -codes.min(axis=0).astype(float)]))
+        self.can_split = bool((ends[0] != -ends[1]).any())
+        self.matrix = self._xgboost.QuantileDMatrix(
+            codes,
+            missing=np.iinfo(codes.dtype).max,
+            feature_types=np.where(self._is_categorical, "c", "q").tolist(),
+            max_bin=MORE_BINS,
+            nthread=n_jobs,
+            enable_categorical=True,
+        )
+
+    def _codes(self, data: TrainingData) -> Codes:
+        """The bin of each row and feature; the largest number of its type where the value is missing."""
+        n_rows, n_features = data.X.shape
+        codes = np.empty((n_rows, n_features), dtype=np.uint8)
+        for feature in range(n_features):
+            values = column_values(data.X, feature, slice(None))
+            missing = np.isnan(values)
+            self._has_missing[feature] = missing.any()
+            is_number = not self._is_categorical[feature]
+            own = np.searchsorted(self._cuts[feature], values) if is_number else np.where(missing, 0.0, values)
+            if own.max(initial=0) >= np.iinfo(codes.dtype).max:  # a column of many categories
+                wider = codes.astype(np.uint32)
+                wider[codes == np.iinfo(codes.dtype).max] = np.iinfo(np.uint32).max
+                codes = wider
+            codes[:, feature] = np.where(missing, np.iinfo(codes.dtype).max, own.astype(codes.dtype))
+        return codes
+
+    def grown(self, gradients: Vector, hessians: Vector, parameters: dict[str, Any]) -> tuple[Tree, Integers]:
+        """One tree from these derivatives, and the leaf of each row; the votes of the tree are XGBoost's values."""
+        known = self._data.record.next() if self._data.record.has_next else None
+        if known is not None:
+            return known, known.leaves(self._data.X)
+        tree, leaves = self._grown(gradients, hessians, parameters)
+        self._data.record.add(tree)
+        return tree, leaves
+
+    def _grown(self, gradients: Vector, hessians: Vector, parameters: dict[str, Any]) -> tuple[Tree, Integers]:
+        asked = parameters | {"tree_method": "hist", "learning_rate": 1.0, "base_score": 0.0, "verbosity": 0}
+        asked |= {"nthread": self._n_jobs, "max_bin": MORE_BINS, "max_cat_to_onehot": ANY_NUMBER}
+        try:
+            booster = self._xgboost.Booster(asked, [self.matrix])
+            booster.boost(self.matrix, 0, grad=self._exact(gradients), hess=self._exact(hessians))
+            nodes = booster.predict(self.matrix, pred_leaf=True).astype(np.intp).ravel()
+        except self._xgboost.core.XGBoostError as failure:
+            kind = GrowingError if self._workers.size == 1 else WorkerError
+            raise kind(f"XGBoost failed to grow a tree: {failure}") from failure
+        trees = json.loads(booster.save_raw("json"))["learner"]["gradient_booster"]["model"]["trees"]
+        return self._converted(trees[0], nodes)
+
+    def without_features(self, is_excluded: NDArray[np.bool_]) -> dict[str, Any]:
+        """Parameters with which a tree has none of these features; an empty array is for none.
+
+        XGBoost draws as many features as are left, those of weight zero last.
+        """
+        if not is_excluded.any():
+            return {}
+        self.matrix.set_info(feature_weights=np.where(is_excluded, 0.0, 1.0))
+        n_left = np.count_nonzero(~is_excluded)
+        return {"colsample_bytree": (n_left + 0.5) / len(is_excluded)}  # XGBoost rounds the number down
+
+    def _exact(self, values: Vector) -> NDArray[np.float32]:
+        """The numbers rounded to multiples of one unit, whose sums over any rows, in any order, are exact.
+
+        So a tree does not depend on how rows are divided among threads and workers.
+        """
+        largest = self._workers.max(float(np.abs(values).max(initial=0.0)))
+        if largest == 0.0:
+            return np.zeros(len(values), dtype=np.float32)
+        digits = min(DIGITS, EXACT_DIGITS - int(np.ceil(np.log2(self._n_rows + 1))))
+        unit = 2.0 ** (np.frexp(largest)[1] - digits)
+        return (np.rint(values / unit) * unit).astype(np.float32)
+
+    def _converted(self, found: dict[str, Any], nodes: Integers) -> tuple[Tree, Integers]:
+        """XGBoost's tree as one of ours, and for each row, given its node, the number of its leaf."""
+        left, right = (np.array(found[f"{side}_children"], dtype=np.intp) for side in ("left", "right"))
+        is_leaf = left == -1
+        values = np.array(found["split_conditions"], dtype=float)
+        numbers = np.where(is_leaf, ~(np.cumsum(is_leaf) - 1), np.cumsum(~is_leaf) - 1)
+        leaves = ~numbers[nodes]
+        if len(left) == 1:
+            return constant_tree(float(values[0])), leaves
+        inner = np.flatnonzero(~is_leaf)
+        feature = np.array(found["split_indices"], dtype=np.intp)[inner]
+        to_left = np.array(found["default_left"], dtype=bool)[inner]
+        by_category = np.array(found["split_type"])[inner] == 1
+        # The category that XGBoost names goes right in its trees, and left in ours.
+        ours = np.where(by_category, [right[inner], left[inner]], [left[inner], right[inner]])
+        threshold = np.array([self._cut(k, value) for k, value in zip(feature, values[inner], strict=True)])
+        tree = Tree(
+            feature=feature,
+            threshold=threshold,
+            left=numbers[ours[0]],
+            right=numbers[ours[1]],
+            # As LightGBM does, a missing number counts as zero if training rows have none.
+            missing_left=np.where(by_category, ~to_left, np.where(self._has_missing[feature], to_left, threshold >= 0)),
+            categories=_categories(found, numbers),
+            gain=np.array(found["loss_changes"], dtype=float)[inner],
+            votes=values[is_leaf],
+        )
+        return tree, leaves
+
+    def _cut(self, feature: int, condition: float) -> float:
+        """The cut between the bins below and above XGBoost's condition; a split of missing values has no bin above."""
+        if self._is_categorical[feature]:
+            return 0.0
+        return float(np.append(self._cuts[feature], np.inf)[min(int(np.ceil(condition)) - 1, len(self._cuts[feature]))])
+
+
+def _categories(found: dict[str, Any], numbers: Integers) -> dict[int, Integers]:
+    """For each split by category, the codes that it names."""
+    return {
+        int(numbers[node]): np.array(found["categories"][start : start + size], dtype=np.intp)
+        for node, start, size in zip(
+            found["categories_nodes"], found["categories_segments"], found["categories_sizes"], strict=True
+        )
+    }

@@ -1,0 +1,86 @@
+"""Where numeric features are cut: between neighbouring values, at quantiles if there are many."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from .._typing import Features, Vector
+from ..workers import Communicator
+from ..workers.exchange import nth_smallest, objects_of_all
+from .tree import column_values
+
+AT_ONCE = 16
+"""Of how many features workers exchange the quantiles at a time: fewer messages, and copies of as many columns."""
+
+
+def cuts_between(values: Vector, n_cuts: int) -> Vector:
+    """At most ``n_cuts`` points between neighbouring values."""
+    distinct = np.unique(values)
+    below = np.arange(max(len(distinct) - 1, 0))
+    if len(distinct) > n_cuts + 1:
+        quantiles = np.quantile(values, np.arange(1, n_cuts + 1) / (n_cuts + 1), method="inverted_cdf")
+        below = np.unique(np.searchsorted(distinct, quantiles))
+        below = below[below < len(distinct) - 1]
+    return _between(distinct[below], distinct[below + 1])
+
+
+def cuts_by_all(X: Features, features: Sequence[int], n_cuts: int, workers: Communicator) -> list[Vector]:
+    """The cuts of some features, whose missing values do not count; those of the values of all workers together."""
+
+    def known(feature: int) -> Vector:
+        values = column_values(X, feature, slice(None))
+        return values[~np.isnan(values)]
+
+    if workers.size == 1:
+        return [cuts_between(known(feature), n_cuts) for feature in features]
+    found: list[Vector] = []
+    for start in range(0, len(features), AT_ONCE):
+        columns = [np.sort(known(feature)) for feature in features[start : start + AT_ONCE]]
+        found += _spread_cuts(columns, n_cuts, workers)
+    return found
+
+
+def _spread_cuts(columns: Sequence[Vector], n_cuts: int, workers: Communicator) -> list[Vector]:
+    """The same cuts for columns of which each worker has a part, in order."""
+    distinct = [np.unique(column) for column in columns]
+    sizes = workers.max(np.array([len(own) for own in distinct], dtype=float))
+    told = [own if size <= n_cuts + 1 else None for own, size in zip(distinct, sizes, strict=True)]
+    known = [
+        None if parts[0] is None else np.unique(np.concatenate(parts))
+        for parts in zip(*objects_of_all(workers, told), strict=True)
+    ]
+    found = [np.empty(0) if own is None else _between(own[:-1], own[1:]) for own in known]
+    many = [k for k, own in enumerate(known) if own is None or len(own) > n_cuts + 1]
+    if many:
+        parts = [columns[k] for k in many], [distinct[k] for k in many]
+        for k, (low, high) in zip(many, _at_quantiles(*parts, n_cuts, workers), strict=True):
+            found[k] = _between(low, high)
+    return found
+
+
+def _at_quantiles(
+    columns: Sequence[Vector], distinct: Sequence[Vector], n_cuts: int, workers: Communicator
+) -> list[tuple[Vector, Vector]]:
+    """For each column the values below and above its cuts: quantiles, and the next larger values."""
+    totals = workers.sum(np.array([len(column) for column in columns], dtype=float))[:, None]
+    places = np.ceil(totals * (np.arange(1, n_cuts + 1) / (n_cuts + 1)) - 1.0)  # as numpy's quantiles have them
+    low = nth_smallest(workers, columns, places.clip(0).astype(np.intp) + 1)
+    following = [
+        np.append(own, np.inf)[np.searchsorted(own, below, side="right")]
+        for own, below in zip(distinct, low, strict=True)
+    ]
+    high = -workers.max(-np.array(following))
+    found = []
+    for below, above in zip(low, high, strict=True):
+        _, first = np.unique(below, return_index=True)
+        first = first[np.isfinite(above[first])]
+        found.append((below[first], above[first]))
+    return found
+
+
+def _between(low: Vector, high: Vector) -> Vector:
+    """A number in the middle of each pair; the lower one where there is none between."""
+    middle = low + (high - low) / 2
+    return np.where((middle > low) & (middle < high), middle, low)

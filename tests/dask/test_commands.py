@@ -1,0 +1,46 @@
+"""``dualboost fit --scheduler``: files that the workers of a cluster read."""
+
+import json
+
+import pytest
+from click.testing import CliRunner
+
+from dualboost import load_model
+from dualboost.commands.fitting import fit
+from dualboost.errors import InvalidDataError, InvalidParameterError
+
+from .test_fits import table
+
+
+def run(*arguments):
+    return CliRunner().invoke(fit, [str(one) for one in arguments], catch_exceptions=False)
+
+
+def test_a_folder_of_files(client, tmp_path):
+    frame = table(600)
+    frame[:250].to_parquet(tmp_path / "a.parquet")
+    frame[250:].to_parquet(tmp_path / "b.parquet")
+    address, out = client.scheduler.address, tmp_path / "model.json"
+    options = ("--target", "label", "--max-depth", 2, "--max-trees", 4, "--drop", "noise", "-o", out)
+    spread = run(tmp_path / "*.parquet", "--scheduler", address, "--checkpoint", tmp_path / "kept", "--json", *options)
+    figures = json.loads(spread.stdout)
+    assert (figures["rows"], figures["features"], figures["task"]) == (600, 6, "classification")
+    frame.to_parquet(tmp_path / "all.parquet")
+    alone = run(tmp_path / "all.parquet", "--learner", "xgboost", "--json", *options[:-1], tmp_path / "alone.json")
+    assert figures["objective"] == pytest.approx(json.loads(alone.stdout)["objective"], rel=1e-8)
+    features = frame.drop(columns=["label", "noise"])
+    assert load_model(out).score(features, frame["label"]) > 0.7
+
+
+def test_what_cannot_be_fitted_over_a_cluster_is_said(client, tmp_path, monkeypatch):
+    monkeypatch.setattr("dualboost.commands.clusters.LONGEST_WAIT", 0.5)
+    table(60).to_parquet(tmp_path / "a.parquet")
+    address = client.scheduler.address
+    with pytest.raises(InvalidDataError, match="there is no column 'lable'"):
+        run(tmp_path / "a.parquet", "--target", "lable", "--scheduler", address)
+    with pytest.raises(InvalidDataError, match="Parquet"):
+        run(tmp_path / "a.csv", "--target", "label", "--scheduler", address)
+    with pytest.raises(InvalidParameterError, match="--C auto"):
+        run(tmp_path / "a.parquet", "--target", "label", "--scheduler", address, "--C", "auto")
+    with pytest.raises(InvalidParameterError, match="no scheduler answers"):
+        run(tmp_path / "a.parquet", "--target", "label", "--scheduler", "tcp://127.0.0.1:1")
