@@ -55,15 +55,15 @@ class Answers:
 
     @classmethod
     def of(cls, model: FittedModel, problem: Problem) -> Answers:
-        task, rows, targets = model.task, problem.wiring.rows, problem.wiring.targets
+        task: Any = model.task
+        rows, targets = problem.wiring.rows, problem.wiring.targets
         scores = model.scores(problem.rows.X)
         groups = task.groups(targets)
         assert groups is not None, "only tasks with classes are asked"
         right = np.take_along_axis(task.probabilities(scores, model.calibration), groups[:, None], axis=1)[:, 0]
         log_loss = -rows.dot(np.log(np.maximum(right, np.finfo(float).tiny)), rows.counts) / rows.n_samples
         predicted = task.decode(scores)
-        names: Any = task.classes  # type: ignore[attr-defined]
-        leading = max(names, key=lambda label: rows.total(rows.counts * (predicted == label)))
+        leading = max(task.classes, key=lambda label: rows.total(rows.counts * (predicted == label)))
         others, of_others = (
             rows.total(rows.counts * (labels != leading)) / rows.n_samples
             for labels in (predicted, task.labels(targets))
