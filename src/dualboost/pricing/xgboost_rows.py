@@ -97,9 +97,10 @@ class XGBoostRows:
     def _grown(self, gradients: Vector, hessians: Vector, parameters: dict[str, Any]) -> tuple[Tree, Integers]:
         asked = parameters | {"tree_method": "hist", "learning_rate": 1.0, "base_score": 0.0, "verbosity": 0}
         asked |= {"nthread": self._n_jobs, "max_bin": MORE_BINS, "max_cat_to_onehot": ANY_NUMBER}
+        exact = self._exact(gradients, hessians)
         try:
             booster = self._xgboost.Booster(asked, [self.matrix])
-            booster.boost(self.matrix, 0, grad=self._exact(gradients), hess=self._exact(hessians))
+            booster.boost(self.matrix, 0, grad=exact[0], hess=exact[1])
             nodes = booster.predict(self.matrix, pred_leaf=True).astype(np.intp).ravel()
         except self._xgboost.core.XGBoostError as failure:
             kind = GrowingError if self._workers.size == 1 else WorkerError
@@ -118,17 +119,15 @@ class XGBoostRows:
         n_left = np.count_nonzero(~is_excluded)
         return {"colsample_bytree": (n_left + 0.5) / len(is_excluded)}  # XGBoost rounds the number down
 
-    def _exact(self, values: Vector) -> NDArray[np.float32]:
-        """The numbers rounded to multiples of one unit, whose sums over any rows, in any order, are exact.
+    def _exact(self, *vectors: Vector) -> list[NDArray[np.float32]]:
+        """Vectors rounded to multiples of one unit each, whose sums over any rows, in any order, are exact.
 
         So a tree does not depend on how rows are divided among threads and workers.
         """
-        largest = self._workers.max(float(np.abs(values).max(initial=0.0)))
-        if largest == 0.0:
-            return np.zeros(len(values), dtype=np.float32)
+        largest = self._workers.max(np.array([np.abs(values).max(initial=0.0) for values in vectors]))
         digits = min(DIGITS, EXACT_DIGITS - int(np.ceil(np.log2(self._n_rows + 1))))
-        unit = 2.0 ** (np.frexp(largest)[1] - digits)
-        return (np.rint(values / unit) * unit).astype(np.float32)
+        units = 2.0 ** (np.frexp(largest)[1] - digits)
+        return [(np.rint(values / unit) * unit).astype(np.float32) for values, unit in zip(vectors, units, strict=True)]
 
     def _converted(self, found: dict[str, Any], nodes: Integers) -> tuple[Tree, Integers]:
         """XGBoost's tree as one of ours, and for each row, given its node, the number of its leaf."""
