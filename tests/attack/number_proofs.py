@@ -48,7 +48,8 @@ def of_numbers(name, A, t, prices, u, values, scores, over_leaves):
     if not over_leaves:  # a weight has a price of one
         u, edges = (part / max(edges.max(initial=0.0), 1.0) for part in (u, edges))
     terms, low, high = conjugate(name, t, u, prices)
-    outside = max(outside_box(u, low, high), abs(u.sum()) / max(np.abs(u).sum(), TINY))
+    size = max(np.abs(u).sum(), np.finfo(float).eps * prices.sum(), TINY)  # smaller duals are zero, but for rounding
+    outside = max(outside_box(u, low, high), abs(u.sum()) / size)
     primal = float(prices @ LOSSES[name](t, scores))
     if over_leaves:
         return Proof(squares(values) + primal, -terms.sum() - squares(edges), outside, prices.sum())

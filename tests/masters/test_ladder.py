@@ -18,10 +18,10 @@ from ..conftest import stump_columns
 class LimitedHighs(HighsMaster):
     """HiGHS that gives up at once, by its own iteration limits."""
 
+    limits: ClassVar[tuple[int, int]] = (0, 0)
+
     def __init__(self):
         super().__init__()
-        for option in ("simplex_iteration_limit", "ipm_iteration_limit"):
-            self.solver.setOptionValue(option, 0)
         self.solver.setOptionValue("presolve", "off")
 
 

@@ -26,6 +26,9 @@ from .base import Candidate, SolveFailure
 INFINITY = highspy.kHighsInf
 NO_INDEX: NDArray[np.int32] = np.array([], dtype=np.int32)
 NO_VALUES: Vector = np.array([])
+LIMITS = (1_000, 50)
+"""The simplex method may take so many steps, and so many more for each row and column: it needs a few for each, but
+goes round in circles on some programmes whose numbers differ by 1e10."""
 
 
 class HighsMaster:
@@ -34,6 +37,7 @@ class HighsMaster:
     name: ClassVar[str] = "highs"
     returns_vertex: ClassVar[bool] = True
     interleaves: ClassVar[bool] = False
+    limits: ClassVar[tuple[int, int]] = LIMITS
     strategies: ClassVar[tuple[str, ...]] = ("warm simplex", "cold simplex", "interior point and crossover")
 
     def __init__(self) -> None:
@@ -58,7 +62,7 @@ class HighsMaster:
         if strategy != "warm simplex":
             self.solver.clearSolver()
         self.solver.setOptionValue("solver", "ipm" if strategy.startswith("interior") else "simplex")
-        solution = run(self.solver)
+        solution = run(self.solver, self.limits)
         values = np.asarray(solution.col_value)
         u = programme.lower + np.asarray(solution.row_dual)[:n_rows]
         return Candidate(values[-n_columns:], u, values[n_rows : n_rows + len(programme.equations)])
@@ -97,8 +101,13 @@ def quiet_solver() -> highspy.Highs:
     return solver
 
 
-def run(solver: highspy.Highs) -> highspy.HighsSolution:
+def run(solver: highspy.Highs, limits: tuple[int, int] = LIMITS) -> highspy.HighsSolution:
     """Solve, or raise ``SolveFailure`` with the status that HiGHS reports."""
+    n_steps, n_each = limits
+    so_far = max(int(solver.getInfo().simplex_iteration_count), 0)
+    most = so_far + n_steps + n_each * (solver.getNumRow() + solver.getNumCol())
+    solver.setOptionValue("simplex_iteration_limit", most)
+    solver.setOptionValue("ipm_iteration_limit", n_steps)
     solver.run()
     status = solver.getModelStatus()
     if status != highspy.HighsModelStatus.kOptimal:
