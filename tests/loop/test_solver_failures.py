@@ -54,7 +54,7 @@ def test_the_best_ensemble_so_far_is_returned(name, spoil, n_good, monkeypatch):
     assert set(clf.predict(X)) <= set(Y)
 
 
-def broken(solver):
+def broken(solver, limits=None):
     raise RuntimeError("HiGHS broke")
 
 
