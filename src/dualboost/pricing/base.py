@@ -11,6 +11,7 @@ from .._typing import Features, Vector
 from ..arguments import require_choice, require_integer
 from ..trees.growing import leaf_votes
 from ..trees.learner import Learner
+from ..trees.ordering import leaf_order
 from ..trees.splicing import without_light_leaves
 from ..trees.tree import DEEPEST, Tree
 from ..workers import ALONE, Communicator
@@ -141,3 +142,13 @@ def priced(tree: Tree, data: TrainingData, residual: Vector, voting: str, is_pro
         weight = data.workers.sum(sizes)
     learner = tree.with_votes(leaf_votes(balance, weight, voting))
     return PricedColumn(learner, learner.votes[leaves], is_proven)
+
+
+def priced_within(limits: TreeLimits, tree: Tree, data: TrainingData, residual: Vector, voting: str) -> PricedColumn:
+    """The tree as a column within the limits; where votes must be in order, those it was grown with, put in order."""
+    tree = data.held_to(limits, tree)
+    order = None if limits.signs is None else leaf_order(tree, limits.signs)
+    if order is None:
+        return priced(tree, data, residual, voting)
+    learner = tree.with_votes(leaf_votes(order.nearest(tree.votes), np.ones(tree.n_leaves), voting))
+    return PricedColumn(learner, learner.vote(data.X))

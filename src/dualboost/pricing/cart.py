@@ -15,10 +15,8 @@ import numpy as np
 
 from .._typing import Integers, Vector
 from ..arguments import ParameterObject, require_choice
-from ..trees.growing import leaf_votes
-from ..trees.ordering import leaf_order
 from ..trees.tree import Tree, constant_tree
-from .base import PricedColumn, Pricer, PricingContext, TrainingData, priced, require_tree_options
+from .base import PricedColumn, Pricer, PricingContext, TrainingData, priced_within, require_tree_options
 from .class_columns import ClassCartPricer
 from .lightgbm_options import SMALLEST_LEAVES, grown_again, tree_parameters, varies, with_heavier_leaves
 from .lightgbm_rows import LightGBMRows
@@ -100,22 +98,13 @@ class CartPricer:
 
     def price(self, residual: Vector, favour: Vector | None) -> PricedColumn:
         if not self._can_split or (favour is None and not self._is_favouring):
-            return self._priced(self._grow(residual), residual)
+            return priced_within(self._limits, self._grow(residual), self._data, residual, self._voting)
         factors = np.ones(self._data.X.shape[1]) if favour is None else favour**2  # gains grow with squares of edges
         self._booster.reset_parameter({"feature_contri": factors.tolist()})
         self._is_favouring = favour is not None
         tree = self._grow(residual)
         tree = replace(tree, gain=tree.gain / factors[tree.feature])
-        return self._priced(tree, residual)
-
-    def _priced(self, tree: Tree, residual: Vector) -> PricedColumn:
-        """The tree as a column; where votes must be in order, they are those of LightGBM, put in order."""
-        tree = self._data.held_to(self._limits, tree)
-        order = None if self._limits.signs is None else leaf_order(tree, self._limits.signs)
-        if order is None:
-            return priced(tree, self._data, residual, self._voting)
-        learner = tree.with_votes(leaf_votes(order.nearest(tree.votes), np.ones(tree.n_leaves), self._voting))
-        return PricedColumn(learner, learner.vote(self._data.X))
+        return priced_within(self._limits, tree, self._data, residual, self._voting)
 
     def others(self, residual: Vector, favour: Vector | None) -> Iterator[PricedColumn]:
         return without_leading_features(self, self._data.X.shape[1], residual, favour)

@@ -14,10 +14,8 @@ import numpy as np
 
 from .._typing import Integers, Vector
 from ..arguments import ParameterObject
-from ..trees.growing import leaf_votes
-from ..trees.ordering import leaf_order
 from ..trees.tree import Tree, constant_tree
-from .base import PricedColumn, Pricer, PricingContext, TrainingData, priced, require_tree_options
+from .base import PricedColumn, Pricer, PricingContext, TrainingData, priced_within, require_tree_options
 from .cart import CartLearner
 from .class_columns import ClassCartPricer
 from .lightgbm_options import SMALLEST_LEAVES
@@ -83,12 +81,7 @@ class XGBoostPricer:
 
     def price(self, residual: Vector, favour: Vector | None) -> PricedColumn:
         """``favour`` only decides which features take part: XGBoost cannot weigh the gains of features."""
-        tree = self._data.held_to(self._limits, self._grown(residual, favour))
-        order = None if self._limits.signs is None else leaf_order(tree, self._limits.signs)
-        if order is None:
-            return priced(tree, self._data, residual, self._voting)
-        learner = tree.with_votes(leaf_votes(order.nearest(tree.votes), np.ones(tree.n_leaves), self._voting))
-        return PricedColumn(learner, learner.vote(self._data.X))
+        return priced_within(self._limits, self._grown(residual, favour), self._data, residual, self._voting)
 
     def others(self, residual: Vector, favour: Vector | None) -> Iterator[PricedColumn]:
         return without_leading_features(self, self._data.X.shape[1], residual, favour)
