@@ -178,7 +178,7 @@ class Boosting(FittedAttributes):
         seed = seed_of(self.random_state) if corrected == "leaves" else 0
         context = PricingContext(
             size.depth,
-            effective_n_jobs(self.n_jobs),
+            threads,
             n_outputs=data.task.n_outputs,
             leave_out_zeros=solver.active_rows is not None,
             limits=limits_of(self, data, rows, seed),
