@@ -8,7 +8,14 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 
-from dualboost import ConvexBoost, DualBoostClassifier, DualBoostClassifierCV, load_model, to_lightgbm
+from dualboost import (
+    ConvexBoost,
+    DualBoostClassifier,
+    DualBoostClassifierCV,
+    DualBoostRegressor,
+    load_model,
+    to_lightgbm,
+)
 from dualboost.errors import (
     ConstantPredictionWarning,
     DegenerateEnsembleWarning,
@@ -295,3 +302,16 @@ def test_a_rare_class_is_learnt():
         clf = DualBoostClassifier(max_trees=10).fit(X, y)
     assert clf.n_trees_ > 0
     assert roc_auc_score(y, clf.predict_proba(X)[:, 1]) > 0.95
+
+
+@pytest.mark.filterwarnings("ignore::dualboost.errors.DegenerateEnsembleWarning")  # ten rows say little
+def test_rows_without_a_category_are_predicted_as_they_were_trained():
+    """LightGBM itself trains the one without as a row of another category than its tree says."""
+    kinds = ["green", "green", "blue", "blue", None, "green", "green", "green", "green", "green"]
+    table = pd.DataFrame({"kind": kinds, "number": [1.36, 0, 0, 0, 1.28, 0, 0, 0, 0.45, 0]})
+    y = np.array([2.38, 0.25, 0.13, -0.15, 2.88, 1.32, -0.13, -0.42, -0.98, 1.30])
+    weights = np.array([1.0, 1, 2, 3, 1, 3, 1, 3, 3, 2])
+    reg = DualBoostRegressor("absolute", C=20).fit(table, y, sample_weight=weights)
+    mean_loss = np.average(np.abs(y - reg.predict(table)), weights=weights) / reg.fitted_.task.scale
+    ridge = 0.5 * sum((own**2).sum() for own in reg.fitted_.stages.stages[-1].values)
+    assert reg.objective_ == pytest.approx(reg.formulation_.C * mean_loss + ridge, rel=1e-6)

@@ -158,6 +158,7 @@ WRONG_CLASSES = [
     ("normalised", 1, "normalised is 1; it must be true or false"),
     ("balance", [0.5, 0.5], "balance has 2 entries; it must have 3"),
     ("balance", [0.5, 0.5, 1.5], "balance[2] is 1.5; it must be a number from 0 to 1"),
+    ("balance", -0.5, "balance is -0.5; it must be a number from 0 to 1"),
     ("calibration", {"negative_slope": 1.0, "positive_slope": 1.0}, "calibration.negative_slope is not a key"),
     ("calibration", {"slope": 0.0, "intercepts": [0, 0, 0]}, "calibration.slope is 0.0; it must be a number from"),
     ("calibration", {"slope": 1.0, "intercepts": [0, 0]}, "calibration.intercepts has 2 entries; it must have 3"),

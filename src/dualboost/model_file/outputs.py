@@ -60,7 +60,7 @@ def restore_balance(value: Any, task: Task) -> Any:
     """The score of an ensemble without a tree, or one for each class."""
     if task.n_outputs > 1 and isinstance(value, list):
         return numbers(value, "balance", task.n_outputs, 0.0, 1.0)
-    balance = number(value, "balance", -1.0, 1.0)
+    balance = number(value, "balance", -1.0 if task.n_outputs == 1 else 0.0, 1.0)
     return balance if task.n_outputs == 1 else np.full(task.n_outputs, balance)
 
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from .._typing import Features, Matrix, Vector
 from ..algebra.vector_leaves import leaf_indicators
 from ..trees.ordering import LeafOrder, leaf_order
-from ..trees.tree import Tree
+from ..trees.tree import Tree, column_values
 from ..workers import ALONE, Communicator
 from .base import PricingContext, TrainingData
 from .lightgbm_options import grown_again, tree_parameters, varies, with_heavier_leaves
@@ -95,6 +95,7 @@ class NewtonTrees:
         self._scores = np.zeros(n_rows)
         self._ridge = self._lightest = np.nan
         self._can_split = varies(data.X)
+        self._with_gaps = [k for k in data.categorical if np.isnan(column_values(data.X, k, slice(None))).any()]
         self._has_grown = False
 
     def grow(self, residual: Vector, curvature: Vector, ridge: float) -> GrownTree | None:
@@ -179,6 +180,8 @@ class NewtonTrees:
 
         self._booster.eval_train(note)
         added, self._scores = scores[0] - self._scores, scores[0]
+        if np.isin(tree.feature, self._with_gaps).any():  # LightGBM trains rows without a category as those of another
+            return GrownTree.of(tree, self._X).leaves
         order = np.argsort(tree.votes, kind="stable")
         values = tree.votes[order]
         distances = np.diff(values)
