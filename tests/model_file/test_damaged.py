@@ -180,7 +180,7 @@ def test_no_part_of_several_classes_may_be_missing(key, tmp_path):
 
 def test_two_classes_have_a_calibration(tmp_path):
     refuse(tmp_path / "model.json", json.dumps(put(document("leaves"), "calibration", None)), "it must be an object")
-    of_three = json.dumps(put(document("leaves"), "classes.values", ["a", "b", "c"]))
+    of_three = json.dumps(put(put(document("leaves"), "classes.values", ["a", "b", "c"]), "balance", 0.2))
     refuse(tmp_path / "model.json", of_three, re.escape("trees[0].votes[0]") + ".*; it must be a list")
 
 
