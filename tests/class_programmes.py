@@ -18,12 +18,13 @@ def nm(A, row_of, C):
     w, rho, n_rows = _parts(A, row_of)
     negative = cp.Variable(n_rows)
     constraints = [A @ w >= rho[row_of], negative <= 0, negative <= rho - 1 / A.shape[1], cp.sum(w) == 1, w >= 0]
-    return _solve(cp.Maximize(cp.sum(negative) + C * cp.sum(rho)), constraints)
+    return _solve(cp.Maximize(cp.sum(negative) + C * cp.sum(rho)), constraints, scales=(1 / min(C, 1.0),))
 
 
 def lp(A, row_of, C):
     w, xi, _ = _parts(A, row_of)
-    return _solve(cp.Minimize(cp.sum(w) + C * cp.sum(xi)), [A @ w + xi[row_of] >= 1, w >= 0, xi >= 0])
+    objective = cp.sum(w) + C * cp.sum(xi)
+    return _solve(cp.Minimize(objective), [A @ w + xi[row_of] >= 1, w >= 0, xi >= 0], scales=(1 / min(C, 1.0),))
 
 
 def cg(A, row_of, C):

@@ -16,7 +16,10 @@ ACCURACIES = (1e-11, 1e-10, 1e-9)
 
 
 def _solve(objective, constraints, scales=(1.0,)):
-    """The optimal value; a programme that is hard in one scale may be easy in another."""
+    """The optimal value; a programme that is hard in one scale may be easy in another.
+
+    HiGHS takes reduced costs below 1e-7 for zero, so that no cost of a linear programme may be of that size.
+    """
     for scale, accuracy in itertools.product(scales, ACCURACIES):
         problem = cp.Problem(scale * objective, constraints)
         with warnings.catch_warnings():
@@ -39,13 +42,14 @@ def nm(A, C, y=None):
     M, T = A.shape
     w, rho, negative = cp.Variable(T), cp.Variable(M), cp.Variable(M)
     constraints = [_margins(A, w, y) >= rho, negative <= 0, negative <= rho - 1 / T, cp.sum(w) == 1, w >= 0]
-    return _solve(cp.Maximize(cp.sum(negative) + C * cp.sum(rho)), constraints)
+    return _solve(cp.Maximize(cp.sum(negative) + C * cp.sum(rho)), constraints, scales=(1 / min(C, 1.0),))
 
 
 def lp(A, C, y=None):
     M, T = A.shape
     w, xi = cp.Variable(T), cp.Variable(M)
-    return _solve(cp.Minimize(cp.sum(w) + C * cp.sum(xi)), [_margins(A, w, y) + xi >= 1, w >= 0, xi >= 0])
+    objective = cp.sum(w) + C * cp.sum(xi)
+    return _solve(cp.Minimize(objective), [_margins(A, w, y) + xi >= 1, w >= 0, xi >= 0], scales=(1 / min(C, 1.0),))
 
 
 def spatial(A, C, y=None, shares=None, smoothness=0.1, pairs=None):

@@ -4,7 +4,7 @@ import numpy as np
 from scipy.special import logsumexp, xlogy
 
 from .optima import corrects_leaves, indicators, targets_of
-from .proofs import Proof, outside_box, proof_of_two_classes, require_proof, squares
+from .proofs import Proof, outside_box, proof_of_class_margins, proof_of_two_classes, require_proof, squares
 
 TINY = np.finfo(float).tiny
 
@@ -88,7 +88,7 @@ def proof_of(model, case):
     prices = model.formulation_.C * counts / counts.sum()
     scores = model.fitted_.scores(X)
     if not over_leaves and hasattr(model, "classes_"):
-        return None
+        return proof_of_class_margins(model, case)
     if not over_leaves:
         t = targets_of(model, case)
         return of_numbers(

@@ -51,6 +51,20 @@ def test_oracles_find_a_false_objective(oracle, figures):
         oracle(model.with_fitted(wrong), case())
 
 
+@pytest.mark.parametrize("formulation", ["nm", "lp", "cg", "md", "convex", "lp-nu", "hard"])
+def test_several_classes_have_a_proof_too(formulation):
+    columns = {"x0": ["one", "two"] * 4, "x1": ROWS["x1"]}
+    options = {"formulation": repr(formulation), "learner": 'CartLearner(voting="confidence")', "max_trees": "3"}
+    classes = Case(
+        "DualBoostClassifier", options, columns, [0, 2, 1, 3, 0, 2, 2, 1], [5234.3, 5169.7, 6078.4, 775.0] * 2
+    )
+    model = classes.fit()
+    assert require_dual_proof(model, classes)
+    wrong = replace(model.fitted_, figures=replace(model.fitted_.figures, objective=1.01 * model.objective_ + 1.0))
+    with pytest.raises(Insane, match="the weights give"):
+        require_dual_proof(model.with_fitted(wrong), classes)
+
+
 def test_oracles_find_weights_of_another_model():
     model = case().fit()
     require_sane(model, case())

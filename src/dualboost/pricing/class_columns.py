@@ -24,14 +24,23 @@ TIE_BREAKING = 1e-12
 """How much the purity of leaves counts beside their edge: it only decides between equal edges."""
 
 
+STEP_OF_SHARES = 2.0**-23
+"""Shares of classes are multiples of this, so that single precision, in which the master stores the difference of two
+shares, holds it exactly, and the gap is that of the votes as they are."""
+
+
+def exact_shares(shares: Matrix) -> Matrix:
+    return np.asarray(np.round(shares / STEP_OF_SHARES) * STEP_OF_SHARES)
+
+
 def class_votes(sums: Matrix, own_sums: Matrix, voting: str) -> Matrix:
-    """The votes of leaves, given the sums of the residuals and of their positive parts; in single precision."""
+    """The votes of leaves, given the sums of the residuals and of their positive parts."""
     if voting == "hard":
         return np.eye(sums.shape[1])[sums.argmax(axis=1)]
     totals = own_sums.sum(axis=1, keepdims=True)
     even = np.full_like(own_sums, 1.0 / own_sums.shape[1])
     shares = np.divide(own_sums, totals, out=even, where=totals > 0)
-    return np.asarray(shares.astype(np.float32).astype(np.float64))
+    return exact_shares(shares)
 
 
 def priced_for_classes(

@@ -18,6 +18,7 @@ from ..arguments import ParameterObject
 from ..errors import InvalidDataError, InvalidParameterError
 from ..trees.growing import leaf_votes
 from .base import PricedColumn, PricingContext, TrainingData, require_voting
+from .class_columns import exact_shares
 
 
 @contextmanager
@@ -77,7 +78,7 @@ class ClassVotes(FittedClassifier):
             return self._one_hot(np.asarray(self._asked(X)).astype(np.intp))
         votes = np.zeros((n_rows, self.n_classes))
         votes[:, self.classifier.classes_.astype(np.intp)] = self._asked(X)
-        return np.asarray(votes.astype(np.float32).astype(np.float64))
+        return exact_shares(votes)
 
     def _one_hot(self, codes: Integers) -> Matrix:
         return np.asarray(np.eye(self.n_classes)[codes])
