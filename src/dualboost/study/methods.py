@@ -108,6 +108,7 @@ class TotallyCorrective(StudyMethod):
             learner=_learner(settings),
             time_limit=settings.time_limit,
             solver=SolverOptions(reoptimize=settings.reoptimize),
+            calibration="training",  # no probability is asked for, and twins would take twice the time of the fit
             random_state=settings.seed,
         ).fit(X, y)
         return Fitted(model, model.weights_, model.n_leaves_, model.stop_reason_, model.gap_, model.objective_)
