@@ -33,6 +33,8 @@ class Settings:
     reoptimize: str
     tree_time_limit: float
     seed: int
+    trees: Fitted | None = None
+    """AdaBoost's trees, for the experiment that gives them new weights."""
 
 
 @dataclass(eq=False)
@@ -62,6 +64,10 @@ class StudyMethod(ABC):
     def takes_part(self, experiment: str) -> bool:
         """Whether the experiment makes sense for the method."""
         return self.is_totally_corrective or experiment == "cart"
+
+    def has_optimal_stages(self, experiment: str) -> bool:
+        """Whether the stages of a fit depend on how often the weights of its trees are optimised."""
+        return False
 
     @abstractmethod
     def grid(self, n_samples: int, k: int) -> Vector:
@@ -94,12 +100,15 @@ class TotallyCorrective(StudyMethod):
     def takes_part(self, experiment: str) -> bool:
         return experiment != "reweight" or not FORMULATIONS[self.name].has_sides
 
+    def has_optimal_stages(self, experiment: str) -> bool:
+        return experiment != "reweight"
+
     def grid(self, n_samples: int, k: int) -> Vector:
         return np.unique(FORMULATIONS[self.name]().C_grid(n_samples, k))
 
     def fit(self, X: Matrix, y: Vector, value: float, settings: Settings) -> Fitted:
         if settings.experiment == "reweight":
-            return self._reweight(X, y, value, settings)
+            return self._reweight(X, y, value, settings.trees or adaboost_trees(X, y, settings))
         model = DualBoostClassifier(
             self.name,
             C=value,
@@ -113,8 +122,8 @@ class TotallyCorrective(StudyMethod):
         ).fit(X, y)
         return Fitted(model, model.weights_, model.n_leaves_, model.stop_reason_, model.gap_, model.objective_)
 
-    def _reweight(self, X: Matrix, y: Vector, value: float, settings: Settings) -> Fitted:
-        trees = ADABOOST.fit(X, y, 1.0, settings).model
+    def _reweight(self, X: Matrix, y: Vector, value: float, ensemble: Fitted) -> Fitted:
+        trees = ensemble.model
         result = thin(trees, X, y, formulation=self.name, C=value, method="reweight")
         weights = np.zeros(len(trees.estimators_))
         weights[result.kept] = result.weights
@@ -217,6 +226,13 @@ def _boosting(value: float, settings: Settings) -> dict[str, Any]:
 
 
 ADABOOST = AdaBoost()
+
+
+def adaboost_trees(X: Matrix, y: Vector, settings: Settings) -> Fitted:
+    """The trees that the experiment "reweight" gives new weights: the same for every method and value."""
+    return ADABOOST.fit(X, y, 1.0, settings)
+
+
 HEURISTIC: tuple[StudyMethod, ...] = (ADABOOST, XGBoost(), LightGBM())
 PUBLISHED = (*STUDIED, *(method.name for method in HEURISTIC))
 """The nine methods that the paper compares."""

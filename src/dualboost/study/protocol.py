@@ -21,7 +21,7 @@ LISTS: dict[str, tuple[str, ...] | None] = {
     "depths": None,
 }
 """The fields that are lists, and the values they may hold if these are fixed."""
-CHOICES = {"preparation": ["quantile", "width", "raw"], "reoptimize": ["every", "as_needed"]}
+CHOICES = {"preparation": ["quantile", "width", "raw"], "reoptimize": ["every", "as_needed", "chosen"]}
 GROWING = ("experiments", "datasets", "methods", "depths", "seeds")
 """The fields that may change between runs into one folder: they say which fits are made, not how."""
 
@@ -66,7 +66,10 @@ class Preset:
     most_rows: int = 0
     """The most rows of each data set; larger data sets are sampled. 0 takes all rows."""
     reoptimize: str = "every"
-    """With "every", each stage of the anytime curves is an optimum; "as_needed" is faster."""
+    """With "every", each stage of the anytime curves is an optimum; with "as_needed", only the last, which is faster.
+
+    With "chosen", fits are as with "as_needed", and the values chosen are fitted once more as with "every".
+    """
     tree_time_limit: float = 10.0
 
     def __post_init__(self) -> None:
@@ -87,11 +90,15 @@ class Preset:
             require_positive(name, getattr(self, name))
 
     def cells(self) -> list[Cell]:
-        """Every fit, in a fixed order; each method has only the experiments that make sense for it."""
+        """Every fit, in a fixed order; each method has only the experiments that make sense for it.
+
+        Seed by seed, so that a run that is not finished has the same seeds of nearly all data sets; what fits share (a
+        prepared split, AdaBoost's trees) is the same for fits that follow each other.
+        """
         return [
             Cell(experiment, dataset, method, depth, seed, value)
-            for dataset in self.datasets
             for seed in range(self.seeds)
+            for dataset in self.datasets
             for experiment in self.experiments
             for depth in self.depths
             for method in self.methods
