@@ -9,6 +9,7 @@ import click
 
 from ..errors import InvalidDataError, MissingDependencyError
 from ..extras import how_to_install
+from .compact import write_compact
 from .comparison import compare_with_paper, straying
 from .datasets import DATASETS, available, data_folder, fetch_folder
 from .fetch import fetch as fetch_datasets
@@ -16,7 +17,7 @@ from .figures import draw_figures
 from .observations import OBSERVATIONS
 from .protocol import load_preset, preset_names
 from .report import write_report
-from .results import Results, read_results
+from .results import TABLES, Results, read_results
 from .runner import run_study
 from .significance import LEAST_DATASETS, LEVEL, significance
 from .tables import accuracy_table
@@ -32,7 +33,7 @@ def study() -> None:
 
 
 @study.command()
-@click.option("--preset", default="quick", show_default=True, help="quick, cart, paper, family, or a .toml file.")
+@click.option("--preset", default="quick", show_default=True, help="A name that `study list` has, or a .toml file.")
 @click.option("-o", "--out", type=click.Path(path_type=Path), help="A folder for the results [default: study-PRESET].")
 @click.option("--jobs", default=-1, show_default=True, help="Fits at a time; -1 for as many as there are cores.")
 @click.option("--backend", type=click.Choice(["loky", "dask"]), default="loky", show_default=True)
@@ -73,9 +74,14 @@ def _connect(scheduler: str | None) -> None:
 @click.argument("results", type=click.Path(path_type=Path))
 @click.option("-o", "--out", type=click.Path(path_type=Path), help="A folder for the tables [default: RESULTS].")
 @click.option("--format", "kind", type=click.Choice(["csv", "parquet"]), default="csv", show_default=True)
-def export(results: Path, out: Path | None, kind: str) -> None:
-    """Write the records as tidy tables: fits, iterations, margins, weights."""
-    for path in _read(results).write(out or results, kind):
+@click.option("--compact", is_flag=True, help="Only what the report is made of, as small Parquet files to be kept.")
+def export(results: Path, out: Path | None, kind: str, compact: bool) -> None:
+    """Write the records as tidy tables: fits, iterations, margins, weights.
+
+    A folder of compact tables can be named wherever a folder of results can.
+    """
+    read, out = _read(results), out or results
+    for path in write_compact(read, results, out, TABLES) if compact else read.write(out, kind):
         click.echo(path)
 
 

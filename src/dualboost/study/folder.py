@@ -24,6 +24,8 @@ STAGES = "stages.jsonl"
 """The file with a record of each fit that was made once more with every stage optimal."""
 PRESET = "preset.json"
 """The file with what was planned."""
+SUMMARY = "summary.json"
+"""The file that describes the tables of compact results."""
 PACKAGES = ("dualboost", "numpy", "scikit-learn", "lightgbm", "xgboost", "pystreed")
 
 
@@ -103,10 +105,10 @@ def planned_preset(plan: dict[str, Any]) -> Preset:
 
 
 def parts_of(folder: Path) -> list[Path]:
-    """The folders of runs that a folder holds: itself, or those in it, which are parts of one study."""
-    if (folder / PRESET).exists() or not folder.is_dir():
+    """The folders of results that a folder holds: itself, or those in it, which are parts of one study."""
+    if any((folder / name).exists() for name in (PRESET, SUMMARY)):
         return [folder]
-    return sorted(path.parent for path in folder.glob(f"*/{PRESET}")) or [folder]
+    return sorted({path.parent for name in (PRESET, SUMMARY) for path in folder.glob(f"*/{name}")}) or [folder]
 
 
 def read_records(folder: Path, name: str = RECORDS) -> list[dict[str, Any]]:

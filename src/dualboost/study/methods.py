@@ -60,6 +60,8 @@ class StudyMethod(ABC):
     name: str
     title: str
     is_totally_corrective: bool = False
+    has_margins: bool = False
+    """Whether scores are normalised by the weights of the trees."""
 
     def takes_part(self, experiment: str) -> bool:
         """Whether the experiment makes sense for the method."""
@@ -92,7 +94,7 @@ class StudyMethod(ABC):
 class TotallyCorrective(StudyMethod):
     """One of dualboost's formulations: with CART, confidence-rated or optimal trees, or AdaBoost's trees reweighted."""
 
-    is_totally_corrective = True
+    is_totally_corrective = has_margins = True
 
     def __init__(self, name: str) -> None:
         self.name, self.title = name, FORMULATIONS[name].title
@@ -154,6 +156,7 @@ class LearningRate(StudyMethod):
 
 class AdaBoost(LearningRate):
     name, title = "adaboost", "AdaBoost"
+    has_margins = True
 
     def fit(self, X: Matrix, y: Vector, value: float, settings: Settings) -> Fitted:
         tree = DecisionTreeClassifier(max_depth=settings.depth)

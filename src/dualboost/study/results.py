@@ -15,6 +15,8 @@ from .fitting import QUANTILES
 from .folder import RECORDS, STAGES, parts_of, planned_preset, read_plan, read_records
 from .joining import join
 
+__all__ = ["CELL", "TABLES", "Results", "read_results"]
+
 NESTED = {"anytime_accuracy", "anytime_trees", "margins", "weights", "key", "traceback"}
 TABLES = ("fits", "iterations", "margins", "weights")
 
@@ -79,7 +81,7 @@ def read_results(folder: str | Path) -> Results:
 def _read_part(folder: Path) -> Results:
     """The records of a folder, in the order of the cells, not in the order in which they were run."""
     if is_compact(folder):
-        return Results(*read_compact(folder))
+        return Results(**read_compact(folder, TABLES))
     preset, records = planned_preset(read_plan(folder)), read_records(folder)
     if not any("error" not in record for record in records):
         first = f"; the first error: {records[0]['error']}" if records else ""
@@ -111,9 +113,7 @@ def _with_optimal_stages(
     chosen = chosen_cells(fits)
     missing = {cell for cell in chosen if has_optimal_stages(cell) and cell.key not in by_key}
     incomplete = {(cell.experiment, cell.dataset, cell.depth, cell.seed) for cell in missing}
-    kept = {
-        cell.key for cell in chosen if (cell.experiment, cell.dataset, cell.depth, cell.seed) not in incomplete
-    }
+    kept = {cell.key for cell in chosen if (cell.experiment, cell.dataset, cell.depth, cell.seed) not in incomplete}
     return [by_key.get(record["key"], record) for record in records if record["key"] in kept], len(missing)
 
 
