@@ -75,6 +75,7 @@ def test_a_preset_of_ones_own(tmp_path):
         ({"seeds": 0}, "seeds=0 must be an integer of at least 1"),
         ({"most_rows": -5}, "most_rows=-5 must be an integer"),
         ({"time_limit": -1}, "time_limit=-1 must be a finite number"),
+        ({"epsilon": 0.0}, "epsilon=0.0 must be a finite number"),
     ],
 )
 def test_what_is_not_known_is_named(arguments, message):

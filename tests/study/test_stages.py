@@ -74,3 +74,14 @@ def test_seeds_come_one_after_the_other_and_small_data_sets_first(tmp_path):
     run_study(replace(preset, reoptimize="chosen"), tmp_path / "out", tmp_path)
     order = [(record["seed"], record["dataset"]) for record in records_of(tmp_path / "out" / RECORDS)]
     assert list(dict.fromkeys(order)) == [(0, "small"), (0, "wide"), (1, "small"), (1, "wide")]
+
+
+def test_epsilon_is_that_of_the_preset(tmp_path):
+    preset = replace(TINY, experiments=("cart", "reweight"), methods=("qrlp", "nm"), seeds=1, depths=(2,))
+    fits = {}
+    for epsilon in (0.01, 0.99):
+        run_study(replace(preset, epsilon=epsilon), tmp_path / str(epsilon))
+        fits[epsilon] = read_results(tmp_path / str(epsilon)).fits
+    differ = fits[0.01]["gap"].ne(fits[0.99]["gap"])
+    assert set(fits[0.01].loc[differ, "method"]) == {"qrlp"}
+    assert set(fits[0.01].loc[differ, "experiment"]) == {"cart", "reweight"}

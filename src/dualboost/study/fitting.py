@@ -17,7 +17,7 @@ from sklearn.model_selection import train_test_split
 from .._typing import Matrix, Vector
 from ..errors import DualBoostWarning
 from ..tasks.binary import accuracy
-from .datasets import load
+from .datasets import DATASETS, load
 from .methods import METHODS, Fitted, Settings, StudyMethod, adaboost_trees
 from .preparation import Binariser
 from .protocol import Cell, Preset
@@ -45,7 +45,8 @@ def prepared(
     frames, targets = (train, validation, test), (y_train, y_validation, y_test)
     matrices = _raw(frames) if preparation == "raw" else _binary(frames, preparation)
     if 0 < most_features < matrices[0].shape[1]:
-        chosen = select_features(matrices[0], y_train, matrices[1], y_validation, seed)
+        of_paper = DATASETS[dataset].binary_features if dataset in DATASETS else None
+        chosen = select_features(matrices[0], y_train, matrices[1], y_validation, seed, of_paper=of_paper)
         matrices = [X[:, chosen] for X in matrices]
     return {part: (X, y) for part, X, y in zip(PARTS, matrices, targets, strict=True)}
 
@@ -80,7 +81,7 @@ def _measured(cell: Cell, preset: Preset, folder: Path | None) -> dict[str, Any]
     method = METHODS[cell.method]
     X, y = parts["train"]
     C = float(method.grid(len(y), preset.values)[cell.value])
-    settings = _settings(cell, preset)
+    settings = preset.settings(cell)
     if cell.experiment == "reweight":
         settings = replace(settings, trees=_trees_to_reweight(split, settings))
     started = time.thread_time()
@@ -93,18 +94,6 @@ def _measured(cell: Cell, preset: Preset, folder: Path | None) -> dict[str, Any]
     record |= _described(fitted)
     record["margins"] = _rounded(np.quantile(y_part * scores, QUANTILES))
     return record | _anytime(method, fitted, parts["test"])
-
-
-def _settings(cell: Cell, preset: Preset) -> Settings:
-    return Settings(
-        cell.experiment,
-        cell.depth,
-        preset.iterations,
-        preset.time_limit,
-        "as_needed" if preset.reoptimize == "chosen" else preset.reoptimize,
-        preset.tree_time_limit,
-        cell.seed,
-    )
 
 
 @lru_cache(maxsize=2)

@@ -33,6 +33,7 @@ class Settings:
     reoptimize: str
     tree_time_limit: float
     seed: int
+    epsilon: float
     trees: Fitted | None = None
     """AdaBoost's trees, for the experiment that gives them new weights."""
 
@@ -110,10 +111,11 @@ class TotallyCorrective(StudyMethod):
 
     def fit(self, X: Matrix, y: Vector, value: float, settings: Settings) -> Fitted:
         if settings.experiment == "reweight":
-            return self._reweight(X, y, value, settings.trees or adaboost_trees(X, y, settings))
+            return self._reweight(X, y, value, settings)
         model = DualBoostClassifier(
             self.name,
             C=value,
+            epsilon=self._epsilon(settings),
             max_depth=settings.depth,
             max_trees=settings.iterations,
             learner=_learner(settings),
@@ -124,9 +126,14 @@ class TotallyCorrective(StudyMethod):
         ).fit(X, y)
         return Fitted(model, model.weights_, model.n_leaves_, model.stop_reason_, model.gap_, model.objective_)
 
-    def _reweight(self, X: Matrix, y: Vector, value: float, ensemble: Fitted) -> Fitted:
-        trees = ensemble.model
-        result = thin(trees, X, y, formulation=self.name, C=value, method="reweight")
+    def _epsilon(self, settings: Settings) -> float | None:
+        return settings.epsilon if FORMULATIONS[self.name].has_epsilon() else None
+
+    def _reweight(self, X: Matrix, y: Vector, value: float, settings: Settings) -> Fitted:
+        trees = (settings.trees or adaboost_trees(X, y, settings)).model
+        result = thin(
+            trees, X, y, formulation=self.name, C=value, epsilon=self._epsilon(settings), method="reweight"
+        )  # fmt: skip
         weights = np.zeros(len(trees.estimators_))
         weights[result.kept] = result.weights
         leaves = int(adapter_for(trees).n_leaves[result.kept].sum())

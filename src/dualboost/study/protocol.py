@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from ..arguments import require_choice, require_integer, require_positive
 from ..errors import InvalidParameterError, MissingDependencyError
 from ..extras import how_to_install
-from .methods import METHODS, PUBLISHED
+from .methods import METHODS, PUBLISHED, Settings
 
 EXPERIMENTS = ("cart", "confidence", "optimal", "reweight")
 LISTS: dict[str, tuple[str, ...] | None] = {
@@ -62,7 +62,8 @@ class Preset:
     preparation: str = "quantile"
     """"quantile" or "width" bins, or "raw" for the features as they are (categories one-hot)."""
     most_features: int = 0
-    """Data sets with more binary features than this get the paper's selection of features; 0 selects none."""
+    """Data sets with more binary features than this get as many as the paper has; others than the paper's get its
+    selection of features. 0 selects none."""
     most_rows: int = 0
     """The most rows of each data set; larger data sets are sampled. 0 takes all rows."""
     reoptimize: str = "every"
@@ -71,6 +72,8 @@ class Preset:
     With "chosen", fits are as with "as_needed", and the values chosen are fitted once more as with "every".
     """
     tree_time_limit: float = 10.0
+    epsilon: float = 0.01
+    """That of ``qrlp`` and ``erlp``: 0.01 in the paper's text, 0.99 in its authors' library."""
 
     def __post_init__(self) -> None:
         if self.methods == ():
@@ -86,7 +89,7 @@ class Preset:
                 raise InvalidParameterError(f"{name}={getattr(self, name)} is too many: give at most {MOST:,}.")
         for name in ("most_features", "most_rows"):
             require_integer(name, getattr(self, name), 0)
-        for name in ("time_limit", "tree_time_limit"):
+        for name in ("time_limit", "tree_time_limit", "epsilon"):
             require_positive(name, getattr(self, name))
 
     def cells(self) -> list[Cell]:
@@ -105,6 +108,19 @@ class Preset:
             if METHODS[method].takes_part(experiment)
             for value in range(METHODS[method].n_values(self.values))
         ]
+
+    def settings(self, cell: Cell) -> Settings:
+        """The settings of a fit."""
+        return Settings(
+            cell.experiment,
+            cell.depth,
+            self.iterations,
+            self.time_limit,
+            "as_needed" if self.reoptimize == "chosen" else self.reoptimize,
+            self.tree_time_limit,
+            cell.seed,
+            self.epsilon,
+        )
 
     def as_table(self) -> dict[str, Any]:
         return asdict(self)
