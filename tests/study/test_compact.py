@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 from dataclasses import replace
 
 import numpy as np
@@ -12,7 +13,7 @@ from dualboost.errors import InvalidDataError, InvalidParameterError
 from dualboost.study import read_results, run_study
 from dualboost.study.choice import CELL
 from dualboost.study.compact import PARTS, write_compact
-from dualboost.study.folder import SUMMARY
+from dualboost.study.folder import RECORDS, SUMMARY
 from dualboost.study.observations import OBSERVATIONS
 from dualboost.study.results import TABLES
 from dualboost.study.tables import accuracy_table
@@ -91,9 +92,9 @@ def test_what_is_missing_and_what_was_planned_is_kept(study, compact):
     summary = json.loads((compact / SUMMARY).read_text())
     assert list(summary["plans"]) == ["cart", "reweight"]
     assert summary["plans"]["cart"]["checksums"] == dict.fromkeys(sorted(CART.datasets), "generated")
-    summary["n_pending"] = 7
+    summary["plans"]["cart"]["seeds"] = 3
     (compact / SUMMARY).write_text(json.dumps(summary))
-    assert read_results(compact).gaps == "7 planned fits are not there yet"
+    assert read_results(compact).gaps == "36 planned fits are not there yet"
     again = compact.parent / "again"
     write_compact(read_results(compact), compact, again, TABLES)
     assert json.loads((again / SUMMARY).read_text()) == summary
@@ -113,7 +114,7 @@ def test_a_damaged_summary_is_told(compact, damage):
 
 
 @pytest.mark.parametrize("name", PARTS)
-@pytest.mark.parametrize("junk", [None, "text", [], 1.5])
+@pytest.mark.parametrize("junk", [None, "text", 3, 1.5])
 def test_a_part_of_the_summary_that_is_of_another_type_is_told(compact, name, junk):
     summary = json.loads((compact / SUMMARY).read_text())
     (compact / SUMMARY).write_text(json.dumps(summary | {name: junk}))
@@ -147,3 +148,32 @@ def test_the_command_writes_what_the_commands_read(study, tmp_path):
     tables = [dualboost("study", "tables", folder, cwd=tmp_path).stdout for folder in ("kept", str(study))]
     assert "cart, depth 1" in tables[0]
     assert tables[0] == tables[1]
+
+
+def test_fits_of_which_other_values_are_missing_are_not_kept(study, tmp_path):
+    shutil.copytree(study / "cart", tmp_path / "cart")
+    lines = (tmp_path / "cart" / RECORDS).read_text().splitlines(keepends=True)
+    (tmp_path / "cart" / RECORDS).write_text("".join(lines[:-1]))
+    write_compact(read_results(tmp_path / "cart"), tmp_path / "cart", tmp_path / "kept", TABLES)
+    lost = json.loads(lines[-1])
+    kept, whole = (read_results(folder) for folder in (tmp_path / "kept", study / "cart"))
+    assert len(kept.fits) == len(whole.fits) - CART.values
+    assert kept.gaps == f"{CART.values} planned fits are not there yet"
+    of_split = [kept.fits[name] == lost[name] for name in ("method", "depth", "seed", "dataset")]
+    assert not np.logical_and.reduce(of_split).any()
+
+
+def test_a_study_goes_on_beside_kept_results(study, tmp_path):
+    """What was kept stays; a later run adds a seed, and both are read as one."""
+    parts, grown = tmp_path / "parts", replace(CART, seeds=CART.seeds + 1)
+    write_compact(read_results(study), study, parts / "kept", TABLES)
+    run_study(grown, parts / "more", beside=parts / "kept")
+    run_study(grown, tmp_path / "at_once")
+    joined, at_once = read_results(parts), read_results(tmp_path / "at_once")
+    assert joined.gaps == ""
+    assert set(read_results(parts / "more").fits["seed"]) == {CART.seeds}
+    cart = joined.fits[joined.fits["experiment"] == "cart"].reset_index(drop=True)
+    pd.testing.assert_frame_equal(cart[[*CELL, "trees"]], at_once.fits[[*CELL, "trees"]])
+    assert len(joined.iterations) == len(at_once.iterations)
+    tables = [accuracy_table(results, "cart", 1) for results in (joined, at_once)]
+    np.testing.assert_allclose(tables[0].accuracy, tables[1].accuracy, atol=1e-6)

@@ -22,6 +22,15 @@ def chosen_fits(fits: pd.DataFrame) -> pd.DataFrame:
     return order.drop_duplicates(CELL[:-1]).sort_values(CELL[:-1]).reset_index(drop=True)
 
 
+def keys_of(fits: pd.DataFrame) -> list[str]:
+    return [Cell(*row).key for row in fits[CELL].itertuples(index=False)]
+
+
+def tuned(key: str) -> str:
+    """What the key of a cell says without its value: fits that agree in it are those that one is chosen of."""
+    return key.rpartition("/")[0]
+
+
 def chosen_cells(fits: pd.DataFrame) -> list[Cell]:
     return [Cell(*row) for row in chosen_fits(fits)[CELL].itertuples(index=False)]
 
@@ -29,3 +38,8 @@ def chosen_cells(fits: pd.DataFrame) -> list[Cell]:
 def has_optimal_stages(cell: Cell) -> bool:
     """Whether the cell, if it is chosen, is fitted once more with every stage optimal."""
     return METHODS[cell.method].has_optimal_stages(cell.experiment)
+
+
+def of_stages(key: str) -> str:
+    """The key of the fit that is made once more."""
+    return f"{key}/stages"

@@ -39,9 +39,17 @@ def study() -> None:
 @click.option("--backend", type=click.Choice(["loky", "dask"]), default="loky", show_default=True)
 @click.option("--scheduler", help="The address of a Dask scheduler, with --backend dask.")
 @click.option("--raw", is_flag=True, help="Features as they are, not binarised.")
+@click.option("--beside", type=click.Path(path_type=Path), help="Results whose fits are not made again.")
 @DATA
 def run(
-    preset: str, out: Path | None, jobs: int, backend: str, scheduler: str | None, raw: bool, data: Path | None
+    preset: str,
+    out: Path | None,
+    jobs: int,
+    backend: str,
+    scheduler: str | None,
+    raw: bool,
+    beside: Path | None,
+    data: Path | None,
 ) -> None:
     """Run a preset; started again, the run goes on where it stopped."""
     out = out or Path(f"study-{Path(preset).stem}{'-raw' * raw}")
@@ -49,7 +57,7 @@ def run(
     folder = data_folder(data)
     if backend == "dask":
         _connect(scheduler)
-    done = run_study(chosen, out, folder, jobs, backend, verbose=1)
+    done = run_study(chosen, out, folder, jobs, backend, verbose=1, beside=beside)
     click.echo(f"{done.added:,} fit{'s' * (done.added != 1)} added to {out}")
     for error, keys in done.failed.items():
         click.echo(f"{len(keys):,} failed, such as {keys[0]}: {error}", err=True)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,15 +18,15 @@ import pandas as pd
 from ..data.table_files import read_table
 from ..data.whole_files import write_whole
 from ..errors import InvalidDataError, InvalidParameterError
-from .choice import CELL
+from .choice import CELL, keys_of, of_stages, tuned
 from .fitting import QUANTILES
-from .folder import PRESET, SUMMARY, parts_of, read_plan
+from .folder import PRESET, SUMMARY, parts_of, planned_keys, read_plan
 from .methods import METHODS
 
 if TYPE_CHECKING:
     from .results import Results
 
-PARTS = {"stages_are_optimal": bool, "n_pending": int, "tables": dict, "plans": dict}
+PARTS = {"stages_are_optimal": bool, "without_stages": list, "tables": dict, "plans": dict}
 """What a summary holds, and of which type."""
 MAIN = "cart"
 """The experiment whose margins and weights are drawn."""
@@ -42,12 +43,12 @@ def write_compact(results: Results, source: Path, out: Path, names: Iterable[str
     if (out / PRESET).exists() or out.resolve() == source.resolve():
         raise InvalidParameterError(f"{out} holds a run; name another folder for compact results with -o.")
     out.mkdir(parents=True, exist_ok=True)
-    tables = _compact(results, names)
+    tables = _compact(_complete(results), names)
     for name, table in tables.items():
         table.to_parquet(_path(out, name), index=False, compression="zstd", compression_level=19)
     summary = {
         "stages_are_optimal": results.stages_are_optimal,
-        "n_pending": results.n_pending,
+        "without_stages": sorted(key for key in results.pending if key == of_stages(tuned(key))),
         "tables": {name: _description(table) for name, table in tables.items()},
         "plans": _plans(source),
     }
@@ -67,7 +68,15 @@ def _path(folder: Path, name: str) -> Path:
     return folder / f"{name}.parquet"
 
 
+def _complete(results: Results) -> Results:
+    """The results without the fits of which other values are still to come: none of them can be chosen yet."""
+    incomplete = set(map(tuned, results.pending)).difference(keys_of(results.fits))  # a fit without stages is complete
+    is_complete = [tuned(key) not in incomplete for key in keys_of(results.fits)]
+    return replace(results, fits=results.fits[is_complete].reset_index(drop=True))
+
+
 def _compact(results: Results, names: Iterable[str]) -> dict[str, pd.DataFrame]:
+    """The tables of these names without what no table, observation or plot is made of."""
     chosen = results.chosen()[CELL]
     thinned = {
         "fits": lambda table: table.drop(columns=LEFT_OUT, errors="ignore"),
@@ -75,8 +84,12 @@ def _compact(results: Results, names: Iterable[str]) -> dict[str, pd.DataFrame]:
         "margins": lambda table: _some_margins(table, chosen),
         "weights": lambda table: _relative(table[_has_margins(table)].merge(chosen, on=CELL)),
     }
-    tables = {name: getattr(results, name) for name in names}
-    return {name: _rounded(thinned.get(name, lambda table: table)(table)) for name, table in tables.items()}
+    known = pd.MultiIndex.from_frame(results.fits[CELL])
+    tables = {}
+    for name in names:
+        table = thinned.get(name, lambda table: table)(getattr(results, name))
+        tables[name] = _rounded(table[pd.MultiIndex.from_frame(table[CELL]).isin(known)])
+    return tables
 
 
 def _has_margins(table: pd.DataFrame) -> pd.Series:
@@ -114,7 +127,8 @@ def read_compact(folder: Path, names: Iterable[str]) -> dict[str, Any]:
     """The arguments of ``Results``: tables of these names, whether stages are optimal, how many fits are missing."""
     summary = _summary(folder)
     tables = {name: _read(folder, name, summary["tables"][name]) for name in names if name in summary["tables"]}
-    return tables | {name: summary[name] for name in ("stages_are_optimal", "n_pending")}
+    pending = frozenset(summary["planned"].difference(keys_of(tables["fits"])).union(summary["without_stages"]))
+    return tables | {"stages_are_optimal": summary["stages_are_optimal"], "pending": pending}
 
 
 def _summary(folder: Path) -> dict[str, Any]:
@@ -122,7 +136,8 @@ def _summary(folder: Path) -> dict[str, Any]:
     try:
         summary: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
         wrong = [name for name, kind in PARTS.items() if not isinstance(summary[name], kind)]
-    except (OSError, ValueError, TypeError, KeyError, RecursionError) as error:
+        summary["planned"] = set().union(*map(planned_keys, {} if wrong else summary["plans"].values()))
+    except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
         raise InvalidDataError(f"{path} is damaged: {error}.") from error
     if wrong or "fits" not in summary["tables"]:
         raise InvalidDataError(f"{path} is damaged: {(wrong or ['fits'])[0]!r} is not what it should be.")

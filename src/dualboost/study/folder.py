@@ -96,6 +96,10 @@ def _require_objects(parts: dict[str, Any]) -> None:
             raise ValueError(f"{name} is {str(part)[:40]}, which is no JSON object")
 
 
+def planned_keys(plan: dict[str, Any]) -> set[str]:
+    return {cell.key for cell in planned_preset(plan).cells()}
+
+
 def planned_preset(plan: dict[str, Any]) -> Preset:
     known = {field.name for field in fields(Preset)}
     values: dict[str, Any] = {

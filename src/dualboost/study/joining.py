@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from ..errors import InvalidDataError
-from .choice import CELL
+from .choice import CELL, keys_of
 
 if TYPE_CHECKING:
     from .results import Results
@@ -31,8 +31,8 @@ def join(parts: Sequence[Results], tables: Sequence[str]) -> Results:
         for part in parts
     ]
     joined = {name: _stacked([getattr(part, name) for part in parts]) for name in tables}
-    n_pending = sum(part.n_pending for part in parts)
-    return replace(first, **joined, stages_are_optimal=are_optimal, n_pending=n_pending)
+    pending = frozenset.union(*(part.pending for part in parts)).difference(keys_of(joined["fits"]))
+    return replace(first, **joined, stages_are_optimal=are_optimal, pending=pending)
 
 
 def _require_disjoint(parts: Sequence[Results]) -> None:

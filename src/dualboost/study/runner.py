@@ -16,12 +16,13 @@ from ..algebra.threads import one_blas_thread
 from ..arguments import require_jobs
 from ..errors import InvalidDataError
 from ..loop.progress import ProgressBar
-from .choice import chosen_cells, has_optimal_stages
+from .choice import chosen_cells, has_optimal_stages, keys_of, tuned
 from .datasets import available, load
 from .fitting import run_cell
 from .folder import RECORDS, STAGES, cut_off_incomplete_line, make_folder, prepare_folder, read_records
 from .lock import only_run
 from .protocol import Cell, Preset
+from .results import read_results
 
 LEAST_OF_A_CLASS = 5
 
@@ -50,23 +51,26 @@ def run_study(
     n_jobs: int = 1,
     backend: str | None = None,
     verbose: int = 0,
+    beside: Path | None = None,
 ) -> Run:
     """Run the fits that are not recorded yet in the folder ``out``, and those that failed before.
 
     A run that was killed can be started again and goes on where it stopped; a fit whose record is incomplete is run
-    again. While a run goes on, another one into the same folder is refused. Records do not depend on ``n_jobs`` or
-    ``backend``, except for their order and their seconds.
+    again. Fits that the results in the folder ``beside`` have are left out. While a run goes on, another one into the
+    same folder is refused. Records do not depend on ``n_jobs`` or ``backend``, but for their order and their seconds.
     """
     out = Path(out)
     require_jobs(n_jobs)
     n_rows = {name: _usable_rows(name, folder) for name in preset.datasets or available(folder)}
     preset = replace(preset, datasets=tuple(sorted(n_rows, key=lambda name: n_rows[name])))
+    known = set(map(tuned, keys_of(read_results(beside).fits))) if beside is not None else set()
     make_folder(out)
     with only_run(out):
         prepare_folder(out, preset, folder)
         run = Run()
         for seed in range(preset.seeds):
-            for phase in filter(lambda phase: phase.cells, _phases(preset, seed, out)):
+            cells = [cell for cell in preset.cells() if cell.seed == seed and tuned(cell.key) not in known]
+            for phase in filter(lambda phase: phase.cells, _phases(preset, cells, out)):
                 records = _records(phase.cells, phase.preset, folder, n_jobs, backend)
                 _write(records, out / phase.file, len(phase.cells), verbose, run)
         return run
@@ -80,18 +84,19 @@ class Phase(NamedTuple):
     cells: list[Cell]
 
 
-def _phases(preset: Preset, seed: int, out: Path) -> Iterator[Phase]:
-    """The fits of a seed; then those whose value is chosen once more, if every stage of these is to be optimal."""
-    yield Phase(RECORDS, preset, _pending([cell for cell in preset.cells() if cell.seed == seed], out, RECORDS))
+def _phases(preset: Preset, cells: list[Cell], out: Path) -> Iterator[Phase]:
+    """The fits of these cells; then those whose value is chosen once more, if every stage of these is to be optimal."""
+    yield Phase(RECORDS, preset, _pending(cells, out, RECORDS))
     if preset.reoptimize == "chosen":
-        yield Phase(STAGES, replace(preset, reoptimize="every"), _pending(_staged(preset, seed, out), out, STAGES))
+        yield Phase(STAGES, replace(preset, reoptimize="every"), _pending(_staged(cells, out), out, STAGES))
 
 
-def _staged(preset: Preset, seed: int, out: Path) -> list[Cell]:
-    """The cells chosen among those recorded whose stages are to be optimal, in the order of the preset."""
-    of_seed = [record for record in read_records(out) if record["seed"] == seed and "error" not in record]
-    chosen = set(chosen_cells(pd.DataFrame(of_seed))) if of_seed else set()
-    return [cell for cell in preset.cells() if cell in chosen and has_optimal_stages(cell)]
+def _staged(cells: list[Cell], out: Path) -> list[Cell]:
+    """Of the cells, those that are chosen and whose stages are to be optimal."""
+    keys = {cell.key for cell in cells}
+    recorded = [record for record in read_records(out) if record["key"] in keys and "error" not in record]
+    chosen = set(chosen_cells(pd.DataFrame(recorded))) if recorded else set()
+    return [cell for cell in cells if cell in chosen and has_optimal_stages(cell)]
 
 
 def _pending(cells: list[Cell], out: Path, file: str) -> list[Cell]:
