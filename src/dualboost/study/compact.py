@@ -33,8 +33,8 @@ MAIN = "cart"
 SOME_QUANTILES = QUANTILES[::5]
 LEFT_OUT = ["objective", "train_accuracy"]
 """Columns of fits that no table, observation or plot is made of."""
-DECIMALS = {"validation_accuracy": 6, "test_accuracy": 6, "accuracy": 5, "margin": 3, "weight": 4}
-DIGITS = {"hyperparameter": 6, "seconds": 3, "gap": 2}
+DECIMALS = {"validation_accuracy": 6, "test_accuracy": 6, "accuracy": 5, "margin": 3, "weight": 3}
+DIGITS = {"hyperparameter": 6, "seconds": 2, "gap": 1}
 """How many significant digits are kept of figures whose size varies."""
 
 
