@@ -12,7 +12,7 @@ HEURISTIC = {"adaboost", "xgboost", "lightgbm"}
 
 
 def test_the_papers_presets_have_its_nine_methods_and_the_familys_has_all():
-    assert preset_names() == ["cart", "family", "paper", "quick"]
+    assert preset_names() == ["cart", "confidence", "family", "optimal", "optimal_deep", "paper", "quick", "reweight"]
     assert set(METHODS) == {*FORMULATIONS, *HEURISTIC} == set(load_preset("family").methods)
     assert all(set(load_preset(name).methods) == {*STUDIED, *HEURISTIC} for name in ("cart", "paper", "quick"))
 
@@ -35,6 +35,13 @@ def test_the_papers_protocol():
     assert preset.depths == (1, 3, 5, 10)
     per_dataset = len(replace(preset, datasets=("banana",)).cells())
     assert per_dataset == 5 * 10 * 4 * (9 + 6 + 6 + 6)
+
+
+def test_the_parts_of_the_full_study_have_no_fit_twice_and_the_papers_values():
+    parts = [load_preset(name) for name in ("cart", "confidence", "reweight", "optimal", "optimal_deep")]
+    assert all((part.values, part.iterations, part.most_rows) == (10, 100, 0) for part in parts)
+    keys = [cell.key for part in parts for cell in replace(part, datasets=("banana",)).cells()]
+    assert len(set(keys)) == len(keys) == 10 * (5 * 4 * (9 + 6 + 6) + 5 * 2 * 6 + 2 * 1 * 6)
 
 
 def test_heuristic_methods_take_part_in_the_main_experiment_only():
@@ -68,6 +75,7 @@ def test_a_preset_of_ones_own(tmp_path):
         ({"seeds": 0}, "seeds=0 must be an integer of at least 1"),
         ({"most_rows": -5}, "most_rows=-5 must be an integer"),
         ({"time_limit": -1}, "time_limit=-1 must be a finite number"),
+        ({"epsilon": 0.0}, "epsilon=0.0 must be a finite number"),
     ],
 )
 def test_what_is_not_known_is_named(arguments, message):

@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 
 from dualboost.study import Preset, selection
+from dualboost.study.datasets import DATASETS
 from dualboost.study.fitting import prepared
 from dualboost.study.selection import STEPS, select_features
 
@@ -33,9 +34,30 @@ def test_the_same_seed_selects_the_same():
     np.testing.assert_array_equal(first, second)
 
 
-def test_a_preset_may_ask_for_it():
-    few = prepared("twonorm", 0, None, "quantile", 20, 200)
-    all_of_them = prepared("twonorm", 0, None, "quantile", 0, 200)
-    assert few["train"][0].shape[1] < all_of_them["train"][0].shape[1] == 80
+@pytest.fixture
+def wide(tmp_path):
+    """Writes a file with 30 numbers, of which the third decides, under a name; each number becomes four features."""
+
+    def write(name):
+        X = np.random.default_rng(0).random((200, 30))
+        lines = [",".join([*map(str, row), str(int(row[2] > 0.5))]) for row in X]
+        header = ",".join([*(f"x{k}" for k in range(30)), "target"])
+        (tmp_path / f"{name}.csv").write_text("\n".join([header, *lines]) + "\n")
+        return tmp_path
+
+    return write
+
+
+def test_a_preset_may_ask_for_it(wide):
+    few, all_of_them = (prepared("mine", 0, wide("mine"), "quantile", most, 0) for most in (100, 0))
+    assert few["train"][0].shape[1] < all_of_them["train"][0].shape[1] == 120
     assert few["test"][0].shape[1] == few["train"][0].shape[1]
     assert Preset().most_features == 0
+
+
+def test_a_data_set_of_the_papers_gets_as_many_features_as_it_has_there(wide):
+    parts = prepared("adult", 0, wide("adult"), "quantile", 100, 0)
+    assert parts["train"][0].shape[1] == parts["test"][0].shape[1] == DATASETS["adult"].binary_features == 19
+    third = prepared("adult", 0, wide("adult"), "quantile", 0, 0)["train"][0][:, 8:12]
+    kept = {tuple(column) for column in parts["train"][0].T}
+    assert {tuple(column) for column in third.T} <= kept

@@ -9,6 +9,7 @@ import click
 
 from ..errors import InvalidDataError, MissingDependencyError
 from ..extras import how_to_install
+from .compact import write_compact
 from .comparison import compare_with_paper, straying
 from .datasets import DATASETS, available, data_folder, fetch_folder
 from .fetch import fetch as fetch_datasets
@@ -16,7 +17,7 @@ from .figures import draw_figures
 from .observations import OBSERVATIONS
 from .protocol import load_preset, preset_names
 from .report import write_report
-from .results import Results, read_results
+from .results import TABLES, Results, read_results
 from .runner import run_study
 from .significance import LEAST_DATASETS, LEVEL, significance
 from .tables import accuracy_table
@@ -32,15 +33,23 @@ def study() -> None:
 
 
 @study.command()
-@click.option("--preset", default="quick", show_default=True, help="quick, cart, paper, family, or a .toml file.")
+@click.option("--preset", default="quick", show_default=True, help="A name that `study list` has, or a .toml file.")
 @click.option("-o", "--out", type=click.Path(path_type=Path), help="A folder for the results [default: study-PRESET].")
 @click.option("--jobs", default=-1, show_default=True, help="Fits at a time; -1 for as many as there are cores.")
 @click.option("--backend", type=click.Choice(["loky", "dask"]), default="loky", show_default=True)
 @click.option("--scheduler", help="The address of a Dask scheduler, with --backend dask.")
 @click.option("--raw", is_flag=True, help="Features as they are, not binarised.")
+@click.option("--beside", type=click.Path(path_type=Path), help="Results whose fits are not made again.")
 @DATA
 def run(
-    preset: str, out: Path | None, jobs: int, backend: str, scheduler: str | None, raw: bool, data: Path | None
+    preset: str,
+    out: Path | None,
+    jobs: int,
+    backend: str,
+    scheduler: str | None,
+    raw: bool,
+    beside: Path | None,
+    data: Path | None,
 ) -> None:
     """Run a preset; started again, the run goes on where it stopped."""
     out = out or Path(f"study-{Path(preset).stem}{'-raw' * raw}")
@@ -48,7 +57,7 @@ def run(
     folder = data_folder(data)
     if backend == "dask":
         _connect(scheduler)
-    done = run_study(chosen, out, folder, jobs, backend, verbose=1)
+    done = run_study(chosen, out, folder, jobs, backend, verbose=1, beside=beside)
     click.echo(f"{done.added:,} fit{'s' * (done.added != 1)} added to {out}")
     for error, keys in done.failed.items():
         click.echo(f"{len(keys):,} failed, such as {keys[0]}: {error}", err=True)
@@ -73,9 +82,14 @@ def _connect(scheduler: str | None) -> None:
 @click.argument("results", type=click.Path(path_type=Path))
 @click.option("-o", "--out", type=click.Path(path_type=Path), help="A folder for the tables [default: RESULTS].")
 @click.option("--format", "kind", type=click.Choice(["csv", "parquet"]), default="csv", show_default=True)
-def export(results: Path, out: Path | None, kind: str) -> None:
-    """Write the records as tidy tables: fits, iterations, margins, weights."""
-    for path in _read(results).write(out or results, kind):
+@click.option("--compact", is_flag=True, help="Only what the report is made of, as small Parquet files to be kept.")
+def export(results: Path, out: Path | None, kind: str, compact: bool) -> None:
+    """Write the records as tidy tables: fits, iterations, margins, weights.
+
+    A folder of compact tables can be named wherever a folder of results can.
+    """
+    read, out = _read(results), out or results
+    for path in write_compact(read, results, out, TABLES) if compact else read.write(out, kind):
         click.echo(path)
 
 

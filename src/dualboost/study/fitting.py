@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 import traceback
 import warnings
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -16,8 +17,8 @@ from sklearn.model_selection import train_test_split
 from .._typing import Matrix, Vector
 from ..errors import DualBoostWarning
 from ..tasks.binary import accuracy
-from .datasets import load
-from .methods import METHODS, Fitted, Settings, StudyMethod
+from .datasets import DATASETS, load
+from .methods import METHODS, Fitted, Settings, StudyMethod, adaboost_trees
 from .preparation import Binariser
 from .protocol import Cell, Preset
 from .selection import select_features
@@ -29,7 +30,7 @@ PARTS = ("train", "validation", "test")
 Part = tuple[Matrix, Vector]
 
 
-@lru_cache(maxsize=4)
+@lru_cache(maxsize=20)  # as many as the paper has data sets: fits come seed by seed
 def prepared(
     dataset: str, seed: int, folder: Path | None, preparation: str, most_features: int, most_rows: int
 ) -> dict[str, Part]:
@@ -44,7 +45,8 @@ def prepared(
     frames, targets = (train, validation, test), (y_train, y_validation, y_test)
     matrices = _raw(frames) if preparation == "raw" else _binary(frames, preparation)
     if 0 < most_features < matrices[0].shape[1]:
-        chosen = select_features(matrices[0], y_train, matrices[1], y_validation, seed)
+        of_paper = DATASETS[dataset].binary_features if dataset in DATASETS else None
+        chosen = select_features(matrices[0], y_train, matrices[1], y_validation, seed, of_paper=of_paper)
         matrices = [X[:, chosen] for X in matrices]
     return {part: (X, y) for part, X, y in zip(PARTS, matrices, targets, strict=True)}
 
@@ -74,22 +76,17 @@ def run_cell(cell: Cell, preset: Preset, folder: Path | None) -> dict[str, Any]:
 
 
 def _measured(cell: Cell, preset: Preset, folder: Path | None) -> dict[str, Any]:
-    parts = prepared(cell.dataset, cell.seed, folder, preset.preparation, preset.most_features, preset.most_rows)
+    split = (cell.dataset, cell.seed, folder, preset.preparation, preset.most_features, preset.most_rows)
+    parts = prepared(*split)
     method = METHODS[cell.method]
     X, y = parts["train"]
     C = float(method.grid(len(y), preset.values)[cell.value])
-    settings = Settings(
-        cell.experiment,
-        cell.depth,
-        preset.iterations,
-        preset.time_limit,
-        preset.reoptimize,
-        preset.tree_time_limit,
-        cell.seed,
-    )
-    started = time.perf_counter()
+    settings = preset.settings(cell)
+    if cell.experiment == "reweight":
+        settings = replace(settings, trees=_trees_to_reweight(split, settings))
+    started = time.thread_time()
     fitted = method.fit(X, y, C, settings)
-    seconds = time.perf_counter() - started
+    seconds = time.thread_time() - started
     record: dict[str, Any] = {"hyperparameter": C, "n_train": len(y), "n_features": X.shape[1], "seconds": seconds}
     for part, (X_part, y_part) in parts.items():
         scores = method.scores(fitted.model, X_part)
@@ -97,6 +94,12 @@ def _measured(cell: Cell, preset: Preset, folder: Path | None) -> dict[str, Any]
     record |= _described(fitted)
     record["margins"] = _rounded(np.quantile(y_part * scores, QUANTILES))
     return record | _anytime(method, fitted, parts["test"])
+
+
+@lru_cache(maxsize=2)
+def _trees_to_reweight(split: tuple[Any, ...], settings: Settings) -> Fitted:
+    """AdaBoost's trees of a split, fitted once for all methods and values."""
+    return adaboost_trees(*prepared(*split)["train"], settings)
 
 
 def _described(fitted: Fitted) -> dict[str, Any]:

@@ -1,4 +1,7 @@
-"""A folder of results: what was planned (``preset.json``), and a record of each fit (``records.jsonl``)."""
+"""A folder of results: what was planned (``preset.json``), and a record of each fit (``records.jsonl``).
+
+Of fits that were made once more with every stage optimal, the records are in ``stages.jsonl``.
+"""
 
 from __future__ import annotations
 
@@ -17,8 +20,12 @@ from .record import as_record
 
 RECORDS = "records.jsonl"
 """The file with one record on each line."""
+STAGES = "stages.jsonl"
+"""The file with a record of each fit that was made once more with every stage optimal."""
 PRESET = "preset.json"
 """The file with what was planned."""
+SUMMARY = "summary.json"
+"""The file that describes the tables of compact results."""
 PACKAGES = ("dualboost", "numpy", "scikit-learn", "lightgbm", "xgboost", "pystreed")
 
 
@@ -89,6 +96,10 @@ def _require_objects(parts: dict[str, Any]) -> None:
             raise ValueError(f"{name} is {str(part)[:40]}, which is no JSON object")
 
 
+def planned_keys(plan: dict[str, Any]) -> set[str]:
+    return {cell.key for cell in planned_preset(plan).cells()}
+
+
 def planned_preset(plan: dict[str, Any]) -> Preset:
     known = {field.name for field in fields(Preset)}
     values: dict[str, Any] = {
@@ -97,9 +108,16 @@ def planned_preset(plan: dict[str, Any]) -> Preset:
     return Preset(**values)
 
 
-def read_records(folder: Path) -> list[dict[str, Any]]:
+def parts_of(folder: Path) -> list[Path]:
+    """The folders of results that a folder holds: itself, or those in it, which are parts of one study."""
+    if any((folder / name).exists() for name in (PRESET, SUMMARY)):
+        return [folder]
+    return sorted({path.parent for name in (PRESET, SUMMARY) for path in folder.glob(f"*/{name}")}) or [folder]
+
+
+def read_records(folder: Path, name: str = RECORDS) -> list[dict[str, Any]]:
     """The last record of each fit, in the order of the file; an incomplete last line is left out."""
-    path = folder / RECORDS
+    path = folder / name
     records: dict[str, dict[str, Any]] = {}
     for number, line in enumerate(_complete(path).splitlines(), start=1):
         try:
@@ -112,8 +130,7 @@ def read_records(folder: Path) -> list[dict[str, Any]]:
     return list(records.values())
 
 
-def cut_off_incomplete_line(folder: Path) -> None:
-    path = folder / RECORDS
+def cut_off_incomplete_line(path: Path) -> None:
     if path.exists():
         length = len(_complete(path))
         with path.open("r+b") as file:

@@ -33,6 +33,9 @@ class Settings:
     reoptimize: str
     tree_time_limit: float
     seed: int
+    epsilon: float
+    trees: Fitted | None = None
+    """AdaBoost's trees, for the experiment that gives them new weights."""
 
 
 @dataclass(eq=False)
@@ -58,10 +61,16 @@ class StudyMethod(ABC):
     name: str
     title: str
     is_totally_corrective: bool = False
+    has_margins: bool = False
+    """Whether scores are normalised by the weights of the trees."""
 
     def takes_part(self, experiment: str) -> bool:
         """Whether the experiment makes sense for the method."""
         return self.is_totally_corrective or experiment == "cart"
+
+    def has_optimal_stages(self, experiment: str) -> bool:
+        """Whether the stages of a fit depend on how often the weights of its trees are optimised."""
+        return False
 
     @abstractmethod
     def grid(self, n_samples: int, k: int) -> Vector:
@@ -86,13 +95,16 @@ class StudyMethod(ABC):
 class TotallyCorrective(StudyMethod):
     """One of dualboost's formulations: with CART, confidence-rated or optimal trees, or AdaBoost's trees reweighted."""
 
-    is_totally_corrective = True
+    is_totally_corrective = has_margins = True
 
     def __init__(self, name: str) -> None:
         self.name, self.title = name, FORMULATIONS[name].title
 
     def takes_part(self, experiment: str) -> bool:
         return experiment != "reweight" or not FORMULATIONS[self.name].has_sides
+
+    def has_optimal_stages(self, experiment: str) -> bool:
+        return experiment != "reweight"
 
     def grid(self, n_samples: int, k: int) -> Vector:
         return np.unique(FORMULATIONS[self.name]().C_grid(n_samples, k))
@@ -103,18 +115,25 @@ class TotallyCorrective(StudyMethod):
         model = DualBoostClassifier(
             self.name,
             C=value,
+            epsilon=self._epsilon(settings),
             max_depth=settings.depth,
             max_trees=settings.iterations,
             learner=_learner(settings),
             time_limit=settings.time_limit,
             solver=SolverOptions(reoptimize=settings.reoptimize),
+            calibration="training",  # no probability is asked for, and twins would take twice the time of the fit
             random_state=settings.seed,
         ).fit(X, y)
         return Fitted(model, model.weights_, model.n_leaves_, model.stop_reason_, model.gap_, model.objective_)
 
+    def _epsilon(self, settings: Settings) -> float | None:
+        return settings.epsilon if FORMULATIONS[self.name].has_epsilon() else None
+
     def _reweight(self, X: Matrix, y: Vector, value: float, settings: Settings) -> Fitted:
-        trees = ADABOOST.fit(X, y, 1.0, settings).model
-        result = thin(trees, X, y, formulation=self.name, C=value, method="reweight")
+        trees = (settings.trees or adaboost_trees(X, y, settings)).model
+        result = thin(
+            trees, X, y, formulation=self.name, C=value, epsilon=self._epsilon(settings), method="reweight"
+        )  # fmt: skip
         weights = np.zeros(len(trees.estimators_))
         weights[result.kept] = result.weights
         leaves = int(adapter_for(trees).n_leaves[result.kept].sum())
@@ -144,6 +163,7 @@ class LearningRate(StudyMethod):
 
 class AdaBoost(LearningRate):
     name, title = "adaboost", "AdaBoost"
+    has_margins = True
 
     def fit(self, X: Matrix, y: Vector, value: float, settings: Settings) -> Fitted:
         tree = DecisionTreeClassifier(max_depth=settings.depth)
@@ -216,6 +236,13 @@ def _boosting(value: float, settings: Settings) -> dict[str, Any]:
 
 
 ADABOOST = AdaBoost()
+
+
+def adaboost_trees(X: Matrix, y: Vector, settings: Settings) -> Fitted:
+    """The trees that the experiment "reweight" gives new weights: the same for every method and value."""
+    return ADABOOST.fit(X, y, 1.0, settings)
+
+
 HEURISTIC: tuple[StudyMethod, ...] = (ADABOOST, XGBoost(), LightGBM())
 PUBLISHED = (*STUDIED, *(method.name for method in HEURISTIC))
 """The nine methods that the paper compares."""

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from ..arguments import require_choice, require_integer, require_positive
 from ..errors import InvalidParameterError, MissingDependencyError
 from ..extras import how_to_install
-from .methods import METHODS, PUBLISHED
+from .methods import METHODS, PUBLISHED, Settings
 
 EXPERIMENTS = ("cart", "confidence", "optimal", "reweight")
 LISTS: dict[str, tuple[str, ...] | None] = {
@@ -21,7 +21,7 @@ LISTS: dict[str, tuple[str, ...] | None] = {
     "depths": None,
 }
 """The fields that are lists, and the values they may hold if these are fixed."""
-CHOICES = {"preparation": ["quantile", "width", "raw"], "reoptimize": ["every", "as_needed"]}
+CHOICES = {"preparation": ["quantile", "width", "raw"], "reoptimize": ["every", "as_needed", "chosen"]}
 GROWING = ("experiments", "datasets", "methods", "depths", "seeds")
 """The fields that may change between runs into one folder: they say which fits are made, not how."""
 
@@ -62,12 +62,18 @@ class Preset:
     preparation: str = "quantile"
     """"quantile" or "width" bins, or "raw" for the features as they are (categories one-hot)."""
     most_features: int = 0
-    """Data sets with more binary features than this get the paper's selection of features; 0 selects none."""
+    """Data sets with more binary features than this get as many as the paper has; others than the paper's get its
+    selection of features. 0 selects none."""
     most_rows: int = 0
     """The most rows of each data set; larger data sets are sampled. 0 takes all rows."""
     reoptimize: str = "every"
-    """With "every", each stage of the anytime curves is an optimum; "as_needed" is faster."""
+    """With "every", each stage of the anytime curves is an optimum; with "as_needed", only the last, which is faster.
+
+    With "chosen", fits are as with "as_needed", and the values chosen are fitted once more as with "every".
+    """
     tree_time_limit: float = 10.0
+    epsilon: float = 0.01
+    """That of ``qrlp`` and ``erlp``: 0.01 in the paper's text, 0.99 in its authors' library."""
 
     def __post_init__(self) -> None:
         if self.methods == ():
@@ -83,21 +89,38 @@ class Preset:
                 raise InvalidParameterError(f"{name}={getattr(self, name)} is too many: give at most {MOST:,}.")
         for name in ("most_features", "most_rows"):
             require_integer(name, getattr(self, name), 0)
-        for name in ("time_limit", "tree_time_limit"):
+        for name in ("time_limit", "tree_time_limit", "epsilon"):
             require_positive(name, getattr(self, name))
 
     def cells(self) -> list[Cell]:
-        """Every fit, in a fixed order; each method has only the experiments that make sense for it."""
+        """Every fit, in a fixed order; each method has only the experiments that make sense for it.
+
+        Seed by seed, so that a run that is not finished has the same seeds of nearly all data sets; what fits share (a
+        prepared split, AdaBoost's trees) is the same for fits that follow each other.
+        """
         return [
             Cell(experiment, dataset, method, depth, seed, value)
-            for dataset in self.datasets
             for seed in range(self.seeds)
+            for dataset in self.datasets
             for experiment in self.experiments
             for depth in self.depths
             for method in self.methods
             if METHODS[method].takes_part(experiment)
             for value in range(METHODS[method].n_values(self.values))
         ]
+
+    def settings(self, cell: Cell) -> Settings:
+        """The settings of a fit."""
+        return Settings(
+            cell.experiment,
+            cell.depth,
+            self.iterations,
+            self.time_limit,
+            "as_needed" if self.reoptimize == "chosen" else self.reoptimize,
+            self.tree_time_limit,
+            cell.seed,
+            self.epsilon,
+        )
 
     def as_table(self) -> dict[str, Any]:
         return asdict(self)

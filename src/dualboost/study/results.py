@@ -6,14 +6,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from ..errors import InvalidDataError
+from .choice import CELL, chosen_cells, chosen_fits, has_optimal_stages, of_stages
+from .compact import is_compact, read_compact
 from .fitting import QUANTILES
-from .folder import RECORDS, planned_preset, read_plan, read_records
-from .protocol import Cell
+from .folder import RECORDS, STAGES, parts_of, planned_keys, planned_preset, read_plan, read_records
+from .joining import join
 
-CELL = list(Cell._fields)
+__all__ = ["CELL", "TABLES", "Results", "read_results"]
+
 NESTED = {"anytime_accuracy", "anytime_trees", "margins", "weights", "key", "traceback"}
 TABLES = ("fits", "iterations", "margins", "weights")
 
@@ -28,19 +32,16 @@ class Results:
     weights: pd.DataFrame
     stages_are_optimal: bool = True
     """Whether each stage of a totally corrective method is an optimum, or only the last stage."""
-    n_pending: int = 0
-    """The number of fits that were planned and are not recorded yet."""
+    pending: frozenset[str] = frozenset()
+    """The keys of fits that were planned and are not recorded yet; ``of_stages`` of those that only lack stages."""
 
     def chosen(self) -> pd.DataFrame:
-        """Of the fits that differ only in the hyperparameter, the one with the best validation accuracy.
+        """Of the fits that differ only in the hyperparameter, the one with the best validation accuracy."""
+        return chosen_fits(self.fits)
 
-        Among equals the fit with the fewest trees is taken.
-        """
-        fits = self.fits[self.fits["error"].isna()] if "error" in self.fits else self.fits
-        order = fits.sort_values(
-            ["validation_accuracy", "trees", "value"], ascending=[False, True, True], kind="stable"
-        )
-        return order.drop_duplicates(CELL[:-1]).sort_values(CELL[:-1]).reset_index(drop=True)
+    @property
+    def n_pending(self) -> int:
+        return len(self.pending)
 
     @property
     def n_failed(self) -> int:
@@ -78,32 +79,61 @@ class Results:
 
 
 def read_results(folder: str | Path) -> Results:
+    """The results of a run, or of several in folders of one folder; or tables that ``export --compact`` has written."""
+    return join([_read_part(part) for part in parts_of(Path(folder))], TABLES)
+
+
+def _read_part(folder: Path) -> Results:
     """The records of a folder, in the order of the cells, not in the order in which they were run."""
-    folder = Path(folder)
-    preset, records = planned_preset(read_plan(folder)), read_records(folder)
+    if is_compact(folder):
+        return Results(**read_compact(folder, TABLES))
+    plan, records = read_plan(folder), read_records(folder)
+    preset = planned_preset(plan)
     if not any("error" not in record for record in records):
         first = f"; the first error: {records[0]['error']}" if records else ""
         raise InvalidDataError(f"{folder / RECORDS} has no fit that succeeded{first}.")
     records.sort(key=lambda record: [record[name] for name in CELL])
-    flat = [{name: value for name, value in record.items() if name not in NESTED} for record in records]
+    fits = pd.DataFrame([{name: value for name, value in one.items() if name not in NESTED} for one in records])
+    pending = planned_keys(plan) - {record["key"] for record in records}
+    staged, without_stages = records, set[str]()
+    if preset.reoptimize == "chosen":
+        staged, without_stages = _with_optimal_stages(records, fits, read_records(folder, STAGES))
     return Results(
-        pd.DataFrame(flat),
-        _long(records, {"anytime_accuracy": "accuracy", "anytime_trees": "trees"}, "iteration", first=1),
+        fits,
+        _long(staged, {"anytime_accuracy": "accuracy", "anytime_trees": "trees"}, "iteration", first=1),
         _long(records, {"margins": "margin"}, "quantile", labels=QUANTILES),
         _long(records, {"weights": "weight"}, "rank", first=1),
-        preset.reoptimize == "every",
-        len({cell.key for cell in preset.cells()} - {record["key"] for record in records}),
+        preset.reoptimize != "as_needed",
+        frozenset(pending | without_stages),
     )
+
+
+def _with_optimal_stages(
+    records: list[dict[str, Any]], fits: pd.DataFrame, stages: list[dict[str, Any]]
+) -> tuple[list[dict[str, Any]], set[str]]:
+    """The records chosen, from the fits whose stages are optimal, and the keys of those that are not there yet.
+
+    A split of which some are not there is left out, so that methods are compared on the same splits.
+    """
+    by_key = {record["key"]: record for record in stages if "error" not in record}
+    chosen = chosen_cells(fits)
+    missing = {cell for cell in chosen if has_optimal_stages(cell) and cell.key not in by_key}
+    incomplete = {(cell.experiment, cell.dataset, cell.depth, cell.seed) for cell in missing}
+    kept = {cell.key for cell in chosen if (cell.experiment, cell.dataset, cell.depth, cell.seed) not in incomplete}
+    staged = [by_key.get(record["key"], record) for record in records if record["key"] in kept]
+    return staged, {of_stages(cell.key) for cell in missing}
 
 
 def _long(
     records: list[dict[str, Any]], names: dict[str, str], index: str, first: int = 0, labels: Any = None
 ) -> pd.DataFrame:
     """One row for each entry of the nested lists."""
-    rows = []
-    for record in records:
-        lists = [record.get(name, []) for name in names]
-        for k, values in enumerate(zip(*lists, strict=True)):
-            label = k + first if labels is None else float(labels[k])
-            rows.append([*(record[name] for name in CELL), label, *values])
-    return pd.DataFrame(rows, columns=[*CELL, index, *names.values()])
+    having = [record for record in records if record.get(next(iter(names)))]
+    if not having:
+        return pd.DataFrame(columns=[*CELL, index, *names.values()])
+    lengths = [len(record[next(iter(names))]) for record in having]
+    table = {name: np.repeat([record[name] for record in having], lengths) for name in CELL}
+    place = np.concatenate([np.arange(length) for length in lengths])
+    table[index] = place + first if labels is None else np.asarray(labels)[place]
+    table |= {column: np.concatenate([record[name] for record in having]) for name, column in names.items()}
+    return pd.DataFrame(table)

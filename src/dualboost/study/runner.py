@@ -7,19 +7,22 @@ import os
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
+import pandas as pd
 from joblib import Parallel, delayed, parallel_config
 
 from ..algebra.threads import one_blas_thread
 from ..arguments import require_jobs
 from ..errors import InvalidDataError
 from ..loop.progress import ProgressBar
+from .choice import chosen_cells, has_optimal_stages, keys_of, tuned
 from .datasets import available, load
 from .fitting import run_cell
-from .folder import RECORDS, cut_off_incomplete_line, make_folder, prepare_folder, read_records
+from .folder import RECORDS, STAGES, cut_off_incomplete_line, make_folder, prepare_folder, read_records
 from .lock import only_run
 from .protocol import Cell, Preset
+from .results import read_results
 
 LEAST_OF_A_CLASS = 5
 
@@ -48,47 +51,81 @@ def run_study(
     n_jobs: int = 1,
     backend: str | None = None,
     verbose: int = 0,
+    beside: Path | None = None,
 ) -> Run:
     """Run the fits that are not recorded yet in the folder ``out``, and those that failed before.
 
     A run that was killed can be started again and goes on where it stopped; a fit whose record is incomplete is run
-    again. While a run goes on, another one into the same folder is refused. Records do not depend on ``n_jobs`` or
-    ``backend``, except for their order and their seconds.
+    again. Fits that the results in the folder ``beside`` have are left out. While a run goes on, another one into the
+    same folder is refused. Records do not depend on ``n_jobs`` or ``backend``, but for their order and their seconds.
     """
     out = Path(out)
     require_jobs(n_jobs)
-    preset = replace(preset, datasets=preset.datasets or tuple(available(folder)))
-    for name in preset.datasets:
-        _require_usable(name, folder)  # an error should come before hours of fits
+    n_rows = {name: _usable_rows(name, folder) for name in preset.datasets or available(folder)}
+    preset = replace(preset, datasets=tuple(sorted(n_rows, key=lambda name: n_rows[name])))
+    known = set(map(tuned, keys_of(read_results(beside).fits))) if beside is not None else set()
     make_folder(out)
     with only_run(out):
         prepare_folder(out, preset, folder)
-        cut_off_incomplete_line(out)
-        done = {record["key"] for record in read_records(out) if "error" not in record}
-        pending = [cell for cell in preset.cells() if cell.key not in done]
-        return _written(_records(pending, preset, folder, n_jobs, backend), len(pending), out, verbose)
+        run = Run()
+        for seed in range(preset.seeds):
+            cells = [cell for cell in preset.cells() if cell.seed == seed and tuned(cell.key) not in known]
+            for phase in filter(lambda phase: phase.cells, _phases(preset, cells, out)):
+                records = _records(phase.cells, phase.preset, folder, n_jobs, backend)
+                _write(records, out / phase.file, len(phase.cells), verbose, run)
+        return run
 
 
-def _written(records: Iterator[dict[str, Any]], n_records: int, out: Path, verbose: int) -> Run:
-    """Append each record to the file of the folder, on disk before the next one is waited for."""
-    run = Run()
-    with (out / RECORDS).open("a", encoding="utf-8") as file, ProgressBar(n_records, verbose > 0, "fit") as bar:
+class Phase(NamedTuple):
+    """Fits that are run together, and the file for their records."""
+
+    file: str
+    preset: Preset
+    cells: list[Cell]
+
+
+def _phases(preset: Preset, cells: list[Cell], out: Path) -> Iterator[Phase]:
+    """The fits of these cells; then those whose value is chosen once more, if every stage of these is to be optimal."""
+    yield Phase(RECORDS, preset, _pending(cells, out, RECORDS))
+    if preset.reoptimize == "chosen":
+        yield Phase(STAGES, replace(preset, reoptimize="every"), _pending(_staged(cells, out), out, STAGES))
+
+
+def _staged(cells: list[Cell], out: Path) -> list[Cell]:
+    """Of the cells, those that are chosen and whose stages are to be optimal."""
+    keys = {cell.key for cell in cells}
+    recorded = [record for record in read_records(out) if record["key"] in keys and "error" not in record]
+    chosen = set(chosen_cells(pd.DataFrame(recorded))) if recorded else set()
+    return [cell for cell in cells if cell in chosen and has_optimal_stages(cell)]
+
+
+def _pending(cells: list[Cell], out: Path, file: str) -> list[Cell]:
+    """The cells that the file has no record of, or an error."""
+    cut_off_incomplete_line(out / file)
+    done = {record["key"] for record in read_records(out, file) if "error" not in record}
+    return [cell for cell in cells if cell.key not in done]
+
+
+def _write(records: Iterator[dict[str, Any]], path: Path, n_records: int, verbose: int, run: Run) -> None:
+    """Append each record to the file, on disk before the next one is waited for."""
+    with path.open("a", encoding="utf-8") as file, ProgressBar(n_records, verbose > 0, "fit") as bar:
         for record in records:
             file.write(json.dumps(record) + "\n")
             file.flush()
             os.fsync(file.fileno())
             run.count(record)
             bar.advance(**{name: record[name] for name in ("dataset", "method", "depth")})
-    return run
 
 
-def _require_usable(name: str, folder: Path | None) -> None:
+def _usable_rows(name: str, folder: Path | None) -> int:
+    """The number of rows of a data set; an error if it is of no use should come before hours of fits."""
     _, labels = load(name, folder)
     fewest = int(min((labels > 0).sum(), (labels < 0).sum()))
     if fewest < LEAST_OF_A_CLASS:
         raise InvalidDataError(
             f"The data set {name!r} has {fewest} rows of a class; {LEAST_OF_A_CLASS} are needed for three parts."
         )
+    return len(labels)
 
 
 def _records(
