@@ -18,6 +18,8 @@ from ..masters import SolverOptions
 from ..pricing import CartLearner, OptimalLearner
 from ..thinning import TwoClassAdapter, adapter_for, thin
 
+EQUAL_SIZE = "equal_size"
+"""The experiment that compares ensembles of equal size (``sizes``)."""
 ANY_NUMBER = 1000
 """A number of samples, for grids whose length does not depend on it."""
 
@@ -61,7 +63,7 @@ class StudyMethod(ABC):
 
     def takes_part(self, experiment: str) -> bool:
         """Whether the experiment makes sense for the method."""
-        return self.is_totally_corrective or experiment == "cart"
+        return self.is_totally_corrective or experiment in ("cart", EQUAL_SIZE)
 
     @abstractmethod
     def grid(self, n_samples: int, k: int) -> Vector:
@@ -108,6 +110,7 @@ class TotallyCorrective(StudyMethod):
             learner=_learner(settings),
             time_limit=settings.time_limit,
             solver=SolverOptions(reoptimize=settings.reoptimize),
+            calibration="training",  # the study needs no probabilities
             random_state=settings.seed,
         ).fit(X, y)
         return Fitted(model, model.weights_, model.n_leaves_, model.stop_reason_, model.gap_, model.objective_)
