@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
 from ..errors import InvalidDataError
+from .equal_size import sizes_table
 from .fitting import QUANTILES
 from .folder import RECORDS, planned_preset, read_plan, read_records
 from .protocol import Cell
+from .record import SIZES
 
 CELL = list(Cell._fields)
-NESTED = {"anytime_accuracy", "anytime_trees", "margins", "weights", "key", "traceback"}
+NESTED = {"anytime_accuracy", "anytime_trees", "margins", "weights", "key", "traceback", *SIZES}
 TABLES = ("fits", "iterations", "margins", "weights")
 
 
@@ -30,6 +32,8 @@ class Results:
     """Whether each stage of a totally corrective method is an optimum, or only the last stage."""
     n_pending: int = 0
     """The number of fits that were planned and are not recorded yet."""
+    sizes: pd.DataFrame = field(default_factory=lambda: sizes_table([]))
+    """The ensembles within each budget of trees and leaves, of the experiment of equal sizes."""
 
     def chosen(self) -> pd.DataFrame:
         """Of the fits that differ only in the hyperparameter, the one with the best validation accuracy.
@@ -93,6 +97,7 @@ def read_results(folder: str | Path) -> Results:
         _long(records, {"weights": "weight"}, "rank", first=1),
         preset.reoptimize == "every",
         len({cell.key for cell in preset.cells()} - {record["key"] for record in records}),
+        sizes_table(records),
     )
 
 

@@ -2,19 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
 import pandas as pd
 
 from ...formulations import STUDIED
-from ..methods import PUBLISHED
+from ..methods import METHODS, PUBLISHED
 from ..results import Results
 
 OURS = list(STUDIED)
 HEURISTIC = [name for name in PUBLISHED if name not in OURS]
 EQUAL = 0.005
 """Accuracies that differ by less than this are said to match."""
+
+
+WORDS = {"dataset": "data set", "seed": "seed"}
+
+
+def listed(items: Iterable[object]) -> str:
+    """Words such as "1, 3 and 5"."""
+    *first, last = map(str, items)
+    return f"{', '.join(first)} and {last}" if first else last
+
+
+def titles(names: Iterable[str]) -> str:
+    """The titles of methods, in the order of the registry."""
+    return listed(METHODS[name].title for name in sorted(names, key=list(METHODS).index))
+
+
+def counted(n: int, word: str) -> str:
+    return f"{n} {word}{'s' * (n != 1)}"
 
 
 @dataclass(frozen=True)
@@ -47,18 +65,30 @@ class Observation:
     criterion: str
     """What must be true of the figures for the statement to hold."""
     judge: Callable[[Results], Verdict]
+    experiments: tuple[str, ...] = ("cart",)
+    """The experiments that it is judged by."""
+
+    def data(self, results: Results) -> str:
+        """What the verdict rests on."""
+        parts = []
+        for experiment in self.experiments:
+            fits = results.fits[results.fits["experiment"] == experiment]
+            if len(fits):
+                counts = " and ".join(counted(fits[name].nunique(), word) for name, word in WORDS.items())
+                parts.append(f"{experiment} at depth {listed(sorted(fits['depth'].unique()))}, {counts}")
+        return "; ".join(parts)
 
 
 OBSERVATIONS: dict[int, Observation] = {}
 
 
 def observation(
-    number: int, statement: str, criterion: str
+    number: int, statement: str, criterion: str, experiments: tuple[str, ...] = ("cart",)
 ) -> Callable[[Callable[[Results], Verdict]], Callable[[Results], Verdict]]:
     """Register the function that judges an observation."""
 
     def register(judge: Callable[[Results], Verdict]) -> Callable[[Results], Verdict]:
-        OBSERVATIONS[number] = Observation(number, statement, criterion, judge)
+        OBSERVATIONS[number] = Observation(number, statement, criterion, judge, experiments)
         return judge
 
     return register

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from ..results import CELL, Results
-from .base import EQUAL, HEURISTIC, NOT_ENOUGH, OURS, Verdict, has, means, observation
+from .base import EQUAL, HEURISTIC, NOT_ENOUGH, OURS, Verdict, has, listed, means, observation, titles
 
 EARLY = 10
 """How many iterations count as early."""
@@ -60,7 +60,7 @@ def early_with_deeper_trees(results: Results) -> Verdict:
         behind = final.loc[depth, HEURISTIC].max() - final.loc[depth, OURS].max()
         figures |= {f"depth {depth}: ahead early": ahead, f"depth {depth}: behind at the end": behind}
         holds &= ahead > 0 and behind > 0
-    return Verdict(holds, f"At depths {depths}.", figures)
+    return Verdict(holds, f"At depth {listed(depths)}.", figures)
 
 
 @observation(
@@ -77,7 +77,7 @@ def sparsest(results: Results) -> Verdict:
     competitive = gained[gained >= gained.max() - 4 * EQUAL].index
     three = set(used[competitive].nsmallest(3).index)
     figures = {f"trees {name}": used[name] for name in OURS} | {f"accuracy {name}": gained[name] for name in OURS}
-    return Verdict(three == {"nm", "lp", "erlp"}, f"The sparsest competitive ones are {sorted(three)}.", figures)
+    return Verdict(three == {"nm", "lp", "erlp"}, f"The sparsest competitive ones are {titles(three)}.", figures)
 
 
 def _margins(results: Results) -> pd.DataFrame:
@@ -166,4 +166,4 @@ def tuning(results: Results) -> Verdict:
     worst = spans.groupby("method").mean()
     figures = {f"best - worst value, {name}": float(worst[name]) for name in OURS}
     two = set(worst.nlargest(2).index)
-    return Verdict(two == {"md", "lp"}, f"The two most sensitive ones are {sorted(two)}.", figures)
+    return Verdict(two == {"md", "lp"}, f"The two most sensitive ones are {titles(two)}.", figures)
