@@ -12,7 +12,7 @@ HEURISTIC = {"adaboost", "xgboost", "lightgbm"}
 
 
 def test_the_papers_presets_have_its_nine_methods_and_the_familys_has_all():
-    assert preset_names() == ["cart", "family", "paper", "quick"]
+    assert preset_names() == ["cart", "equal_size", "family", "paper", "quick"]
     assert set(METHODS) == {*FORMULATIONS, *HEURISTIC} == set(load_preset("family").methods)
     assert all(set(load_preset(name).methods) == {*STUDIED, *HEURISTIC} for name in ("cart", "paper", "quick"))
 
@@ -37,9 +37,11 @@ def test_the_papers_protocol():
     assert per_dataset == 5 * 10 * 4 * (9 + 6 + 6 + 6)
 
 
-def test_heuristic_methods_take_part_in_the_main_experiment_only():
+def test_heuristic_methods_take_part_in_the_main_experiment_and_in_that_of_equal_sizes():
     cells = replace(load_preset("paper"), datasets=("banana",)).cells()
     assert {cell.experiment for cell in cells if cell.method == "xgboost"} == {"cart"}
+    methods = {cell.method for cell in replace(load_preset("equal_size"), datasets=("banana",)).cells()}
+    assert methods == {*STUDIED, *HEURISTIC, "logistic"}
 
 
 def test_a_preset_of_ones_own(tmp_path):

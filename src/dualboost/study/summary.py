@@ -9,8 +9,9 @@ from .equal_size import ANY_DEPTH, best_of, size_means, trees_to_match
 from .methods import METHODS
 from .observations import OBSERVATIONS, Verdict
 from .observations.accuracy import SHALLOW, SPARSER
-from .observations.base import EQUAL, HEURISTIC, OURS, WORDS, counted, listed, means, titles
+from .observations.base import EQUAL, HEURISTIC, OURS, WORDS, means
 from .results import Results
+from .words import counted, listed, titles
 
 CLOSE = ("nm", "lp", "cg", "qrlp")
 """The methods whose results are close to the paper's; the others are looked into one by one."""

@@ -6,7 +6,8 @@ import pandas as pd
 
 from ..results import Results
 from ..tables import accuracy_table
-from .base import EQUAL, HEURISTIC, NOT_ENOUGH, OURS, Verdict, has, listed, means, observation, titles
+from ..words import listed, titles
+from .base import EQUAL, HEURISTIC, NOT_ENOUGH, OURS, Verdict, has, means, observation
 
 SHALLOW = [1, 3, 5]
 """The depths of shallow trees."""

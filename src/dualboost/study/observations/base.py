@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import pandas as pd
 
 from ...formulations import STUDIED
-from ..methods import METHODS, PUBLISHED
+from ..methods import PUBLISHED
 from ..results import Results
+from ..words import counted, listed
 
 OURS = list(STUDIED)
 HEURISTIC = [name for name in PUBLISHED if name not in OURS]
@@ -18,21 +19,7 @@ EQUAL = 0.005
 
 
 WORDS = {"dataset": "data set", "seed": "seed"}
-
-
-def listed(items: Iterable[object]) -> str:
-    """Words such as "1, 3 and 5"."""
-    *first, last = map(str, items)
-    return f"{', '.join(first)} and {last}" if first else last
-
-
-def titles(names: Iterable[str]) -> str:
-    """The titles of methods, in the order of the registry."""
-    return listed(METHODS[name].title for name in sorted(names, key=list(METHODS).index))
-
-
-def counted(n: int, word: str) -> str:
-    return f"{n} {word}{'s' * (n != 1)}"
+"""What the data of a verdict are counted by."""
 
 
 @dataclass(frozen=True)
@@ -94,12 +81,23 @@ def observation(
     return register
 
 
-def means(results: Results, column: str, experiment: str = "cart") -> pd.DataFrame:
-    """Means over data sets and seeds of the fits chosen: one row for each depth, one column for each method."""
+def chosen_fits(results: Results, experiment: str, like: str | None = None) -> pd.DataFrame:
+    """The fits chosen of an experiment; with ``like``, only those of splits and depths that the other one has too."""
     chosen = results.chosen()
-    part = chosen[chosen["experiment"] == experiment]
-    by_dataset = part.groupby(["depth", "method", "dataset"])[column].mean()
-    return by_dataset.groupby(["depth", "method"]).mean().unstack("method")
+    part, split = chosen[chosen["experiment"] == experiment], ["dataset", "depth", "seed"]
+    if like is None:
+        return part
+    return part.merge(chosen.loc[chosen["experiment"] == like, split].drop_duplicates(), on=split)
+
+
+def means(results: Results, column: str, experiment: str = "cart", like: str | None = None) -> pd.DataFrame:
+    """Means over seeds, then over the data sets that all methods have, by depth (rows) and method (columns)."""
+    return mean_over_datasets(chosen_fits(results, experiment, like), column)
+
+
+def mean_over_datasets(fits: pd.DataFrame, column: str) -> pd.DataFrame:
+    by_dataset = fits.groupby(["depth", "dataset", "method"])[column].mean().unstack("method")
+    return by_dataset.dropna().groupby("depth").mean()
 
 
 def has(table: pd.DataFrame, methods: list[str], depths: list[int]) -> list[int]:

@@ -6,24 +6,22 @@ import numpy as np
 import pandas as pd
 
 from ..results import CELL, Results
-from .base import EQUAL, HEURISTIC, NOT_ENOUGH, OURS, Verdict, has, listed, means, observation, titles
+from ..words import listed, titles
+from .base import EQUAL, HEURISTIC, NOT_ENOUGH, OURS, Verdict, chosen_fits, has, mean_over_datasets, means, observation
 
 EARLY = 10
 """How many iterations count as early."""
 
 
-def early_accuracy(results: Results, experiment: str = "cart") -> pd.DataFrame:
+def early_accuracy(results: Results, experiment: str = "cart", like: str | None = None) -> pd.DataFrame:
     """The mean test accuracy over the early iterations of the fits chosen, by depth (rows) and method (columns).
 
     Empty if only the last stages are optima, because the paper's iterations are optima.
     """
     if not results.stages_are_optimal:
         return pd.DataFrame()
-    chosen = results.chosen()
-    early = results.anytime(chosen[chosen["experiment"] == experiment])
-    early = early[early["iteration"] <= EARLY]
-    by_dataset = early.groupby(["depth", "method", "dataset"])["accuracy"].mean()
-    return by_dataset.groupby(["depth", "method"]).mean().unstack("method")
+    early = results.anytime(chosen_fits(results, experiment, like))
+    return mean_over_datasets(early[early["iteration"] <= EARLY], "accuracy")
 
 
 @observation(

@@ -7,7 +7,8 @@ from scipy.stats import wilcoxon
 
 from ..results import Results
 from ..significance import LEAST_DATASETS, LEVEL
-from .base import EQUAL, NOT_ENOUGH, OURS, Verdict, has, listed, means, observation
+from ..words import listed
+from .base import EQUAL, NOT_ENOUGH, OURS, Verdict, chosen_fits, has, means, observation
 from .behaviour import early_accuracy
 
 
@@ -20,7 +21,7 @@ from .behaviour import early_accuracy
 )
 def reweighting(results: Results) -> Verdict:
     accuracy, trees = means(results, "test_accuracy", "reweight"), means(results, "trees", "reweight")
-    before = means(results, "test_accuracy")
+    before = means(results, "test_accuracy", like="reweight")
     depths = [d for d in has(accuracy, OURS, [1, 3, 5, 10]) if d in before.index and "adaboost" in before]
     if not depths:
         return NOT_ENOUGH
@@ -28,7 +29,7 @@ def reweighting(results: Results) -> Verdict:
         f"depth {d}: best reweighted - AdaBoost": accuracy.loc[d, OURS].max() - before.loc[d, "adaboost"]
         for d in depths
     }
-    kept = means(results, "trees").loc[depths, "adaboost"].mean()
+    kept = means(results, "trees", like="reweight").loc[depths, "adaboost"].mean()
     share = trees.loc[depths, OURS].mean().mean() / kept
     figures["trees left, share"] = share
     return Verdict(bool(min(figures.values()) >= -EQUAL and share < 0.9), f"At depth {listed(depths)}.", figures)
@@ -36,12 +37,12 @@ def reweighting(results: Results) -> Verdict:
 
 def _paired(results: Results, experiment: str) -> pd.Series:
     """Accuracy of a variant minus that of CART trees, for each data set, depth and totally corrective method."""
-    chosen = results.chosen()
-    chosen = chosen[chosen["method"].isin(OURS)]
-    cell = ["dataset", "depth", "method"]
-    variant = chosen[chosen["experiment"] == experiment].groupby(cell)["test_accuracy"].mean()
-    cart = chosen[chosen["experiment"] == "cart"].groupby(cell)["test_accuracy"].mean()
-    return (variant - cart).dropna()
+    cell = ["dataset", "depth", "method", "seed"]
+    variant, cart = (
+        chosen_fits(results, name).set_index(cell)["test_accuracy"].rename(name) for name in (experiment, "cart")
+    )
+    differences = (variant - cart).dropna()
+    return differences[differences.index.isin(OURS, level="method")].groupby(cell[:-1]).mean()
 
 
 def _no_difference(results: Results, experiment: str) -> Verdict:
@@ -77,7 +78,7 @@ def confidence(results: Results) -> Verdict:
     ("cart", "optimal"),
 )
 def optimal_over_time(results: Results) -> Verdict:
-    optimal, cart = early_accuracy(results, "optimal"), early_accuracy(results)
+    optimal, cart = early_accuracy(results, "optimal"), early_accuracy(results, like="optimal")
     depths = [depth for depth in has(optimal, OURS, [1, 3, 5, 10]) if depth in has(cart, OURS, [depth])]
     if not depths:
         return NOT_ENOUGH
