@@ -5,7 +5,7 @@ import re
 from selenium.webdriver.common.by import By
 
 WHOLE_NUMBERS = ("scatter", "anytime", "weights", "sensitivity", "reweighting", "significance")
-STEPS = ("anytime", "margins", "value-margins", "equal-size")
+STEPS = ("anytime", "margins", "value-margins")
 
 
 def texts(browser, selector):

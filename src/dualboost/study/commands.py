@@ -14,6 +14,7 @@ from .datasets import DATASETS, available, data_folder, fetch_folder
 from .equal_size import ANY_DEPTH, size_means
 from .fetch import fetch as fetch_datasets
 from .figures import draw_figures
+from .markdown import write_page
 from .methods import EQUAL_SIZE
 from .observations import OBSERVATIONS
 from .protocol import load_preset, preset_names
@@ -193,8 +194,9 @@ def compare(results: Path) -> None:
 @click.argument("results", type=click.Path(path_type=Path))
 @click.option("-o", "--out", type=click.Path(path_type=Path), default="report.html", show_default=True)
 def report(results: Path, out: Path) -> None:
-    """Write the report: one page that needs no network."""
-    click.echo(write_report(_read(results), out))
+    """Write the report: one page that needs no network; of a name that ends with .md, a page of text with pictures."""
+    write = write_page if out.suffix == ".md" else write_report
+    click.echo(write(_read(results), out))
 
 
 @study.command()

@@ -66,8 +66,8 @@ def best_of(means: pd.DataFrame, methods: list[str]) -> pd.DataFrame:
 def trees_to_match(sizes: pd.DataFrame, methods: list[str], rivals: list[str]) -> pd.DataFrame:
     """For each depth and method: accuracy and trees after all iterations, and with how many trees rivals match it.
 
-    ``rival_trees`` is the smallest budget within which the mean accuracy of one of the rivals is at most ``MATCHES``
-    below; missing if there is none.
+    ``rival_trees`` is the smallest budget from which on the best rival's mean accuracy is at most ``MATCHES`` below;
+    missing if there is none.
     """
     accuracy, trees = (size_means(sizes, "trees", column) for column in ("test_accuracy", "trees"))
     rows = []
@@ -75,7 +75,7 @@ def trees_to_match(sizes: pd.DataFrame, methods: list[str], rivals: list[str]) -
         reached = accuracy.loc[depth, rivals].max(axis=1)
         for method in methods:
             own, used = (float(table.at[(depth, ALL_TREES), method]) for table in (accuracy, trees))
-            enough = reached[reached >= own - MATCHES]
+            enough = reached[reached[::-1].cummin()[::-1] >= own - MATCHES]
             at_equal = reached[reached.index <= max(used, TREES[0])].iloc[-1]
             rows.append((depth, method, own, used, at_equal, enough.index.min() if len(enough) else None))
     columns = ["depth", "method", "accuracy", "trees", "rivals_at_most_as_many", "rival_trees"]

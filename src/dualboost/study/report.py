@@ -121,10 +121,11 @@ def _plain_table(table: AccuracyTable, experiment: str, depth: int) -> dict[str,
 
 def _variant(chosen: pd.DataFrame, experiment: str) -> dict[str, Any]:
     """The relative improvement of a variant over CART trees, for each data set, depth and method."""
-    key = ["depth", "method", "dataset"]
-    variant = chosen[chosen["experiment"] == experiment].groupby(key)["test_accuracy"].mean()
-    cart = chosen[chosen["experiment"] == "cart"].groupby(key)["test_accuracy"].mean()
-    improvement = (variant / cart - 1.0).dropna().rename("improvement").reset_index()
+    key = ["depth", "method", "dataset", "seed"]
+    variant = chosen[chosen["experiment"] == experiment].set_index(key)["test_accuracy"]
+    cart = chosen[chosen["experiment"] == "cart"].set_index(key)["test_accuracy"]
+    both = pd.DataFrame({"variant": variant, "cart": cart}).dropna().groupby(key[:-1]).mean()
+    improvement = (both["variant"] / both["cart"] - 1.0).rename("improvement").reset_index()
     return {"experiment": experiment, "rows": rows_of(improvement)}
 
 

@@ -17,7 +17,7 @@ from .record import SIZES
 
 CELL = list(Cell._fields)
 NESTED = {"anytime_accuracy", "anytime_trees", "margins", "weights", "key", "traceback", *SIZES}
-TABLES = ("fits", "iterations", "margins", "weights")
+TABLES = ("fits", "iterations", "margins", "weights", "sizes")
 
 
 @dataclass(frozen=True)

@@ -28,14 +28,14 @@ def ahead_at_equal_size(results: Results) -> Verdict:
     if means.empty or not {*OURS, *HEURISTIC} <= set(means):
         return NOT_ENOUGH
     leads = means[OURS].max(axis=1) - means[HEURISTIC].max(axis=1)
-    figures = {f"{cell}: best of the six - best heuristic": lead for cell, lead in leads.items()}
+    figures = {f"{cell}, the six": lead for cell, lead in leads.items()}
     sentence = f"The best of the six is ahead in {int((leads > 0).sum())} of {len(leads)} comparisons."
     if OVER_LEAVES in means:
         over_leaves = means[OVER_LEAVES] - means[HEURISTIC].max(axis=1)
-        figures |= {f"{cell}: logistic over leaves - best heuristic": lead for cell, lead in over_leaves.items()}
+        figures |= {f"{cell}, over leaves": lead for cell, lead in over_leaves.items()}
         sentence += f" Logistic over leaves is ahead of the heuristics in {int((over_leaves > 0).sum())}, and best of "
         sentence += f"all in {int((means[OVER_LEAVES] >= means.max(axis=1)).sum())}."
-    return Verdict((leads > 0).all(), sentence, figures)
+    return Verdict((leads > 0).all(), f"{sentence} The figures are leads over the best heuristic.", figures)
 
 
 def _compared(results: Results) -> pd.DataFrame:

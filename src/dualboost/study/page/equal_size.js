@@ -13,7 +13,7 @@ function sizeTable(kind, depth) {
 function sizeChart(kind, depth) {
   const rows = D.sizes.means.filter(r => r.kind === kind && r.depth === depth);
   return chart(`at most so many ${kind}, ${depthName(depth)}`, { label: `${kind} at most`, kind: "log", ticks: kind === "trees" ? [1, 2, 5, 10, 20, 40, 100] : [10, 20, 40, 80, 160] }, { label: "test accuracy" },
-    D.sizes.methods.map((m, j) => ({ ...ofMethod(m), line: true, steps: true, points: rows.map(r => ({ x: r.budget, y: r.accuracy[j], tip: `${title(m)}, ${r.budget} ${kind}: ${fixed(r.accuracy[j])}` })) })));
+    D.sizes.methods.map((m, j) => ({ ...ofMethod(m), line: true, points: rows.map(r => ({ x: r.budget, y: r.accuracy[j], tip: `${title(m)}, ${r.budget} ${kind}: ${fixed(r.accuracy[j])}` })) })));
 }
 
 function matchesTable(depth) {
