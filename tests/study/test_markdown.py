@@ -79,7 +79,7 @@ def assert_is_in_the_files(block, fits, depth):
     for dataset, *cells in rows:
         for title, cell in zip(head[1:], cells, strict=True):
             if title in titles and cell:
-                ours = cell.split("<br>")[0].replace("*", "")
+                ours = cell.split("<br>")[0].replace("*", "").replace("\u00a0", " ")
                 row = expected.loc[(dataset, titles[title])]
                 assert ours == f"{row['test_accuracy']:.3f} / {row['trees']:.0f}", (dataset, title)
                 n_compared += 1

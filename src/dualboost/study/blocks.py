@@ -9,12 +9,13 @@ import pandas as pd
 
 from .comparison import compare_seconds, compare_with_paper, paper_table, straying
 from .methods import METHODS
-from .observations import OBSERVATIONS
+from .observations import OBSERVATIONS, Verdict
 from .observations.base import OURS
 from .results import Results
 from .significance import significance
 from .summary import leaders, sentences, verdicts
 from .tables import DIGITS, AccuracyTable, accuracy_table
+from .words import figure, short, unbroken
 
 EXPERIMENTS = {"cart": "CART trees", "confidence": "confidence-rated", "optimal": "optimal", "reweight": "reweighted"}
 
@@ -40,16 +41,23 @@ def _leader(row: dict[Any, Any], side: str) -> str:
 
 
 def observations(results: Results) -> str:
-    """Each statement with its verdict, its criterion, its data and its figures."""
-    parts = []
-    for number, verdict in verdicts(results).items():
-        one = OBSERVATIONS[number]
-        figures = "; ".join(f"{name}: {value:.3g}" for name, value in verdict.figures.items())
-        lines = [f"**{number}. {verdict.word.capitalize()}.** {one.statement} {verdict.sentence}"]
-        lines.append(f"*Judged so:* {one.criterion} *By:* {one.data(results) or 'nothing'}.")
-        lines += [f"*Figures:* {figures}."] if figures else []
-        parts.append("\n".join(lines) + "\n")
-    return "\n" + "\n".join(parts)
+    """All verdicts in a table; then each with its criterion, its data and its figures."""
+    judged = verdicts(results)
+    rows = [[str(n), unbroken(verdict.word), OBSERVATIONS[n].statement] for n, verdict in judged.items()]
+    details = [_verdict(results, number, verdict) for number, verdict in judged.items()]
+    return markdown_table(["", "verdict", "statement"], rows) + "\n" + "\n".join(details)
+
+
+def _verdict(results: Results, number: int, verdict: Verdict) -> str:
+    one = OBSERVATIONS[number]
+    lines = [
+        f"**{number}. {verdict.word.capitalize()}.** {verdict.sentence}\n",
+        f"- *Judged so:* {one.criterion}",
+        f"- *Data:* {one.data(results) or 'none'}.",
+    ]
+    figures = "; ".join(f"{name}: {figure(value)}" for name, value in verdict.figures.items())
+    lines += [f"- *Figures:* {figures}."] if figures else []
+    return "\n".join(lines) + "\n"
 
 
 def accuracy_means(results: Results) -> str:
@@ -60,7 +68,7 @@ def accuracy_means(results: Results) -> str:
         shared = ours.accuracy.dropna().index.intersection(paper.accuracy.index)
         for name, table in (("ours", ours), ("paper", paper)):
             cells = [_mean(table, shared, method) for method in ours.accuracy]
-            rows.append([f"depth {depth}, {name}", *cells])
+            rows.append([unbroken(f"depth {depth}, {name}"), *cells])
     return markdown_table(["", *_titles(results, "cart")], rows)
 
 
@@ -80,7 +88,7 @@ def _by_dataset(results: Results, depth: int) -> str:
             figures = [_figures(ours, dataset, method, mark), _figures(paper, dataset, method)]
             cells.append("<br>".join(filter(None, figures)))
         rows.append([str(dataset), *cells])
-    return f"\nDepth {depth}:\n" + markdown_table(["data set", *(METHODS[name].title for name in ours.accuracy)], rows)
+    return f"\nDepth {depth}:\n" + markdown_table(["data set", *map(short, ours.accuracy)], rows)
 
 
 def closeness(results: Results) -> str:
@@ -90,7 +98,7 @@ def closeness(results: Results) -> str:
         return "\nThere is nothing to compare.\n"
     strays = straying(comparison)["median |strays|"].unstack("depth")
     order = [name for name in METHODS if name in strays.index]
-    rows = [[METHODS[name].title, *(_fixed(strays.at[name, depth], 4) for depth in strays)] for name in order]
+    rows = [[unbroken(METHODS[name].title), *(_fixed(strays.at[name, depth], 4) for depth in strays)] for name in order]
     return markdown_table(["method", *(f"depth {depth}" for depth in strays)], rows)
 
 
@@ -117,7 +125,7 @@ def variants(results: Results) -> str:
             for name, table in (("ours", ours), ("paper", paper)):
                 cells = [_mean(table, shared, method) if method in table.accuracy else "" for method in OURS]
                 rows.append([f"{EXPERIMENTS[experiment]}, depth {depth}, {name} ({len(shared)} sets)", *cells])
-    return markdown_table(["", *(METHODS[name].title for name in OURS)], rows) if rows else "\nNone was run.\n"
+    return markdown_table(["", *map(short, OURS)], rows) if rows else "\nNone was run.\n"
 
 
 def times(results: Results) -> str:
@@ -140,21 +148,21 @@ def _depths(results: Results, experiment: str) -> list[int]:
 
 def _titles(results: Results, experiment: str) -> list[str]:
     there = set(results.fits.loc[results.fits["experiment"] == experiment, "method"])
-    return [METHODS[name].title for name in METHODS if name in there]
+    return [short(name) for name in METHODS if name in there]
 
 
 def _mean(table: AccuracyTable, datasets: pd.Index, method: str) -> str:
     if method not in table.accuracy or not len(datasets):
         return ""
     accuracy, trees = (part.loc[datasets, method].mean() for part in (table.accuracy, table.trees))
-    return f"{accuracy:.{DIGITS}f} / {trees:.0f}"
+    return unbroken(f"{accuracy:.{DIGITS}f} / {trees:.0f}")
 
 
 def _figures(table: AccuracyTable, dataset: object, method: str, mark: str = "") -> str:
     if dataset not in table.accuracy.index or method not in table.accuracy:
         return ""
     accuracy, trees = (part.at[dataset, method] for part in (table.accuracy, table.trees))
-    return "" if pd.isna(accuracy) else f"{mark}{accuracy:.{DIGITS}f}{mark} / {trees:.0f}"
+    return "" if pd.isna(accuracy) else unbroken(f"{mark}{accuracy:.{DIGITS}f}{mark} / {trees:.0f}")
 
 
 def _fixed(value: float, digits: int) -> str:

@@ -11,6 +11,7 @@ from .observations.base import HEURISTIC
 from .observations.equal_size import LEAVES, TREES
 from .results import Results
 from .tables import DIGITS
+from .words import short, unbroken
 
 NOT_RUN = "\nThe experiment was not run.\n"
 
@@ -37,9 +38,10 @@ def _table(means: pd.DataFrame, wanted: dict[str, tuple[int, int]]) -> str:
     for label, key in wanted.items():
         if key in means.index:
             row = means.loc[key].round(DIGITS)
-            cells = [f"{value:.{DIGITS}f}" for value in row]
-            rows.append([label, *(f"**{c}**" if v == row.max() else c for c, v in zip(cells, row, strict=True))])
-    return markdown_table(["within", *(METHODS[name].title for name in means)], rows)
+            marks = ["**" if value == row.max() else "" for value in row]
+            cells = [f"{mark}{value:.{DIGITS}f}{mark}" for mark, value in zip(marks, row, strict=True)]
+            rows.append([unbroken(label), *cells])
+    return markdown_table(["within", *map(short, means)], rows)
 
 
 def matches(results: Results) -> str:
@@ -54,7 +56,7 @@ def matches(results: Results) -> str:
     rows = [
         [
             f"{row.depth}",
-            METHODS[row.method].title,
+            short(row.method),
             f"{row.accuracy:.{DIGITS}f}",
             f"{row.trees:.0f}",
             f"{row.rivals_at_most_as_many:.{DIGITS}f}",

@@ -24,7 +24,7 @@ from .runner import run_study
 from .significance import LEAST_DATASETS, LEVEL, significance
 from .summary import verdicts
 from .tables import DIGITS, accuracy_table
-from .words import listed
+from .words import figure, listed
 
 DATA = click.option(
     "--data", type=click.Path(path_type=Path), help="A folder of <name>.csv.gz files; or DUALBOOST_DATA."
@@ -135,7 +135,7 @@ def observations(results: Path, figures: bool) -> None:
         click.echo(f"{number:2}. {verdict.word.upper()}: {one.statement} {verdict.sentence}")
         click.echo(f"    Judged so: {one.criterion} By: {one.data(read)}.")
         if figures and verdict.figures:
-            click.echo("    " + ", ".join(f"{name} {value:.3g}" for name, value in verdict.figures.items()))
+            click.echo("    " + ", ".join(f"{name} {figure(value)}" for name, value in verdict.figures.items()))
     unjudged = [number for number, verdict in judged.items() if verdict.holds is None]
     if unjudged:
         click.echo(f"Not enough data for {listed(unjudged)}.")

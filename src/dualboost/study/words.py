@@ -21,3 +21,19 @@ def counted(n: int, word: str) -> str:
 def titles(names: Iterable[str]) -> str:
     """The titles of methods, in the order of the registry."""
     return listed(METHODS[name].title for name in sorted(names, key=list(METHODS).index))
+
+
+def short(name: str) -> str:
+    """The title of a method without the ending that the paper's six share."""
+    return METHODS[name].title.removesuffix("-Boost")
+
+
+def figure(value: float) -> str:
+    """The value with three digits, never as a power of ten."""
+    text = f"{value:.3g}"
+    return f"{value:.5f}" if "e-" in text else f"{value:.0f}" if "e" in text else text
+
+
+def unbroken(text: str) -> str:
+    """The text on one line, wherever it stands."""
+    return text.replace(" ", "\u00a0")

@@ -41,6 +41,15 @@ def panels_by_method(data: Data, methods: list[str], plt: Any) -> tuple[Any, dic
     return figure, panels
 
 
+def two_in_a_row(n: int, plt: Any, height: float = 2.7) -> tuple[Any, list[Any]]:
+    """A figure with n panels, for a page of text."""
+    rows = -(-n // 2)
+    figure, axes = plt.subplots(rows, 2, figsize=(8, height * rows + 0.5), layout="constrained", squeeze=False)
+    for ax in list(axes.flat)[n:]:
+        ax.axis("off")
+    return figure, list(axes.flat)[:n]
+
+
 def style(method: str) -> dict[str, Any]:
     colour = COLOURS[list(METHODS).index(method) % len(COLOURS)]
     return {"color": colour, "label": METHODS[method].title}

@@ -11,7 +11,7 @@ import pandas as pd
 from ..equal_size import ANY_DEPTH
 from ..methods import METHODS
 from .over_datasets import draw_diagram, draw_means, tables_of
-from .panels import Data, panels_by_depth, style, whole_numbers, with_legend, with_margins
+from .panels import Data, Panels, style, two_in_a_row, whole_numbers, with_legend, with_margins
 
 SHOWN = ("image", "ringnorm")
 """The data sets whose margins are drawn: those of the paper's figures, or the first two."""
@@ -20,11 +20,20 @@ FASTER = (10, 100, 1_000, 10_000)
 TICKS = {"trees": [1, 2, 5, 10, 20, 40, 100], "leaves": [10, 20, 40, 80, 160]}
 
 
+def _panels(data: Data, plt: Any) -> tuple[Any, Panels]:
+    """A panel for each depth, two in a row."""
+    figure, axes = two_in_a_row(len(data["depths"]), plt)
+    for depth, ax in zip(data["depths"], axes, strict=True):
+        ax.set_title(f"depth {depth}", fontsize=10)
+        ax.grid(alpha=0.3)
+    return figure, dict(zip(data["depths"], axes, strict=True))
+
+
 def accuracy_and_trees(data: Data, plt: Any) -> Any | None:
     tables = tables_of(data, "cart")
     if not tables:
         return None
-    figure, panels = panels_by_depth(data, plt)
+    figure, panels = _panels(data, plt)
     draw_means(panels, tables)
     return with_legend(figure, panels, "trees used", "test accuracy")
 
@@ -36,9 +45,8 @@ def equal_size(data: Data, plt: Any) -> Any | None:
         return None
     depths = sorted({row["depth"] for row in sizes["means"] if row["depth"] != ANY_DEPTH})
     shown = [*(("trees", depth, f"trees of depth {depth}") for depth in depths), ("leaves", ANY_DEPTH, "any depth")]
-    figure, axes = plt.subplots(1, len(shown), figsize=(3.4 * len(shown), 3.6), layout="constrained", squeeze=False)
-    panels = dict(enumerate(axes[0]))
-    for ax, (kind, depth, title) in zip(axes[0], shown, strict=True):
+    figure, axes = two_in_a_row(len(shown), plt)
+    for ax, (kind, depth, title) in zip(axes, shown, strict=True):
         rows = [row for row in sizes["means"] if (row["kind"], row["depth"]) == (kind, depth)]
         for k, method in enumerate(sizes["methods"]):
             budgets, accuracy = zip(*((row["budget"], row["accuracy"][k]) for row in rows), strict=True)
@@ -47,7 +55,7 @@ def equal_size(data: Data, plt: Any) -> Any | None:
         ax.set_xticks(TICKS[kind], [str(tick) for tick in TICKS[kind]])
         ax.minorticks_off()
         ax.grid(alpha=0.3)
-    return with_legend(figure, panels, None, "test accuracy")
+    return with_legend(figure, dict(enumerate(axes)), None, "test accuracy")
 
 
 def ranks(data: Data, plt: Any) -> Any | None:
@@ -55,11 +63,8 @@ def ranks(data: Data, plt: Any) -> Any | None:
     tables = [table for table in data["tables"] if table["experiment"] == "cart" and table["ranks"]]
     if not tables:
         return None
-    rows = -(-len(tables) // 2)
-    figure, axes = plt.subplots(rows, 2, figsize=(10.5, 2.6 * rows), layout="constrained", squeeze=False)
-    for ax in axes.flat:
-        ax.axis("off")
-    for ax, table in zip(axes.flat, tables, strict=False):
+    figure, axes = two_in_a_row(len(tables), plt, height=2.3)
+    for ax, table in zip(axes, tables, strict=True):
         draw_diagram(table, ax)
         ax.set_title(f"depth {table['depth']}", fontsize=9)
     return figure
@@ -70,7 +75,7 @@ def anytime(data: Data, plt: Any) -> Any | None:
     curves = [curve for curve in data["anytime"] if curve["experiment"] == "cart"]
     if not curves or not data["stages_are_optimal"]:
         return None
-    figure, panels = panels_by_depth(data, plt)
+    figure, panels = _panels(data, plt)
     for depth, ax in panels.items():
         for method, accuracy in _mean_curves([curve for curve in curves if curve["depth"] == depth]).items():
             ax.step(np.arange(1, len(accuracy) + 1), accuracy, where="post", lw=1.3, **style(method))
