@@ -8,6 +8,8 @@ import pytest
 from dualboost.errors import InvalidDataError
 from dualboost.study import Preset, read_results, run_study
 from dualboost.study.markdown import BLOCK, BLOCKS, filled, write_page
+from dualboost.study.methods import PUBLISHED
+from dualboost.study.words import short
 
 DOCS = Path(__file__).parents[2] / "docs"
 SMALL = Preset(
@@ -74,11 +76,11 @@ def rebuilt(fits, experiment="cart", depth=1):
 def assert_is_in_the_files(block, fits, depth):
     head, *rows = cells_of(block)
     expected = rebuilt(fits, depth=depth)
-    titles = {"NM-Boost": "nm", "CG-Boost": "cg", "AdaBoost": "adaboost", "XGBoost": "xgboost", "LightGBM": "lightgbm"}
+    titles = {short(name): name for name in PUBLISHED}
     n_compared = 0
     for dataset, *cells in rows:
         for title, cell in zip(head[1:], cells, strict=True):
-            if title in titles and cell:
+            if cell:
                 ours = cell.split("<br>")[0].replace("*", "").replace("\u00a0", " ")
                 row = expected.loc[(dataset, titles[title])]
                 assert ours == f"{row['test_accuracy']:.3f} / {row['trees']:.0f}", (dataset, title)
