@@ -76,6 +76,7 @@ def heuristics_win_deep(results: Results) -> Verdict:
 )
 def stumps_by_dataset(results: Results) -> Verdict:
     table = accuracy_table(results, "cart", 1).accuracy
+    table = table.dropna()
     if not set(OURS + HEURISTIC) <= set(table) or table.empty:
         return NOT_ENOUGH
     wins = int((table[OURS].max(axis=1) >= table[HEURISTIC].max(axis=1) - 0.0005).sum())

@@ -29,11 +29,19 @@ section("tables", "Accuracy and trees", "Test accuracy / trees used, means over 
   if (!box.querySelector("table")) box.append(make("p", {}, "These results have no such experiment at this depth."));
 });
 
-section("scatter", "Accuracy against sparsity", "Means over all data sets: up and to the left is better.", box => {
-  const charts = D.tables.filter(t => t.experiment === state.experiment).map(t => chart(`${t.experiment}, depth ${t.depth}`, { label: "trees used", kind: "whole" }, { label: "test accuracy" }, t.methods.map((m, j) => {
-    const a = mean(t.accuracy.map(row => row[j]).filter(isNumber)), n = mean(t.trees.map(row => row[j]).filter(isNumber));
-    return { ...ofMethod(m), points: [{ x: n, y: a, tip: `${title(m)}: ${fixed(a)} with ${fixed(n, 1)} trees` }] };
-  })));
+// The mean trees and accuracy of a method, over these data sets.
+function meanOf(table, method, datasets) {
+  const at = datasets.map(name => figuresAt(table, name, method));
+  return { x: mean(at.map(f => f.trees)), y: mean(at.map(f => f.accuracy)) };
+}
+
+const wholeDatasets = table => table.datasets.filter((name, i) => table.accuracy[i].every(isNumber));
+
+section("scatter", "Accuracy against sparsity", "Means over the data sets that every method has: up and to the left is better.", box => {
+  const charts = D.tables.filter(t => t.experiment === state.experiment).map(t => chart(`${t.experiment}, depth ${t.depth}`, { label: "trees used", kind: "whole" }, { label: "test accuracy" }, wholeDatasets(t).length ? t.methods.map(m => {
+    const at = meanOf(t, m, wholeDatasets(t));
+    return { ...ofMethod(m), points: [{ ...at, tip: `${title(m)}: ${fixed(at.y)} with ${fixed(at.x, 1)} trees` }] };
+  }) : []));
   withLegend(box, ...charts);
 });
 

@@ -1,11 +1,12 @@
 // Other trees: AdaBoost's with new weights, confidence-rated ones and optimal ones.
-section("reweighting", "Reweighting AdaBoost", "From a method's own trees (ring) to AdaBoost's trees with new weights (filled). Means over all data sets.", box => {
+section("reweighting", "Reweighting AdaBoost", "From a method's own trees (ring) to AdaBoost's trees with new weights (filled). Means over the data sets that both have.", box => {
   const charts = D.tables.filter(t => t.experiment === "reweight").map(t => {
     const native = D.tables.find(n => n.experiment === "cart" && n.depth === t.depth);
-    const at = (table, m) => { const j = table.methods.indexOf(m); return { x: mean(table.trees.map(row => row[j]).filter(isNumber)), y: mean(table.accuracy.map(row => row[j]).filter(isNumber)) }; };
+    const shared = native ? wholeDatasets(t).filter(name => wholeDatasets(native).includes(name)) : wholeDatasets(t);
+    if (!shared.length) return chart(`depth ${t.depth}`, { label: "trees used" }, { label: "test accuracy" }, []);
     const told = (p, m, what) => ({ ...p, tip: `${title(m)}, ${what}: ${fixed(p.y)} with ${fixed(p.x, 1)} trees` });
     return chart(`depth ${t.depth}`, { label: "trees used", kind: "whole" }, { label: "test accuracy" }, t.methods.flatMap(m => {
-      const after = told(at(t, m), m, "AdaBoost's trees, reweighted"), before = native && native.methods.includes(m) ? told(at(native, m), m, "own trees") : null;
+      const after = told(meanOf(t, m, shared), m, "AdaBoost's trees, reweighted"), before = native && native.methods.includes(m) ? told(meanOf(native, m, shared), m, "own trees") : null;
       const end = { ...ofMethod(m), points: [after] };
       return before ? [{ ...ofMethod(m), line: true, dash: "", shape: "circle", hollow: true, points: [before, { ...after, tip: after.tip }] }, end] : [end];
     }));
