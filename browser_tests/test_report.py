@@ -1,61 +1,11 @@
 """The report in a real browser: ``make test-browser`` (needs Debian's chromium and chromium-driver)."""
 
-import shutil
-
-import pytest
-from selenium import webdriver
-from selenium.webdriver.chrome.options import Options
-from selenium.webdriver.chrome.service import Service
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.ui import Select
 
-from dualboost.study import Preset, read_results, run_study
-from dualboost.study.report import write_report
-
-PRESET = Preset(
-    experiments=("cart", "confidence", "optimal", "reweight"),
-    datasets=("ringnorm", "twonorm", "waveform"),
-    depths=(1, 2),
-    seeds=2,
-    values=3,
-    iterations=6,
-    most_rows=150,
-)
-FLAGS = (
-    "--headless=new",
-    "--no-sandbox",
-    "--disable-dev-shm-usage",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    "--no-first-run",
-)
-
-
-@pytest.fixture(scope="session")
-def page(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("study")
-    run_study(PRESET, folder, n_jobs=2)
-    return write_report(read_results(folder), folder / "report.html")
-
-
-def opened(page, width):
-    options = Options()
-    options.binary_location = shutil.which("chromium")
-    for argument in (*FLAGS, f"--window-size={width},900"):
-        options.add_argument(argument)
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-    browser = webdriver.Chrome(service=Service(shutil.which("chromedriver")), options=options)
-    browser.get(page.as_uri())
-    return browser
-
-
-@pytest.fixture(params=[1200, 500])
-def browser(request, page):
-    browser = opened(page, request.param)
-    yield browser
-    browser.quit()
+SECTIONS = 15
+"""The summary, the observations, and the thirteen that follow the choices."""
 
 
 def column(browser, k):
@@ -63,13 +13,20 @@ def column(browser, k):
     return [cell.text for cell in cells]
 
 
+def accuracies(browser, k):
+    """Our figures; the paper's stand below them."""
+    return [float(text.split(" / ")[0].rstrip("*")) for text in column(browser, k)]
+
+
 def test_it_opens_without_an_error_and_every_section_is_filled(browser):
     assert browser.get_log("browser") == []
     sections = browser.find_elements(By.TAG_NAME, "section")
-    assert len(sections) == 13
+    assert len(sections) == SECTIONS
     for section in sections:
         assert section.find_elements(By.CSS_SELECTOR, "table td, .mark, li, p + p"), section.get_attribute("id")
-    assert "NaN" not in browser.find_element(By.TAG_NAME, "body").text
+    text = browser.find_element(By.TAG_NAME, "body").text
+    assert "NaN" not in text
+    assert "undefined" not in text
 
 
 def test_nothing_is_wider_than_the_window(browser):
@@ -80,10 +37,16 @@ def test_tables_sort(browser):
     assert column(browser, 1) == ["ringnorm", "twonorm", "waveform"]
     button = browser.find_elements(By.CSS_SELECTOR, "#tables th button")[1]
     button.send_keys(Keys.ENTER)
-    falling = [float(text.split(" / ")[0].rstrip("*")) for text in column(browser, 2)]
+    falling = accuracies(browser, 2)
     assert falling == sorted(falling, reverse=True)
     button.send_keys(Keys.ENTER)
-    assert [float(text.split(" / ")[0].rstrip("*")) for text in column(browser, 2)] == sorted(falling)
+    assert accuracies(browser, 2) == sorted(falling)
+
+
+def test_the_papers_figures_stand_below_ours(browser):
+    """Of twonorm with stumps and NM-Boost."""
+    row = column(browser, 1).index("twonorm")
+    assert column(browser, 2)[row].splitlines()[1] == "0.961 / 60"
 
 
 def test_the_data_set_filter(browser):
@@ -101,3 +64,16 @@ def test_marks_tell_their_figures_to_the_keyboard(browser):
     assert tip.is_displayed()
     assert "trees" in tip.text
     assert mark.get_attribute("aria-label") == tip.text
+
+
+def test_a_method_is_hidden_and_shown_again(browser):
+    drawn = "#scatter [data-method='nm']"
+    assert browser.find_element(By.CSS_SELECTOR, drawn).is_displayed()
+    button = browser.find_element(By.CSS_SELECTOR, "#scatter .legend button[data-of='nm']")
+    button.send_keys(Keys.ENTER)
+    assert button.get_attribute("aria-pressed") == "false"
+    assert not browser.find_element(By.CSS_SELECTOR, drawn).is_displayed()
+    Select(browser.find_element(By.ID, "depth")).select_by_value("2")
+    assert not browser.find_element(By.CSS_SELECTOR, drawn).is_displayed(), "another choice keeps it hidden"
+    browser.find_element(By.CSS_SELECTOR, "#scatter .legend button[data-of='nm']").send_keys(Keys.ENTER)
+    assert browser.find_element(By.CSS_SELECTOR, drawn).is_displayed()

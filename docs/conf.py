@@ -1,5 +1,7 @@
 """How Sphinx builds the pages: ``make docs``. Nothing is fetched, and no page refers to another host."""
 
+from pathlib import Path
+
 import dualboost
 
 project = "dualboost"
@@ -61,3 +63,18 @@ html_theme_options = {
     "footer_start": ["copyright"],
     "footer_end": [],
 }
+
+KEPT_RESULTS = Path(__file__).parent / "results"
+
+
+def write_study_report(app, exception):
+    """The interactive report of the study, beside the pages, from the results that are kept."""
+    if exception is None and KEPT_RESULTS.is_dir():
+        from dualboost.study import read_results
+        from dualboost.study.report import write_report
+
+        write_report(read_results(KEPT_RESULTS), Path(app.outdir) / "study_report.html")
+
+
+def setup(app):
+    app.connect("build-finished", write_study_report)

@@ -12,7 +12,8 @@ HEURISTIC = {"adaboost", "xgboost", "lightgbm"}
 
 
 def test_the_papers_presets_have_its_nine_methods_and_the_familys_has_all():
-    assert preset_names() == ["cart", "confidence", "family", "optimal", "optimal_deep", "paper", "quick", "reweight"]
+    parts = ["cart", "confidence", "equal_size", "family", "optimal", "optimal_deep", "paper", "quick", "reweight"]
+    assert preset_names() == parts
     assert set(METHODS) == {*FORMULATIONS, *HEURISTIC} == set(load_preset("family").methods)
     assert all(set(load_preset(name).methods) == {*STUDIED, *HEURISTIC} for name in ("cart", "paper", "quick"))
 
@@ -44,9 +45,11 @@ def test_the_parts_of_the_full_study_have_no_fit_twice_and_the_papers_values():
     assert len(set(keys)) == len(keys) == 10 * (5 * 4 * (9 + 6 + 6) + 5 * 2 * 6 + 2 * 1 * 6)
 
 
-def test_heuristic_methods_take_part_in_the_main_experiment_only():
+def test_heuristic_methods_take_part_in_the_main_experiment_and_in_that_of_equal_sizes():
     cells = replace(load_preset("paper"), datasets=("banana",)).cells()
     assert {cell.experiment for cell in cells if cell.method == "xgboost"} == {"cart"}
+    methods = {cell.method for cell in replace(load_preset("equal_size"), datasets=("banana",)).cells()}
+    assert methods == {*STUDIED, *HEURISTIC, "logistic"}
 
 
 def test_a_preset_of_ones_own(tmp_path):

@@ -7,6 +7,7 @@ import pytest
 
 from dualboost.study import Preset, read_results, run_study
 from dualboost.study.figures import draw_figures
+from dualboost.study.plain import packed
 from dualboost.study.report import report_data, write_report
 
 SMALL = Preset(
@@ -30,7 +31,8 @@ def results(tmp_path_factory):
 
 def test_a_page_of_its_own(results, tmp_path):
     data = report_data(results)
-    assert len(data["observations"]) == 18
+    assert len(data["observations"]) == 19
+    assert data["summary"]["sentences"][0].startswith("10 fits: 3 methods on 1 data set")
     assert data["n_fits"] == len(results.fits)
     assert {table["experiment"] for table in data["tables"]} == {"cart", "confidence", "reweight"}
     assert all(len(curve["iteration"]) == 4 for curve in data["anytime"] if curve["method"] == "xgboost")
@@ -38,7 +40,7 @@ def test_a_page_of_its_own(results, tmp_path):
     assert "http://www.w3.org/2000/svg" in page
     assert page.count("http") == 1, "nothing is fetched"
     embedded = page.split('id="data">')[1].split("</script>")[0]
-    assert json.loads(embedded.replace("<\\/", "</")) == json.loads(json.dumps(data))
+    assert json.loads(embedded.replace("<\\/", "</")) == json.loads(json.dumps(packed(data)))
 
 
 def test_results_that_the_paper_has_not_make_a_page_too(tmp_path):
@@ -56,3 +58,22 @@ def test_figures_are_pdf_files(results, tmp_path):
     by_dataset = ("anytime", "weights", "margins", "margins_over_values", "sensitivity")
     assert {f"{kind}_twonorm" for kind in by_dataset} <= names
     assert all(path.read_bytes().startswith(b"%PDF") for path in paths)
+
+
+def test_entries_with_the_same_names_are_packed():
+    entries = [{"a": 1, "b": [1, 2]}, {"a": 2, "b": []}]
+    assert packed({"x": entries}) == {"x": {"columns": ["a", "b"], "rows": [[1, [1, 2]], [2, []]]}}
+    assert packed([{"a": 1}, {"b": 2}]) == [{"a": 1}, {"b": 2}]
+
+
+def test_the_papers_figures_are_beside_ours(results):
+    data = report_data(results)
+    paper = next(table for table in data["paper"] if (table["experiment"], table["depth"]) == ("cart", 1))
+    row, column = paper["datasets"].index("twonorm"), paper["methods"].index("nm")
+    assert (paper["accuracy"][row][column], paper["trees"][row][column]) == (0.961, 60)
+    seconds = {row["method"]: row["paper_seconds"] for row in data["paper_seconds"]}
+    assert seconds == {"nm": 646.3, "adaboost": 0.5, "xgboost": 0.2}
+
+
+def test_without_the_experiment_there_are_no_sizes(results):
+    assert report_data(results)["sizes"] == {"means": [], "matches": []}

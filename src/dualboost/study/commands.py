@@ -12,15 +12,20 @@ from ..extras import how_to_install
 from .compact import write_compact
 from .comparison import compare_with_paper, straying
 from .datasets import DATASETS, available, data_folder, fetch_folder
+from .equal_size import ANY_DEPTH, size_means
 from .fetch import fetch as fetch_datasets
 from .figures import draw_figures
+from .markdown import write_page
+from .methods import EQUAL_SIZE
 from .observations import OBSERVATIONS
 from .protocol import load_preset, preset_names
 from .report import write_report
 from .results import TABLES, Results, read_results
 from .runner import run_study
 from .significance import LEAST_DATASETS, LEVEL, significance
-from .tables import accuracy_table
+from .summary import verdicts
+from .tables import DIGITS, accuracy_table
+from .words import figure, listed
 
 DATA = click.option(
     "--data", type=click.Path(path_type=Path), help="A folder of <name>.csv.gz files; or DUALBOOST_DATA."
@@ -134,26 +139,42 @@ def list_(data: Path | None) -> None:
 @click.argument("results", type=click.Path(path_type=Path))
 @click.option("--figures/--no-figures", default=True, help="Also print what each verdict rests on.")
 def observations(results: Path, figures: bool) -> None:
-    """Judge the paper's eighteen observations by these results."""
+    """Judge the paper's eighteen observations, and a nineteenth question, by these results."""
     read = _read(results)
-    for number, one in sorted(OBSERVATIONS.items()):
-        verdict = one.judge(read)
+    judged = verdicts(read)
+    for number, verdict in judged.items():
+        if verdict.holds is None:
+            continue
+        one = OBSERVATIONS[number]
         click.echo(f"{number:2}. {verdict.word.upper()}: {one.statement} {verdict.sentence}")
-        click.echo(f"    Judged so: {one.criterion}")
+        click.echo(f"    Judged so: {one.criterion} By: {one.data(read)}.")
         if figures and verdict.figures:
-            click.echo("    " + ", ".join(f"{name} {value:.3g}" for name, value in verdict.figures.items()))
+            click.echo("    " + ", ".join(f"{name} {figure(value)}" for name, value in verdict.figures.items()))
+    unjudged = [number for number, verdict in judged.items() if verdict.holds is None]
+    if unjudged:
+        click.echo(f"Not enough data for {listed(unjudged)}.")
 
 
 @study.command()
 @click.argument("results", type=click.Path(path_type=Path))
 @click.option("--latex", is_flag=True, help="As LaTeX: the best in bold, the best totally corrective with a star.")
 def tables(results: Path, latex: bool) -> None:
-    """Accuracy / trees by data set and method: ! best of all, * best totally corrective."""
+    """Accuracy / trees by data set and method: ! best of all, * best totally corrective; and at equal size."""
     read = _read(results)
-    for (experiment, depth), _ in read.fits.groupby(["experiment", "depth"]):
+    for experiment, depth in _tabled(read):
         table = accuracy_table(read, experiment, depth)
         click.echo(f"\n{'% ' * latex}{experiment}, depth {depth}")
         click.echo(table.as_latex() if latex else table.as_text().to_string())
+    for kind in ("trees", "leaves") if len(read.sizes) else ():
+        means = size_means(read.sizes, kind).rename({ANY_DEPTH: "any"}, level="depth").round(DIGITS)
+        click.echo(f"\n{'% ' * latex}accuracy within so many {kind}, by depth")
+        click.echo(means.to_latex(float_format=f"%.{DIGITS}f") if latex else means.to_string())
+
+
+def _tabled(read: Results) -> list[tuple[str, int]]:
+    """The experiments and depths that have a table by data set."""
+    pairs = read.fits.loc[read.fits["experiment"] != EQUAL_SIZE, ["experiment", "depth"]]
+    return sorted(set(pairs.itertuples(index=False, name=None)))
 
 
 @study.command("significance")
@@ -161,7 +182,7 @@ def tables(results: Path, latex: bool) -> None:
 def significance_(results: Path) -> None:
     """Mean ranks over data sets, the critical difference, and the pairs of methods that differ."""
     read = _read(results)
-    for (experiment, depth), _ in read.fits.groupby(["experiment", "depth"]):
+    for experiment, depth in _tabled(read):
         found = significance(accuracy_table(read, experiment, depth))
         if found is None:
             click.echo(f"{experiment}, depth {depth}: {LEAST_DATASETS} data sets and three methods are needed")
@@ -187,8 +208,9 @@ def compare(results: Path) -> None:
 @click.argument("results", type=click.Path(path_type=Path))
 @click.option("-o", "--out", type=click.Path(path_type=Path), default="report.html", show_default=True)
 def report(results: Path, out: Path) -> None:
-    """Write the report: one page that needs no network."""
-    click.echo(write_report(_read(results), out))
+    """Write the report: one page that needs no network; of a name that ends with .md, a page of text with pictures."""
+    write = write_page if out.suffix == ".md" else write_report
+    click.echo(write(_read(results), out))
 
 
 @study.command()

@@ -6,16 +6,50 @@ from importlib import resources
 
 import pandas as pd
 
+from .methods import METHODS
 from .results import Results
+from .tables import AccuracyTable
 
 REFERENCE = "xgboost"
 
 
 def paper_results() -> pd.DataFrame:
     """The paper's tables: experiment, depth, dataset, method, accuracy_mean, accuracy_std, columns (trees used)."""
-    file = resources.files(__package__) / "paper" / "accuracy_and_trees.csv"
-    with file.open() as text:
+    return _table("accuracy_and_trees.csv")
+
+
+def paper_seconds() -> pd.DataFrame:
+    """The paper's times for a fit with stumps: dataset, method, depth, seconds_mean, seconds_std."""
+    return _table("seconds.csv")
+
+
+def _table(name: str) -> pd.DataFrame:
+    with (resources.files(__package__) / "paper" / name).open() as text:
         return pd.read_csv(text)
+
+
+def paper_table(experiment: str, depth: int) -> AccuracyTable:
+    """The paper's table for one experiment and depth; without rows if it has none."""
+    paper = paper_results()
+    part = paper[(paper["experiment"] == experiment) & (paper["depth"] == depth)].set_index(["dataset", "method"])
+    order = [name for name in METHODS if name in part.index.unique("method")]
+    return AccuracyTable(
+        *(
+            part[column].unstack("method").reindex(columns=order)
+            for column in ("accuracy_mean", "accuracy_std", "columns")
+        )
+    )
+
+
+def compare_seconds(results: Results) -> pd.DataFrame:
+    """Seconds for a fit with stumps, ours (means over values and seeds) beside the paper's, by data set and method."""
+    fits, key = results.fits, ["dataset", "method"]
+    if "seconds" not in fits:
+        return pd.DataFrame(columns=[*key, "seconds", "paper_seconds", "ratio"])
+    paper = paper_seconds().set_index(key)
+    ours = fits[(fits["experiment"] == "cart") & fits["depth"].isin(paper["depth"])].groupby(key)["seconds"].mean()
+    both = pd.DataFrame({"seconds": ours}).join(paper["seconds_mean"].rename("paper_seconds"), how="inner")
+    return both.assign(ratio=both["paper_seconds"] / both["seconds"]).reset_index()
 
 
 def compare_with_paper(results: Results) -> pd.DataFrame:

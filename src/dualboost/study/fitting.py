@@ -18,10 +18,11 @@ from .._typing import Matrix, Vector
 from ..errors import DualBoostWarning
 from ..tasks.binary import accuracy
 from .datasets import DATASETS, load
-from .methods import METHODS, Fitted, Settings, StudyMethod, adaboost_trees
+from .methods import EQUAL_SIZE, METHODS, Fitted, Settings, StudyMethod, adaboost_trees
 from .preparation import Binariser
 from .protocol import Cell, Preset
 from .selection import select_features
+from .sizes import measured_sizes
 
 QUANTILES = np.linspace(0.0, 1.0, 101)
 """The points at which the distribution of the test margins is recorded."""
@@ -78,6 +79,8 @@ def run_cell(cell: Cell, preset: Preset, folder: Path | None) -> dict[str, Any]:
 def _measured(cell: Cell, preset: Preset, folder: Path | None) -> dict[str, Any]:
     split = (cell.dataset, cell.seed, folder, preset.preparation, preset.most_features, preset.most_rows)
     parts = prepared(*split)
+    if cell.experiment == EQUAL_SIZE:
+        return measured_sizes(cell, preset, parts)
     method = METHODS[cell.method]
     X, y = parts["train"]
     C = float(method.grid(len(y), preset.values)[cell.value])

@@ -18,6 +18,8 @@ from ..masters import SolverOptions
 from ..pricing import CartLearner, OptimalLearner
 from ..thinning import TwoClassAdapter, adapter_for, thin
 
+EQUAL_SIZE = "equal_size"
+"""The experiment that compares ensembles of equal size (``sizes``)."""
 ANY_NUMBER = 1000
 """A number of samples, for grids whose length does not depend on it."""
 
@@ -66,7 +68,7 @@ class StudyMethod(ABC):
 
     def takes_part(self, experiment: str) -> bool:
         """Whether the experiment makes sense for the method."""
-        return self.is_totally_corrective or experiment == "cart"
+        return self.is_totally_corrective or experiment in ("cart", EQUAL_SIZE)
 
     def has_optimal_stages(self, experiment: str) -> bool:
         """Whether the stages of a fit depend on how often the weights of its trees are optimised."""

@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 from ..arguments import require_choice, require_integer, require_positive
 from ..errors import InvalidParameterError, MissingDependencyError
 from ..extras import how_to_install
-from .methods import METHODS, PUBLISHED, Settings
+from .methods import EQUAL_SIZE, METHODS, PUBLISHED, Settings
 
-EXPERIMENTS = ("cart", "confidence", "optimal", "reweight")
+EXPERIMENTS = ("cart", "confidence", "optimal", "reweight", EQUAL_SIZE)
 LISTS: dict[str, tuple[str, ...] | None] = {
     "experiments": EXPERIMENTS,
     "datasets": None,

@@ -8,14 +8,17 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, get_type_hints
 
-from .methods import METHODS
+from .methods import EQUAL_SIZE, METHODS
 from .protocol import EXPERIMENTS, Cell
+from .sizes import BUDGETS
 
 WHOLE = {"n_train", "n_features", "trees", "leaves"}
 NUMBERS = {"hyperparameter", "seconds", "train_accuracy", "validation_accuracy", "test_accuracy"}
 PERHAPS_NUMBERS = {"gap", "objective"}
 TEXTS = {"error", "traceback", "stop_reason"}
 LISTS = {"weights", "margins", "anytime_accuracy", "anytime_trees"}
+SIZES = {"within_trees", "within_leaves", "within_validation", "within_test"}
+"""What a record of the experiment of equal sizes has besides: a number for each budget."""
 FIGURES = WHOLE | NUMBERS | PERHAPS_NUMBERS | LISTS | {"stop_reason"}
 """What the record of a fit that succeeded has."""
 N_MARGINS = 101
@@ -30,7 +33,7 @@ def as_record(value: Any) -> dict[str, Any]:
         raise ValueError("it is no JSON object")
     _require_cell(value)
     if "error" not in value:
-        _require_names(value, FIGURES)
+        _require_names(value, FIGURES | (SIZES if value["experiment"] == EQUAL_SIZE else set()))
     for name, figure in value.items():
         _require_figure(name, figure)
     if "error" not in value:
@@ -64,14 +67,18 @@ def _require_figure(name: str, figure: Any) -> None:
         and (name not in NUMBERS or _is_number(figure))
         and (name not in PERHAPS_NUMBERS or figure is None or _is_number(figure))
         and (name not in TEXTS or _is_text(figure))
-        and (name not in LISTS or (isinstance(figure, list) and all(map(_is_number, figure))))
+        and (name not in LISTS | SIZES or (isinstance(figure, list) and all(map(_is_number, figure))))
     )
     if not is_right:
         raise ValueError(f"{name}={str(figure)[:40]} is not possible")
 
 
 def _require_lengths(value: dict[str, Any]) -> None:
-    if len(value["margins"]) != N_MARGINS:
+    if value["experiment"] == EQUAL_SIZE:
+        lengths = {len(value[name]) for name in SIZES}
+        if lengths != {len(BUDGETS)}:
+            raise ValueError(f"there are {sorted(lengths)} numbers, not {len(BUDGETS)}, one for each budget")
+    elif len(value["margins"]) != N_MARGINS:
         raise ValueError(f"margins has {len(value['margins'])} numbers, not {N_MARGINS}")
     if len(value["anytime_accuracy"]) != len(value["anytime_trees"]):
         raise ValueError("anytime_accuracy and anytime_trees differ in length")

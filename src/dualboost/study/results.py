@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -12,14 +12,16 @@ import pandas as pd
 from ..errors import InvalidDataError
 from .choice import CELL, chosen_cells, chosen_fits, has_optimal_stages, of_stages
 from .compact import is_compact, read_compact
+from .equal_size import sizes_table
 from .fitting import QUANTILES
 from .folder import RECORDS, STAGES, parts_of, planned_keys, planned_preset, read_plan, read_records
 from .joining import join
+from .record import SIZES
 
 __all__ = ["CELL", "TABLES", "Results", "read_results"]
 
-NESTED = {"anytime_accuracy", "anytime_trees", "margins", "weights", "key", "traceback"}
-TABLES = ("fits", "iterations", "margins", "weights")
+NESTED = {"anytime_accuracy", "anytime_trees", "margins", "weights", "key", "traceback", *SIZES}
+TABLES = ("fits", "iterations", "margins", "weights", "sizes")
 
 
 @dataclass(frozen=True)
@@ -34,6 +36,8 @@ class Results:
     """Whether each stage of a totally corrective method is an optimum, or only the last stage."""
     pending: frozenset[str] = frozenset()
     """The keys of fits that were planned and are not recorded yet; ``of_stages`` of those that only lack stages."""
+    sizes: pd.DataFrame = field(default_factory=lambda: sizes_table([]))
+    """The ensembles within each budget of trees and leaves, of the experiment of equal sizes."""
 
     def chosen(self) -> pd.DataFrame:
         """Of the fits that differ only in the hyperparameter, the one with the best validation accuracy."""
@@ -105,6 +109,7 @@ def _read_part(folder: Path) -> Results:
         _long(records, {"weights": "weight"}, "rank", first=1),
         preset.reoptimize != "as_needed",
         frozenset(pending | without_stages),
+        sizes_table(records),
     )
 
 

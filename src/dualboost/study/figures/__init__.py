@@ -1,4 +1,4 @@
-"""Draws the paper's figures as PDF files."""
+"""Draws the paper's figures as PDF files, and the pictures of the page of results."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from ..report import report_data
 from ..results import Results
 from .by_dataset import anytime, margins, sensitivity, value_margins, weights
 from .over_datasets import accuracy_against_trees, critical_difference, reweighting, seconds, variants
+from .pictures import PICTURES
 
 Drawing = Iterator[tuple[str, Any]]
 FIGURES: dict[str, Callable[[dict[str, Any], Any], Drawing]] = {
@@ -39,6 +40,18 @@ def draw_figures(results: Results, folder: str | Path) -> list[Path]:
         for suffix, figure in draw(data, plt):
             paths.append(folder / f"{name}{suffix}.pdf")
             figure.savefig(paths[-1])
+            plt.close(figure)
+    return paths
+
+
+def draw_pictures(results: Results, folder: str | Path, prefix: str) -> list[Path]:
+    """Draw the pictures of the page of results that these results have something for, as PNG files."""
+    plt, data, paths = _pyplot(), report_data(results), []
+    for name, draw in PICTURES.items():
+        figure = draw(data, plt)
+        if figure is not None:
+            paths.append(Path(folder) / f"{prefix}{name}.png")
+            figure.savefig(paths[-1], dpi=100)
             plt.close(figure)
     return paths
 

@@ -7,18 +7,13 @@ from typing import Any
 
 import pandas as pd
 
-from .panels import Data, panels_by_depth, panels_by_method, style, with_legend
+from .panels import Data, panels_by_depth, panels_by_method, style, whole_numbers, with_legend, with_margins
 
 ERROR_BARS = 10
 
 
 def _of(data: Data, kind: str, dataset: str) -> list[dict[str, Any]]:
     return [one for one in data[kind] if one.get("experiment", "cart") == "cart" and one["dataset"] == dataset]
-
-
-def _with_margins(data: Data) -> list[str]:
-    """The methods that have weights and margins, which the trees of other libraries do not have."""
-    return [*data["ours"], "adaboost"]
 
 
 def anytime(data: Data, plt: Any) -> Iterator[tuple[str, Any]]:
@@ -28,7 +23,7 @@ def anytime(data: Data, plt: Any) -> Iterator[tuple[str, Any]]:
             step = max(1, len(curve["iteration"]) // ERROR_BARS)
             panels[int(curve["depth"])].errorbar(
                 curve["iteration"], curve["mean"], curve["std"], errorevery=(k % step, step), lw=1.2, elinewidth=0.6,
-                **style(curve["method"]),
+                drawstyle="steps-post",                **style(curve["method"]),
             )  # fmt: skip
         figure.suptitle(dataset)
         yield f"_{dataset}", with_legend(figure, panels, "iteration", "test accuracy")
@@ -38,15 +33,17 @@ def margins(data: Data, plt: Any) -> Iterator[tuple[str, Any]]:
     for dataset in data["datasets"]:
         figure, panels = panels_by_depth(data, plt)
         for curve in _of(data, "margins", dataset):
-            if curve["method"] in _with_margins(data):
-                panels[int(curve["depth"])].plot(curve["margin"], curve["quantile"], **style(curve["method"]))
+            if curve["method"] in with_margins(data):
+                panels[int(curve["depth"])].step(
+                    curve["margin"], curve["quantile"], where="post", **style(curve["method"])
+                )
         figure.suptitle(dataset)
         yield f"_{dataset}", with_legend(figure, panels, "margin", "share of test rows with at most it")
 
 
 def weights(data: Data, plt: Any) -> Iterator[tuple[str, Any]]:
     for dataset in data["datasets"]:
-        figure, panels = panels_by_method(data, _with_margins(data), plt)
+        figure, panels = panels_by_method(data, with_margins(data), plt)
         for curve in _of(data, "weights", dataset):
             ax = panels.get((curve["method"], int(curve["depth"])))
             if ax is not None:
@@ -62,7 +59,7 @@ def value_margins(data: Data, plt: Any) -> Iterator[tuple[str, Any]]:
         last = max((curve["value"] for curve in curves), default=0) or 1
         for curve in curves:
             ax = panels[curve["method"], int(curve["depth"])]
-            ax.plot(curve["margin"], curve["quantile"], lw=1, color=plt.cm.viridis(curve["value"] / last))
+            ax.step(curve["margin"], curve["quantile"], where="post", lw=1, color=plt.cm.viridis(curve["value"] / last))
         figure.suptitle(f"{dataset}: share of test rows with at most a margin, small values dark")
         yield f"_{dataset}", figure
 
@@ -76,7 +73,10 @@ def sensitivity(data: Data, plt: Any) -> Iterator[tuple[str, Any]]:
             panels[int(row["depth"])].plot(row["trees"], row["test_accuracy"], ".", **style(row["method"]))
         for depth, part in rows.groupby("depth") if len(rows) else ():
             front = pareto_front(part)
-            panels[int(depth)].plot(front["trees"], front["test_accuracy"], "--", color="0.5", lw=1, label="front")
+            panels[int(depth)].step(
+                front["trees"], front["test_accuracy"], "--", where="post", color="0.5", lw=1, label="front"
+            )
+            whole_numbers(panels[int(depth)].xaxis)
         figure.suptitle(dataset)
         yield f"_{dataset}", with_legend(figure, panels, "trees used", "test accuracy")
 

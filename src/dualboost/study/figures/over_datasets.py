@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 
 from ..methods import METHODS
-from .panels import Data, panels_by_depth, style, with_legend
+from .panels import Data, Panels, panels_by_depth, style, whole_numbers, with_legend
 
 
 def _means(table: dict[str, Any]) -> pd.DataFrame:
@@ -17,22 +17,28 @@ def _means(table: dict[str, Any]) -> pd.DataFrame:
     return pd.DataFrame(columns)
 
 
-def _tables(data: Data, experiment: str) -> dict[int, dict[str, Any]]:
+def tables_of(data: Data, experiment: str) -> dict[int, dict[str, Any]]:
     return {table["depth"]: table for table in data["tables"] if table["experiment"] == experiment}
 
 
 def accuracy_against_trees(data: Data, plt: Any) -> Iterator[tuple[str, Any]]:
     for experiment in data["experiments"]:
         figure, panels = panels_by_depth(data, plt)
-        for depth, table in _tables(data, experiment).items():
-            for method, mean in _means(table).iterrows():
-                panels[depth].plot(mean["trees"], mean["accuracy"], "o", **style(str(method)))
+        draw_means(panels, tables_of(data, experiment))
         yield f"_{experiment}", with_legend(figure, panels, "trees used", "test accuracy")
+
+
+def draw_means(panels: Panels, tables: dict[int, dict[str, Any]]) -> None:
+    """A point for each method, in the panel of each depth."""
+    for depth, table in tables.items():
+        for method, mean in _means(table).iterrows():
+            panels[depth].plot(mean["trees"], mean["accuracy"], "o", alpha=0.8, **style(str(method)))
+        whole_numbers(panels[depth].xaxis)
 
 
 def reweighting(data: Data, plt: Any) -> Iterator[tuple[str, Any]]:
     """An arrow for each method, from its result with its own trees to that with AdaBoost's trees, reweighted."""
-    own, reweighted = _tables(data, "cart"), _tables(data, "reweight")
+    own, reweighted = tables_of(data, "cart"), tables_of(data, "reweight")
     if not set(own) & set(reweighted):
         return
     figure, panels = panels_by_depth(data, plt)
@@ -86,12 +92,21 @@ def critical_difference(data: Data, plt: Any) -> Iterator[tuple[str, Any]]:
 
 
 def _diagram(table: dict[str, Any], plt: Any) -> Any:
+    figure, ax = plt.subplots(figsize=(7, 0.35 * _height(table) + 0.6), layout="constrained")
+    draw_diagram(table, ax)
+    ax.set_title(f"{table['experiment']}, depth {table['depth']}", fontsize=9)
+    return figure
+
+
+def _height(table: dict[str, Any]) -> float:
+    return (len(table["ranks"]) + 1) // 2 + len(table["groups"]) * 0.4 + 1
+
+
+def draw_diagram(table: dict[str, Any], ax: Any) -> None:
     ranks, groups = table["ranks"], table["groups"]
     n, half = len(ranks), (len(ranks) + 1) // 2
-    rows = half + len(groups) * 0.4 + 1
-    figure, ax = plt.subplots(figsize=(7, 0.35 * rows + 0.6), layout="constrained")
-    ax.set_xlim(0.2, n + 0.8)
-    ax.set_ylim(-rows, 1.4)
+    ax.set_xlim(-0.8, n + 1.8)
+    ax.set_ylim(-_height(table), 1.4)
     ax.axis("off")
     ax.hlines(0, 1, n, color="k", lw=1)
     for tick in range(1, n + 1):
@@ -111,5 +126,3 @@ def _diagram(table: dict[str, Any], plt: Any) -> Any:
     width = table["critical_difference"]
     ax.hlines(1.0, 1, 1 + width, color="k", lw=1.5)
     ax.text(1 + width, 1.0, f" critical difference {width:.2f}", va="center", fontsize=8)
-    ax.set_title(f"{table['experiment']}, depth {table['depth']}", fontsize=9)
-    return figure

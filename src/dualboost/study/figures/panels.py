@@ -41,13 +41,28 @@ def panels_by_method(data: Data, methods: list[str], plt: Any) -> tuple[Any, dic
     return figure, panels
 
 
+def two_in_a_row(n: int, plt: Any, height: float = 2.7) -> tuple[Any, list[Any]]:
+    """A figure with n panels, for a page of text."""
+    rows = -(-n // 2)
+    figure, axes = plt.subplots(rows, 2, figsize=(8, height * rows + 0.5), layout="constrained", squeeze=False)
+    for ax in list(axes.flat)[n:]:
+        ax.axis("off")
+    return figure, list(axes.flat)[:n]
+
+
 def style(method: str) -> dict[str, Any]:
     colour = COLOURS[list(METHODS).index(method) % len(COLOURS)]
     return {"color": colour, "label": METHODS[method].title}
 
 
-def with_legend(figure: Any, panels: Panels, x: str, y: str) -> Any:
-    for ax in panels.values():
+def whole_numbers(axis: Any) -> None:
+    """Ticks at whole numbers only: there is no half of a tree."""
+    axis.get_major_locator().set_params(integer=True)
+
+
+def with_legend(figure: Any, panels: Panels, x: str | None, y: str) -> Any:
+    """One legend for all panels; ``x`` is the label of each, None if they have their own."""
+    for ax in panels.values() if x is not None else ():
         ax.set_xlabel(x)
     next(iter(panels.values())).set_ylabel(y)
     handles: dict[str, Any] = {}
@@ -58,3 +73,8 @@ def with_legend(figure: Any, panels: Panels, x: str, y: str) -> Any:
         handles.values(), handles.keys(), loc="outside lower center", ncols=columns, frameon=False, fontsize=8
     )
     return figure
+
+
+def with_margins(data: Data) -> list[str]:
+    """The methods that have weights and margins, which the trees of other libraries do not have."""
+    return [*data["ours"], "adaboost"]

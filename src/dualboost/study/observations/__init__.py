@@ -1,6 +1,6 @@
-"""The paper's eighteen numbered observations, each a function of the results."""
+"""The paper's eighteen numbered observations, and a nineteenth question, each a function of the results."""
 
-from . import accuracy, behaviour, variants  # noqa: F401  they register their observations
+from . import accuracy, behaviour, equal_size, variants  # noqa: F401  they register their observations
 from .base import OBSERVATIONS, Observation, Verdict
 
 __all__ = ["OBSERVATIONS", "Observation", "Verdict"]

@@ -6,6 +6,7 @@ import pandas as pd
 
 from ..results import Results
 from ..tables import accuracy_table
+from ..words import listed, titles
 from .base import EQUAL, HEURISTIC, NOT_ENOUGH, OURS, Verdict, has, means, observation
 
 SHALLOW = [1, 3, 5]
@@ -35,7 +36,7 @@ def matched_with_fewer_trees(results: Results) -> Verdict:
         figures |= {f"depth {depth}: best of ours - best heuristic": ours.max() - theirs.max()}
         figures |= {f"depth {depth}: its trees / theirs": share}
         holds &= ours.max() >= theirs.max() - EQUAL and share <= SPARSER
-    return Verdict(holds, f"At depths {depths} the best totally corrective method is compared.", figures)
+    return Verdict(holds, f"The best of the six and the best heuristic, at depth {listed(depths)}.", figures)
 
 
 @observation(
@@ -49,7 +50,7 @@ def nm_is_best(results: Results) -> Verdict:
     if not depths:
         return NOT_ENOUGH
     behind = {f"depth {d}: nm - best other": _lead(accuracy.loc[d, OURS], "nm") for d in depths}
-    return Verdict(min(behind.values()) >= 0, f"Its lead over the next one at depths {depths}.", behind)
+    return Verdict(min(behind.values()) >= 0, f"Its lead over the next one, at depth {listed(depths)}.", behind)
 
 
 @observation(
@@ -75,6 +76,7 @@ def heuristics_win_deep(results: Results) -> Verdict:
 )
 def stumps_by_dataset(results: Results) -> Verdict:
     table = accuracy_table(results, "cart", 1).accuracy
+    table = table.dropna()
     if not set(OURS + HEURISTIC) <= set(table) or table.empty:
         return NOT_ENOUGH
     wins = int((table[OURS].max(axis=1) >= table[HEURISTIC].max(axis=1) - 0.0005).sum())
@@ -95,7 +97,7 @@ def nm_and_qrlp_lead_with_stumps(results: Results) -> Verdict:
     figures = {f"accuracy {name}": accuracy.loc[1, name] for name in OURS}
     figures |= {f"trees {name}": trees.loc[1, name] for name in ("nm", "qrlp")}
     holds = best == {"nm", "qrlp"} and trees.loc[1, "nm"] < trees.loc[1, "qrlp"]
-    return Verdict(holds, f"The two best are {sorted(best)}.", figures)
+    return Verdict(holds, f"The two best are {titles(best)}.", figures)
 
 
 @observation(
@@ -132,7 +134,7 @@ def nm_at_moderate_depths(results: Results) -> Verdict:
         for name in ("cg", "erlp"):
             figures[f"depth 10: {name} - nm"] = accuracy.loc[10, name] - accuracy.loc[10, "nm"]
             holds &= figures[f"depth 10: {name} - nm"] >= -EQUAL and trees.loc[10, name] > trees.loc[10, "nm"]
-    return Verdict(holds, f"At depths {depths}.", figures)
+    return Verdict(holds, f"At depth {listed(depths)}.", figures)
 
 
 def _lead(accuracies: pd.Series, name: str) -> float:

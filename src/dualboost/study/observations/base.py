@@ -10,11 +10,16 @@ import pandas as pd
 from ...formulations import STUDIED
 from ..methods import PUBLISHED
 from ..results import Results
+from ..words import counted, listed
 
 OURS = list(STUDIED)
 HEURISTIC = [name for name in PUBLISHED if name not in OURS]
 EQUAL = 0.005
 """Accuracies that differ by less than this are said to match."""
+
+
+WORDS = {"dataset": "data set", "seed": "seed"}
+"""What the data of a verdict are counted by."""
 
 
 @dataclass(frozen=True)
@@ -47,29 +52,52 @@ class Observation:
     criterion: str
     """What must be true of the figures for the statement to hold."""
     judge: Callable[[Results], Verdict]
+    experiments: tuple[str, ...] = ("cart",)
+    """The experiments that it is judged by."""
+
+    def data(self, results: Results) -> str:
+        """What the verdict rests on."""
+        parts = []
+        for experiment in self.experiments:
+            fits = results.fits[results.fits["experiment"] == experiment]
+            if len(fits):
+                counts = " and ".join(counted(fits[name].nunique(), word) for name, word in WORDS.items())
+                parts.append(f"{experiment} at depth {listed(sorted(fits['depth'].unique()))}, {counts}")
+        return "; ".join(parts)
 
 
 OBSERVATIONS: dict[int, Observation] = {}
 
 
 def observation(
-    number: int, statement: str, criterion: str
+    number: int, statement: str, criterion: str, experiments: tuple[str, ...] = ("cart",)
 ) -> Callable[[Callable[[Results], Verdict]], Callable[[Results], Verdict]]:
     """Register the function that judges an observation."""
 
     def register(judge: Callable[[Results], Verdict]) -> Callable[[Results], Verdict]:
-        OBSERVATIONS[number] = Observation(number, statement, criterion, judge)
+        OBSERVATIONS[number] = Observation(number, statement, criterion, judge, experiments)
         return judge
 
     return register
 
 
-def means(results: Results, column: str, experiment: str = "cart") -> pd.DataFrame:
-    """Means over data sets and seeds of the fits chosen: one row for each depth, one column for each method."""
+def chosen_fits(results: Results, experiment: str, like: str | None = None) -> pd.DataFrame:
+    """The fits chosen of an experiment; with ``like``, only those of splits and depths that the other one has too."""
     chosen = results.chosen()
-    part = chosen[chosen["experiment"] == experiment]
-    by_dataset = part.groupby(["depth", "method", "dataset"])[column].mean()
-    return by_dataset.groupby(["depth", "method"]).mean().unstack("method")
+    part, split = chosen[chosen["experiment"] == experiment], ["dataset", "depth", "seed"]
+    if like is None:
+        return part
+    return part.merge(chosen.loc[chosen["experiment"] == like, split].drop_duplicates(), on=split)
+
+
+def means(results: Results, column: str, experiment: str = "cart", like: str | None = None) -> pd.DataFrame:
+    """Means over seeds, then over the data sets that all methods have, by depth (rows) and method (columns)."""
+    return mean_over_datasets(chosen_fits(results, experiment, like), column)
+
+
+def mean_over_datasets(fits: pd.DataFrame, column: str) -> pd.DataFrame:
+    by_dataset = fits.groupby(["depth", "dataset", "method"])[column].mean().unstack("method")
+    return by_dataset.dropna().groupby("depth").mean()
 
 
 def has(table: pd.DataFrame, methods: list[str], depths: list[int]) -> list[int]:

@@ -6,24 +6,22 @@ import numpy as np
 import pandas as pd
 
 from ..results import CELL, Results
-from .base import EQUAL, HEURISTIC, NOT_ENOUGH, OURS, Verdict, has, means, observation
+from ..words import listed, titles
+from .base import EQUAL, HEURISTIC, NOT_ENOUGH, OURS, Verdict, chosen_fits, has, mean_over_datasets, means, observation
 
 EARLY = 10
 """How many iterations count as early."""
 
 
-def early_accuracy(results: Results, experiment: str = "cart") -> pd.DataFrame:
+def early_accuracy(results: Results, experiment: str = "cart", like: str | None = None) -> pd.DataFrame:
     """The mean test accuracy over the early iterations of the fits chosen, by depth (rows) and method (columns).
 
     Empty if only the last stages are optima, because the paper's iterations are optima.
     """
     if not results.stages_are_optimal:
         return pd.DataFrame()
-    chosen = results.chosen()
-    early = results.anytime(chosen[chosen["experiment"] == experiment])
-    early = early[early["iteration"] <= EARLY]
-    by_dataset = early.groupby(["depth", "method", "dataset"])["accuracy"].mean()
-    return by_dataset.groupby(["depth", "method"]).mean().unstack("method")
+    early = results.anytime(chosen_fits(results, experiment, like))
+    return mean_over_datasets(early[early["iteration"] <= EARLY], "accuracy")
 
 
 @observation(
@@ -60,7 +58,7 @@ def early_with_deeper_trees(results: Results) -> Verdict:
         behind = final.loc[depth, HEURISTIC].max() - final.loc[depth, OURS].max()
         figures |= {f"depth {depth}: ahead early": ahead, f"depth {depth}: behind at the end": behind}
         holds &= ahead > 0 and behind > 0
-    return Verdict(holds, f"At depths {depths}.", figures)
+    return Verdict(holds, f"At depth {listed(depths)}.", figures)
 
 
 @observation(
@@ -77,7 +75,7 @@ def sparsest(results: Results) -> Verdict:
     competitive = gained[gained >= gained.max() - 4 * EQUAL].index
     three = set(used[competitive].nsmallest(3).index)
     figures = {f"trees {name}": used[name] for name in OURS} | {f"accuracy {name}": gained[name] for name in OURS}
-    return Verdict(three == {"nm", "lp", "erlp"}, f"The sparsest competitive ones are {sorted(three)}.", figures)
+    return Verdict(three == {"nm", "lp", "erlp"}, f"The sparsest competitive ones are {titles(three)}.", figures)
 
 
 def _margins(results: Results) -> pd.DataFrame:
@@ -166,4 +164,4 @@ def tuning(results: Results) -> Verdict:
     worst = spans.groupby("method").mean()
     figures = {f"best - worst value, {name}": float(worst[name]) for name in OURS}
     two = set(worst.nlargest(2).index)
-    return Verdict(two == {"md", "lp"}, f"The two most sensitive ones are {sorted(two)}.", figures)
+    return Verdict(two == {"md", "lp"}, f"The two most sensitive ones are {titles(two)}.", figures)

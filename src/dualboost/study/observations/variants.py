@@ -7,7 +7,8 @@ from scipy.stats import wilcoxon
 
 from ..results import Results
 from ..significance import LEAST_DATASETS, LEVEL
-from .base import EQUAL, NOT_ENOUGH, OURS, Verdict, has, means, observation
+from ..words import listed
+from .base import EQUAL, NOT_ENOUGH, OURS, Verdict, chosen_fits, has, means, observation
 from .behaviour import early_accuracy
 
 
@@ -16,10 +17,11 @@ from .behaviour import early_accuracy
     "Reweighting an ensemble makes it sparser and keeps, or improves, its accuracy.",
     "The best reweighted mean accuracy is at most 0.005 below AdaBoost's at each depth, with less than 0.9 of "
     "the trees.",
+    ("cart", "reweight"),
 )
 def reweighting(results: Results) -> Verdict:
     accuracy, trees = means(results, "test_accuracy", "reweight"), means(results, "trees", "reweight")
-    before = means(results, "test_accuracy")
+    before = means(results, "test_accuracy", like="reweight")
     depths = [d for d in has(accuracy, OURS, [1, 3, 5, 10]) if d in before.index and "adaboost" in before]
     if not depths:
         return NOT_ENOUGH
@@ -27,20 +29,20 @@ def reweighting(results: Results) -> Verdict:
         f"depth {d}: best reweighted - AdaBoost": accuracy.loc[d, OURS].max() - before.loc[d, "adaboost"]
         for d in depths
     }
-    kept = means(results, "trees").loc[depths, "adaboost"].mean()
+    kept = means(results, "trees", like="reweight").loc[depths, "adaboost"].mean()
     share = trees.loc[depths, OURS].mean().mean() / kept
     figures["trees left, share"] = share
-    return Verdict(bool(min(figures.values()) >= -EQUAL and share < 0.9), f"At depths {depths}.", figures)
+    return Verdict(bool(min(figures.values()) >= -EQUAL and share < 0.9), f"At depth {listed(depths)}.", figures)
 
 
 def _paired(results: Results, experiment: str) -> pd.Series:
     """Accuracy of a variant minus that of CART trees, for each data set, depth and totally corrective method."""
-    chosen = results.chosen()
-    chosen = chosen[chosen["method"].isin(OURS)]
-    cell = ["dataset", "depth", "method"]
-    variant = chosen[chosen["experiment"] == experiment].groupby(cell)["test_accuracy"].mean()
-    cart = chosen[chosen["experiment"] == "cart"].groupby(cell)["test_accuracy"].mean()
-    return (variant - cart).dropna()
+    cell = ["dataset", "depth", "method", "seed"]
+    variant, cart = (
+        chosen_fits(results, name).set_index(cell)["test_accuracy"].rename(name) for name in (experiment, "cart")
+    )
+    differences = (variant - cart).dropna()
+    return differences[differences.index.isin(OURS, level="method")].groupby(cell[:-1]).mean()
 
 
 def _no_difference(results: Results, experiment: str) -> Verdict:
@@ -63,6 +65,7 @@ def _no_difference(results: Results, experiment: str) -> Verdict:
     16,
     "Confidence-rated trees make no significant difference to CART trees.",
     "A signed-rank test over at least five data sets gives p > 0.05, or the mean difference is below 0.005.",
+    ("cart", "confidence"),
 )
 def confidence(results: Results) -> Verdict:
     return _no_difference(results, "confidence")
@@ -72,20 +75,22 @@ def confidence(results: Results) -> Verdict:
     17,
     "Ensembles of optimal trees behave over the iterations as those of CART trees do.",
     "Over the first ten iterations the mean accuracies differ by less than 0.02 at each depth.",
+    ("cart", "optimal"),
 )
 def optimal_over_time(results: Results) -> Verdict:
-    optimal, cart = early_accuracy(results, "optimal"), early_accuracy(results)
+    optimal, cart = early_accuracy(results, "optimal"), early_accuracy(results, like="optimal")
     depths = [depth for depth in has(optimal, OURS, [1, 3, 5, 10]) if depth in has(cart, OURS, [depth])]
     if not depths:
         return NOT_ENOUGH
     figures = {f"depth {d}: optimal - CART, early": (optimal - cart).loc[d, OURS].mean() for d in depths}
-    return Verdict(max(map(abs, figures.values())) < 4 * EQUAL, f"At depths {depths}.", figures)
+    return Verdict(max(map(abs, figures.values())) < 4 * EQUAL, f"At depth {listed(depths)}.", figures)
 
 
 @observation(
     18,
     "In the end, optimal trees give a similar accuracy to CART trees.",
     "A signed-rank test over at least five data sets gives p > 0.05, or the mean difference is below 0.005.",
+    ("cart", "optimal"),
 )
 def optimal_in_the_end(results: Results) -> Verdict:
     return _no_difference(results, "optimal")
