@@ -40,7 +40,7 @@ def test_within_a_budget_of_trees_is_a_fit_with_so_many(method):
     record = recorded(method)
     assert "error" not in record, record.get("error")
     parts = prepared("twonorm", 0, None, SMALL.preparation, SMALL.most_features, SMALL.most_rows)
-    settings = Settings("equal_size", 2, 5, 100.0, "every", 1.0, 0)
+    settings = Settings("equal_size", 2, 5, 100.0, "every", 1.0, 0, SMALL.epsilon)
     fitted = METHODS[method].fit(*parts["train"], record["hyperparameter"], settings)
     X, y = parts["test"]
     k = AT["trees", 5]
