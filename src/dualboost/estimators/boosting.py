@@ -48,7 +48,7 @@ from .limits import limits_of, require_for_units
 from .parameters import DEFAULT_SIZES, EnsembleSize, as_callbacks, check_common
 from .problem import Problem, Rewire
 from .reading import TrainingSet, read_training_set
-from .spread_fits import require_for_workers, require_task_for_workers, tree_record
+from .spread_fits import require_for_workers, tree_record
 from .warm_start import earlier_fit
 
 Estimator = TypeVar("Estimator", bound="Boosting")
@@ -174,7 +174,6 @@ class Boosting(FittedAttributes):
         training_data = TrainingData(rows.X, sorted(data.encoder.categories), *merged, data.workers, record)
         size, corrected = self._size(formulation), self._corrected(formulation)
         require_for_units(self, corrected)
-        require_task_for_workers(data, corrected)
         seed = seed_of(self.random_state) if corrected == "leaves" else 0
         context = PricingContext(
             size.depth,

@@ -35,7 +35,7 @@ class Change(NamedTuple):
 
 def has_lower_bounds(programme: Programme) -> bool:
     """Whether the lower bounds of the sums are above zero, and not only by a negligible share of the upper ones."""
-    return bool((programme.lower > NEGLIGIBLE * programme.upper).any())
+    return programme.rows.any(programme.lower > NEGLIGIBLE * programme.upper)
 
 
 class ClassRowSystem:
@@ -43,6 +43,7 @@ class ClassRowSystem:
 
     def __init__(self, pairs: Pairs, columns: PairColumns, programme: Programme, point: Iterate) -> None:
         self.pairs, self.columns, self.programme, self.point = pairs, columns, programme, point
+        self.rows = programme.rows
         self.sums = pairs.sums(point.u)
         self.above = programme.upper - self.sums
         self.q_over_above = point.q / self.above
@@ -75,13 +76,14 @@ class ClassRowSystem:
     def of_sums(self, p: Vector) -> Vector:
         return p[len(self.pairs.row_of) :]
 
-    @property
+    @cached_property
     def n_products(self) -> int:
-        return len(self.point.p) + len(self.point.q)
+        return int(self.rows.workers.sum(float(len(self.point.p) + len(self.point.q))))
 
     def product(self) -> float:
-        total = self.of_pairs(self.point.p) @ self.point.u + self.point.q @ self.above
-        return float(total + (self.of_sums(self.point.p) @ self.below if self.has_lower else 0.0))
+        own = self.of_pairs(self.point.p) @ self.point.u + self.point.q @ self.above
+        of_lower = self.of_sums(self.point.p) @ self.below if self.has_lower else 0.0
+        return self.rows.workers.sum(float(own + of_lower))
 
     def applied(self, values: Vector) -> Change:
         """D times a vector.
@@ -100,13 +102,18 @@ class ClassRowSystem:
         centred = self.columns.entries - self.pairs.spread(means)
         centred *= np.sqrt(self.d)
         means *= np.sqrt(self.sigma * self.damping)
-        return np.asarray(np.dot(centred, centred.T) + np.dot(means, means.T))
+        return self.rows.workers.sum(np.asarray(np.dot(centred, centred.T) + np.dot(means, means.T)))
 
     def of_equations(self) -> Matrix:
         if not len(self.missing_u):
             return np.empty((self.columns.n_columns, 0))
         weighted = self.applied(np.ones(len(self.d)))
-        return np.append(self.columns.edges(weighted.entries), weighted.sums.sum())[:, None]
+        return self.with_total(weighted)[:, None]
+
+    def with_total(self, change: Change) -> Vector:
+        """The edges of a change of u, and its total where the programme has an equation for it."""
+        own = self.columns.entries @ change.entries
+        return self.rows.workers.sum(np.append(own, np.full(len(self.missing_u), change.sums.sum())))
 
     def towards(self, centring: float, affine: Iterate | None) -> ClassDirection:
         return ClassDirection(self, centring, affine)
@@ -138,15 +145,14 @@ class ClassDirection:
         if system.has_lower:
             of_sums = of_sums - self.centring_below / system.below
         missing = system.stationarity + system.pairs.spread(of_sums) - self.centring_u / point.u
-        self.missing, scaled = missing, system.applied(missing)
-        return np.append(system.columns.edges(scaled.entries), self._equations(scaled))
-
-    def _equations(self, change: Change) -> Vector:
-        return np.full(len(self.system.missing_u), change.sums.sum())
+        self.missing = missing
+        return system.with_total(system.applied(missing))
 
     def follow(self, dw: Vector) -> Vector:
         self.margins = self.system.columns.margins(dw)
-        return -self._equations(self.system.applied(self.missing + self.margins))
+        if not len(self.system.missing_u):
+            return np.zeros(0)
+        return np.array([-self.system.rows.total(self.system.applied(self.missing + self.margins).sums)])
 
     def finish(self, drho: Vector) -> float:
         system, point = self.system, self.system.point
@@ -160,11 +166,12 @@ class ClassDirection:
             dp = np.append(dp, of_sums)
             growth.append((change / system.below).min())
         self.p = dp
-        return float(min(*growth, (dp / point.p).min()))
+        return -system.rows.workers.max(-float(min(*growth, (dp / point.p).min())))
 
     def product_after(self, length: float) -> float:
         system, point = self.system, self.system.point
         change, p = length * system.pairs.sums(self.u), point.p + length * self.p
         total = system.of_pairs(p) @ (point.u + length * self.u)
         total += (point.q + length * self.q) @ (system.above - change)
-        return float(total + (system.of_sums(p) @ (system.below + change) if system.has_lower else 0.0))
+        own = float(total + (system.of_sums(p) @ (system.below + change) if system.has_lower else 0.0))
+        return system.rows.workers.sum(own)

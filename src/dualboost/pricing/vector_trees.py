@@ -79,7 +79,7 @@ class LevelTrees:
 
     def __init__(self, bins: Bins, data: TrainingData, context: PricingContext) -> None:
         self._bins, self._max_depth, self._limits = bins, context.max_depth, context.limits
-        self._workers = data.workers
+        self._workers, self._record, self._X = data.workers, data.record, data.X
         self._n_merged = data.n_merged if self._limits.has_few_rows else None
         self._allowed = AllowedFeatures(self._limits, data.X.shape[1])
 
@@ -88,7 +88,14 @@ class LevelTrees:
 
         ``of_many`` is the rule for features with many categories, if it is another one.
         """
-        rules = Rules(rule, of_many or rule)
+        if self._record.has_next:
+            known = self._record.next()
+            return None if known is None else GrownTree.of(known, self._X)
+        grown = self._grown_by(Rules(rule, of_many or rule), sums)
+        self._record.add(None if grown is None else grown.tree)
+        return grown
+
+    def _grown_by(self, rules: Rules, sums: NDArray[np.floating]) -> GrownTree | None:
         if self._n_merged is not None:
             sums = np.column_stack([sums, self._n_merged.astype(sums.dtype)])
             rules = Rules(*(with_enough_rows(one, self._limits.fewest_rows) for one in rules))
@@ -142,24 +149,15 @@ class VectorTrees:
 
     def __init__(self, data: TrainingData, context: PricingContext, precision: type[np.floating] = np.float32) -> None:
         self._trees = LevelTrees(Bins(data.X, data.categorical, workers=data.workers), data, context)
-        self._data, self._precision = data, precision
+        self._precision = precision
         self._has_grown = False
 
     def grow(self, residual: Matrix, curvature: Matrix, ridge: float) -> GrownTree | None:
         sums = np.hstack([residual, curvature]).astype(self._precision)
-        grown = self._grown(fall_rule(ridge, lightest_leaf(ridge)), sums)
+        grown = self._trees.grow_by(fall_rule(ridge, lightest_leaf(ridge)), sums)
         if grown is None and not self._has_grown:
-            grown = self._grown(fall_rule(ridge, LAST_RESORT), sums)
+            grown = self._trees.grow_by(fall_rule(ridge, LAST_RESORT), sums)
         self._has_grown |= grown is not None
-        return grown
-
-    def _grown(self, rule: Rule, sums: NDArray[np.floating]) -> GrownTree | None:
-        record = self._data.record
-        if record.has_next:
-            known = record.next()
-            return None if known is None else GrownTree.of(known, self._data.X)
-        grown = self._trees.grow_by(rule, sums)
-        record.add(None if grown is None else grown.tree)
         return grown
 
 

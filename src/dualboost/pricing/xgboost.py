@@ -59,7 +59,7 @@ class XGBoostLearner(ParameterObject):
     def pricer(self, data: TrainingData, context: PricingContext) -> Pricer:
         context = context.with_depth(self.max_depth)
         if context.n_outputs > 1:
-            return ClassCartPricer(data, context, self.voting, by_edge=False, n_cuts=None)
+            return ClassCartPricer(data, context, self.voting, precision=np.float64)
         return XGBoostPricer(data, self.voting, context)
 
     def grower(self, data: TrainingData, context: PricingContext) -> Grower:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pickle
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -43,15 +43,38 @@ def objects_of_all(workers: Communicator, one: Any) -> list[Any]:
 def nth_smallest(workers: Communicator, columns: Sequence[Vector], ranks: Integers) -> Matrix:
     """The entries of these ranks, counted from 1, in several columns, of which each worker has a part, in order.
 
-    There is a row of ranks for each column. Found by bisection over the numbers of double precision: 64 messages,
-    whatever the numbers are.
+    There is a row of ranks for each column.
     """
-    low, high = (np.full(ranks.shape, end, dtype=np.uint64) for end in (0, np.iinfo(np.uint64).max))
+
+    def n_up_to(numbers: Matrix) -> Matrix:
+        asked = zip(columns, numbers, strict=True)
+        return np.array([np.searchsorted(own, row, side="right") for own, row in asked], dtype=float)
+
+    return _least_reaching(workers, ranks, n_up_to)
+
+
+def smallest_reaching(workers: Communicator, values: Vector, weights: Vector, levels: NDArray[Any]) -> NDArray[Any]:
+    """For each level the smallest value up to which values, of which each worker has a part, weigh as much."""
+    order = np.argsort(values, kind="stable")
+    values, totals = values[order], np.cumsum(weights[order])
+    if workers.size == 1:
+        return np.asarray(values[np.minimum(np.searchsorted(totals, levels), len(values) - 1)])
+    totals = np.append(0.0, totals)
+    return _least_reaching(workers, levels, lambda numbers: totals[np.searchsorted(values, numbers, side="right")])
+
+
+def _least_reaching(
+    workers: Communicator, levels: NDArray[Any], reached: Callable[[NDArray[Any]], NDArray[Any]]
+) -> NDArray[Any]:
+    """The smallest numbers at which the sums over workers of ``reached``, which rises, are at least the levels.
+
+    Found by bisection over the numbers of double precision: 64 messages, whatever the numbers are.
+    """
+    low, high = (np.full(levels.shape, end, dtype=np.uint64) for end in (0, np.iinfo(np.uint64).max))
     while (low < high).any():
         middle = low + (high - low) // np.uint64(2)
-        asked = zip(columns, _numbers(middle), strict=True)
-        n_below = workers.sum(np.array([np.searchsorted(own, row, side="right") for own, row in asked], dtype=float))
-        low, high = np.where(n_below < ranks, middle + np.uint64(1), low), np.where(n_below < ranks, high, middle)
+        is_below = workers.sum(reached(_numbers(middle))) < levels
+        low, high = np.where(is_below, middle + np.uint64(1), low), np.where(is_below, high, middle)
     return _numbers(high)
 
 
