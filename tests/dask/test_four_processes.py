@@ -9,9 +9,10 @@ from sklearn.datasets import make_regression
 
 from dualboost import DualBoostClassifier, DualBoostRegressor
 from dualboost.dask import DaskDualBoostClassifier, DaskDualBoostRegressor
-from dualboost.datasets import make_ringnorm, make_waveform
+from dualboost.datasets import make_ringnorm
 
 from ..thoroughness import THOROUGH
+from ..workers.running import three_classes
 from .conftest import cluster
 
 PAPER = ("lp", "nm", "cg", "md", "qrlp", "erlp")
@@ -19,7 +20,7 @@ CLASSES = (DaskDualBoostClassifier, DualBoostClassifier)
 NUMBERS = (DaskDualBoostRegressor, DualBoostRegressor)
 FITS = {
     **{f"two classes, {name}": (CLASSES, make_ringnorm, {"formulation": name}) for name in ("logistic", *PAPER)},
-    **{f"several classes, {name}": (CLASSES, make_waveform, {"formulation": name}) for name in ("logistic", *PAPER)},
+    **{f"several classes, {name}": (CLASSES, three_classes, {"formulation": name}) for name in ("logistic", *PAPER)},
     **{
         f"numbers, {loss}": (NUMBERS, lambda n, random_state: make_regression(n, 6, noise=5.0), {"loss": loss})
         for loss in ("squared", "absolute")

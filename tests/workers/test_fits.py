@@ -5,11 +5,11 @@ import pytest
 from sklearn.datasets import load_iris, make_regression
 
 from dualboost import DualBoostClassifier, DualBoostRegressor
-from dualboost.datasets import make_ringnorm, make_waveform
+from dualboost.datasets import make_ringnorm
 from dualboost.errors import InvalidParameterError, UnsupportedFormulationError
 
 from ..thoroughness import every
-from .running import fitted_by, on_workers
+from .running import fitted_by, on_workers, three_classes
 
 PAPER = ("lp", "nm", "cg", "md", "qrlp", "erlp")
 
@@ -54,7 +54,7 @@ def test_trees(formulation, size):
     assert model.figures.gap <= 1e-6
 
 
-@pytest.mark.parametrize("make", [make_ringnorm, make_waveform])
+@pytest.mark.parametrize("make", [make_ringnorm, three_classes])
 def test_probabilities_are_calibrated_on_rows_of_all_workers(make):
     X, y = make(600, random_state=1)
     estimator = DualBoostClassifier("nm", learner="xgboost", max_trees=8, max_depth=2)
@@ -70,7 +70,7 @@ def test_several_classes():
 
 @pytest.mark.parametrize("formulation", PAPER)
 def test_weights_of_trees_for_several_classes(formulation):
-    X, y = make_waveform(300, random_state=0)
+    X, y = three_classes(300)
     estimator = DualBoostClassifier(formulation, learner="xgboost", max_trees=6, max_depth=2, calibration="training")
     _, model = compared(2, estimator, X, y)
     assert model.figures.gap <= 1e-6

@@ -8,7 +8,7 @@ loss.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from heapq import heappop, heappush
 from typing import NamedTuple
 
@@ -21,6 +21,7 @@ from ..trees.bins import Bins
 from ..trees.growing import Branch, build_tree
 from ..trees.tree import Tree
 from ..workers import ALONE, Communicator
+from ..workers.exchange import summed
 from .base import PricingContext, TrainingData
 from .categories import FEW
 from .limits import AllowedFeatures, Mask, TreeLimits
@@ -29,6 +30,8 @@ from .newton_trees import LAST_RESORT, GrownTree, lightest_leaf
 ROUNDING = 1e-12
 """A gain that exceeds another one by a smaller share of it is equal to it."""
 
+FEATURES_AT_ONCE = 32
+"""Of how many features workers add up the histograms in one message."""
 ROWS_AT_ONCE = 32768
 """How many rows are added up in single precision, which is twice as fast."""
 
@@ -201,13 +204,8 @@ def best_splits(bins: Bins, level: Level, rules: Rules, workers: Communicator = 
     n = level.n_nodes
     features, numbers, gains = np.full(n, -1), np.zeros(n, dtype=np.intp), np.zeros(n)
     totals = workers.sum(_histograms(level.places, n, level.sums))[:, None]
-    for feature, splits in enumerate(bins.splits):
-        if not splits:
-            continue
-        width = bins.n_bins(feature)
-        places = level.places * width + bins.codes[feature][level.rows]
-        histograms = workers.sum(_histograms(places, n * width, level.sums)).reshape(n, width, -1)
-        has_many = bins.is_categorical[feature] and len(splits) > FEW
+    for feature, histograms in _of_features(bins, level, workers):
+        has_many = bins.is_categorical[feature] and len(bins.splits[feature]) > FEW
         worth = (rules.of_many if has_many else rules.of_most)(bins.left_of(feature, histograms), totals)
         best = worth.argmax(axis=1)
         reached = worth[np.arange(n), best]
@@ -216,6 +214,20 @@ def best_splits(bins: Bins, level: Level, rules: Rules, workers: Communicator = 
             better &= level.allowed[:, feature]
         features[better], numbers[better], gains[better] = feature, best[better], reached[better]
     return Choice(features, numbers, gains)
+
+
+def _of_features(bins: Bins, level: Level, workers: Communicator) -> Iterator[tuple[int, Matrix]]:
+    """Each feature that can be split, with its histograms over the rows of all workers by node and bin."""
+    features = [feature for feature, splits in enumerate(bins.splits) if splits]
+    n_at_once = 1 if workers.size == 1 else FEATURES_AT_ONCE
+    for start in range(0, len(features), n_at_once):
+        some = features[start : start + n_at_once]
+        own = []
+        for feature in some:
+            width = bins.n_bins(feature)
+            places = level.places * width + bins.codes[feature][level.rows]
+            own.append(_histograms(places, level.n_nodes * width, level.sums).reshape(level.n_nodes, width, -1))
+        yield from zip(some, own if workers.size == 1 else summed(workers, own), strict=True)
 
 
 def _histograms(places: Integers, n_places: int, sums: NDArray[np.floating]) -> Matrix:
