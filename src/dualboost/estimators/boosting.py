@@ -45,6 +45,7 @@ from .conclusion import conclude
 from .degenerate import warn_if_degenerate
 from .evaluation import as_evaluation_set
 from .limits import limits_of, require_for_units
+from .on_disk import on_disk
 from .parameters import DEFAULT_SIZES, EnsembleSize, as_callbacks, check_common
 from .problem import Problem, Rewire
 from .reading import TrainingSet, read_training_set
@@ -127,7 +128,7 @@ class Boosting(FittedAttributes):
         return self
 
     def _read(self, X: Any, y: Any, sample_weight: Any, workers: Communicator = ALONE) -> TrainingSet:
-        return read_training_set(self, self._tasks(), X, y, sample_weight, workers=workers)
+        return read_training_set(self, self._tasks(), on_disk(self, X), y, sample_weight, workers=workers)
 
     def _fitted_to(self, training_set: TrainingSet) -> FittedModel:
         formulation, tuning = self._choose_formulation(training_set)

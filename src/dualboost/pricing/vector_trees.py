@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from .._typing import Integers, Matrix, Vector
-from ..trees.bins import Bins
+from ..trees.bins import MOST_CUTS, Bins
 from ..trees.growing import Branch, build_tree
 from ..trees.tree import Tree
 from ..workers import ALONE, Communicator
@@ -150,8 +150,14 @@ class LevelTrees:
 class VectorTrees:
     """Grows trees for leaves that have a value for each class."""
 
-    def __init__(self, data: TrainingData, context: PricingContext, precision: type[np.floating] = np.float32) -> None:
-        self._trees = LevelTrees(Bins(data.X, data.categorical, workers=data.workers), data, context)
+    def __init__(
+        self,
+        data: TrainingData,
+        context: PricingContext,
+        precision: type[np.floating] = np.float32,
+        n_cuts: int = MOST_CUTS,
+    ) -> None:
+        self._trees = LevelTrees(Bins(data.X, data.categorical, n_cuts, data.workers), data, context)
         self._precision = precision
         self._has_grown = False
 

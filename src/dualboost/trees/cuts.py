@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from .._typing import Features, Vector
+from ..data.coded import MOST_CUTS, CodedFeatures
 from ..workers import Communicator
 from ..workers.exchange import nth_smallest, objects_of_all
 from .tree import column_values
@@ -28,6 +29,9 @@ def cuts_between(values: Vector, n_cuts: int) -> Vector:
 
 def cuts_by_all(X: Features, features: Sequence[int], n_cuts: int, workers: Communicator) -> list[Vector]:
     """The cuts of some features, whose missing values do not count; those of the values of all workers together."""
+    if isinstance(X, CodedFeatures):
+        assert n_cuts >= MOST_CUTS, "bins are no finer than they were made"
+        return [X.cuts[feature] for feature in features]
 
     def known(feature: int) -> Vector:
         values = column_values(X, feature, slice(None))
