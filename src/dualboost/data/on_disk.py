@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator
 from glob import glob
 from pathlib import Path
 from typing import Any
@@ -39,14 +39,14 @@ class RowsOnDisk(LazyFeatures):
         return ParquetOnDisk(paths, leave_out)
 
     @abstractmethod
-    def columns(self, features: Sequence[int]) -> Matrix:
-        """Some columns in all rows, in double precision."""
+    def columns(self, features: range) -> Matrix:
+        """Columns next to each other in all rows, in double precision."""
 
     def dense(self, rows: Integers | slice) -> Matrix:
         return np.column_stack([self.column(feature, rows) for feature in range(self.shape[1])])
 
     def column(self, feature: int, rows: Integers | slice) -> Vector:
-        return np.asarray(self.columns([feature])[rows, 0])
+        return np.asarray(self.columns(range(feature, feature + 1))[rows, 0])
 
 
 class ArrayOnDisk(RowsOnDisk):
@@ -61,11 +61,11 @@ class ArrayOnDisk(RowsOnDisk):
     def dense(self, rows: Integers | slice) -> Matrix:
         return np.asarray(self._X[rows], dtype=np.float64)
 
-    def columns(self, features: Sequence[int]) -> Matrix:
+    def columns(self, features: range) -> Matrix:
         found = np.empty((self.shape[0], len(features)), order="F")
         step = max(1, 2**24 // max(self.shape[1], 1))  # rows that are read together
         for start in range(0, self.shape[0], step):
-            found[start : start + step] = self._X[start : start + step, features]
+            found[start : start + step] = self._X[start : start + step, features.start : features.stop]
         return found
 
 
@@ -105,8 +105,8 @@ class ParquetOnDisk(RowsOnDisk):
         """A column of any type, such as the labels, in memory."""
         return np.asarray(self._files.to_table(columns=[name]).column(name).to_pandas())
 
-    def columns(self, features: Sequence[int]) -> Matrix:
-        names = [self._kept[feature] for feature in features]
+    def columns(self, features: range) -> Matrix:
+        names = self._kept[features.start : features.stop]
         table = self._files.to_table(columns=names)
         found = np.empty((self.shape[0], len(names)), order="F")
         for k, name in enumerate(names):
