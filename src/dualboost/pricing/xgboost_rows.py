@@ -21,8 +21,8 @@ from ..trees.cuts import cuts_by_all
 from ..trees.tree import Tree, column_values, constant_tree
 from .base import TrainingData
 
-MORE_BINS = 512
-"""More bins than a numeric feature has, so that XGBoost takes each number for a bin."""
+MORE_BINS = 256
+"""More bins than a numeric feature has, so that XGBoost takes each number for a bin; a byte holds their numbers."""
 ANY_NUMBER = 2**31 - 1
 """Features with fewer categories than this have splits of one category from all others."""
 DIGITS = 24
