@@ -9,6 +9,8 @@ largest memory of a worker, messages and bytes a tree. Then a model of the cost,
 
 whose ``hop`` and ``bandwidth`` are measured by messages alone (XGBoost's collective sends round a ring, so that a
 message passes by all workers), and what it says of more workers and rows, with that network and with a slower one.
+Messages and bytes are ours, which are counted, and those of XGBoost, which are not: one of its histograms, 16 bytes a
+bin, for every level of a tree, and of two nodes next to each other one is sent.
 """
 
 from __future__ import annotations
@@ -25,6 +27,7 @@ BLOCK = 12_500
 """Rows come in blocks, which workers share, so that any number of workers fits the same rows."""
 HOPS = 2000
 LARGE = 2_000_000
+FEATURES, BINS, BYTES_A_BIN = 20, 256, 16
 SLOWER = {"this machine": (1.0, 1.0), "a hop of 50 us, 1 GB/s": (50e-6, 1e9)}
 
 
@@ -90,15 +93,22 @@ def measured(rows: int, workers: int, options: dict[str, Any]) -> Line:
     return Line(rows, workers, seconds, peak, *found[0][2:])
 
 
-def cost_model(lines: list[Line]) -> tuple[float, float, float, float]:
+def cost_model(lines: list[Line], depth: int) -> tuple[float, float, float, float]:
     """a and b by least squares, given hop and bandwidth."""
     spread = [line for line in lines if line.workers > 1]
     hop = float(np.median([line.hop for line in spread])) if spread else 0.0
     bandwidth = float(np.median([line.bandwidth for line in spread])) if spread else np.inf
     of_rows = np.array([line.rows / line.workers * line.trees for line in lines])
-    left = [line.seconds - sent(line.messages, line.sent, line.workers, hop, bandwidth) for line in lines]
+    left = [line.seconds - sent(*with_histograms(line, depth), line.workers, hop, bandwidth) for line in lines]
     a, b = np.linalg.lstsq(np.column_stack([np.ones(len(lines)), of_rows]), np.array(left), rcond=None)[0]
     return float(a), float(b), hop, bandwidth
+
+
+def with_histograms(line: Line, depth: int) -> tuple[float, float]:
+    """The messages and bytes of a fit, those of XGBoost's histograms included."""
+    n_nodes = 1 + sum(2 ** (level - 1) for level in range(1, depth))
+    n_bytes = line.trees * n_nodes * FEATURES * BINS * BYTES_A_BIN
+    return line.messages + line.trees * depth, line.sent + n_bytes
 
 
 def sent(messages: float, n_bytes: float, workers: int, hop: float, bandwidth: float) -> float:
@@ -123,14 +133,14 @@ def main() -> None:
             lines.append(line)
             figures = f"{line.seconds:.1f} {line.megabytes:.0f} {line.trees} {line.messages / line.trees:.0f}"
             print(rows, workers, figures, f"{line.sent / line.trees / 1e3:.0f}", f"{line.objective:.9g}", flush=True)
-    a, b, hop, bandwidth = cost_model(lines)
+    a, b, hop, bandwidth = cost_model(lines, given.depth)
     print(f"a = {a:.2f} s, b = {1e9 * b:.0f} ns, hop = {1e6 * hop:.0f} us, bandwidth = {bandwidth / 1e6:.0f} MB/s")
     last = lines[-1]
     for name, network_of in SLOWER.items():
         own_hop, own_bandwidth = (hop, bandwidth) if name == "this machine" else network_of
         for workers in (16, 256, 1024):
             of_rows = a + b * 1e9 / workers * last.trees
-            of_messages = sent(last.messages, last.sent, workers, own_hop, own_bandwidth)
+            of_messages = sent(*with_histograms(last, given.depth), workers, own_hop, own_bandwidth)
             print(f"10^9 rows, {workers} workers, {name}: rows {of_rows:.0f} s, messages {of_messages:.0f} s")
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ._version import __version__
 
 if TYPE_CHECKING:
+    from .data.on_disk import RowsOnDisk
     from .estimators.classifier import DualBoostClassifier
     from .estimators.classifier_cv import DualBoostClassifierCV
     from .estimators.regressor import DualBoostRegressor
@@ -49,6 +50,7 @@ _HOMES = {
     "DualBoostRegressor": "estimators.regressor",
     "DualBoostRegressorCV": "estimators.regressor_cv",
     "OptimalLearner": "pricing",
+    "RowsOnDisk": "data.on_disk",
     "SolverOptions": "masters.options",
     "XGBoostLearner": "pricing",
     "load_model": "loading",
@@ -85,6 +87,7 @@ __all__ = [
     "QRLPBoost",
     "QuantileLoss",
     "QuantilesLoss",
+    "RowsOnDisk",
     "SoftBoost",
     "SolverOptions",
     "SpatialLPBoost",

@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import clone
+from sklearn.datasets import make_regression
 
 from dualboost import (
     CartLearner,
@@ -131,6 +132,18 @@ def test_every_stage_is_monotone_and_probabilities_are(name):
         assert (above.astype(float) - below.astype(float)).min() >= -1e-12
     if kind == "two":
         assert (model.predict_proba(high)[:, 1] >= model.predict_proba(low)[:, 1]).all()
+
+
+def test_trees_without_the_feature_have_no_order():
+    """Whose leaves, under a loss with kinks, are those without a constraint."""
+    X, y = make_regression(300, 6, noise=5.0, random_state=0)
+    X[:, 0] = np.random.default_rng(0).random(300) < 0.5  # says nothing of y
+    free, held = (
+        DualBoostRegressor("absolute", max_depth=1, max_trees=3, monotonic_cst=signs).fit(X, y)
+        for signs in (None, [1, 0, 0, 0, 0, 0])
+    )
+    assert not any((tree.feature == 0).any() for tree in held.fitted_.ensemble.learners)
+    assert held.objective_ == pytest.approx(free.objective_, rel=1e-6)
 
 
 def test_names_and_numbers_say_the_same():

@@ -3,6 +3,7 @@
 import threading
 
 import numpy as np
+from sklearn.datasets import make_classification
 from xgboost.tracker import RabitTracker
 
 from dualboost.errors import WorkerError
@@ -31,6 +32,11 @@ def on_workers(size, work):
         raise min(errors, key=lambda error: isinstance(error, WorkerError))
     tracker.wait_for()
     return results
+
+
+def three_classes(n, random_state=0):
+    """Rows of three classes that overlap."""
+    return make_classification(n, 8, n_informative=5, n_classes=3, random_state=random_state)
 
 
 def parts_of(n_rows, size, seed=0):

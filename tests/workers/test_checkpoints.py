@@ -59,9 +59,10 @@ def test_the_second_run_ends_at_the_same_optimum(formulation, monkeypatch, tmp_p
     assert not list(tmp_path.iterdir())
 
 
-def test_several_classes(monkeypatch, tmp_path):
+@pytest.mark.parametrize("formulation", ["logistic", "qrlp"])
+def test_several_classes(formulation, monkeypatch, tmp_path):
     X, y = load_iris(return_X_y=True)
-    estimator = DualBoostClassifier(learner="xgboost", max_depth=2, max_trees=6)
+    estimator = DualBoostClassifier(formulation, learner="xgboost", max_depth=2, max_trees=8, calibration="training")
     whole = fitted(estimator, X, y, None)
     with monkeypatch.context() as patched:
         interrupt_after(patched, 6)

@@ -5,12 +5,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dualboost.algebra.columns import Columns
 from dualboost.algebra.rows import Rows
 from dualboost.algebra.spread_rows import SpreadRows, spread
 from dualboost.errors import UnsupportedFormulationError, WorkerError
+from dualboost.formulations import FORMULATIONS
+from dualboost.masters.interior_point import starting_point
+from dualboost.masters.newton import Newton
 from dualboost.trees.cuts import cuts_between, cuts_by_all
 from dualboost.workers import ALONE
-from dualboost.workers.exchange import joined, nth_smallest, objects_of_all
+from dualboost.workers.exchange import joined, nth_smallest, objects_of_all, smallest_reaching, summed
 from dualboost.workers.threads import on_threads
 
 from .running import on_workers, parts_of
@@ -60,6 +64,53 @@ def test_order_statistics_are_those_of_all(values, seed):
     parts = parts_of(len(values), 3, seed)
     found = on_threads(3, lambda workers: nth_smallest(workers, [np.sort(values[parts[workers.rank]])], ranks))
     np.testing.assert_array_equal(found[0][0], np.sort(values))
+
+
+@given(st.lists(st.floats(-1e300, 1e300), min_size=3, max_size=20), st.integers(0, 100))
+def test_weighted_quantiles_are_those_of_all(values, seed):
+    values, rng = np.array(values), np.random.default_rng(seed)
+    weights = rng.integers(1, 5, len(values)).astype(float)
+    levels = np.arange(0.5, weights.sum())
+    parts = parts_of(len(values), 2, seed)
+    whole = smallest_reaching(ALONE, values, weights, levels)
+    np.testing.assert_array_equal(whole, np.sort(np.repeat(values, weights.astype(int))))
+    found = on_threads(
+        2, lambda workers: smallest_reaching(workers, *(v[parts[workers.rank]] for v in (values, weights)), levels)
+    )
+    np.testing.assert_array_equal(found[0], whole)
+
+
+def test_several_sums_travel_together():
+    def work(workers):
+        found = summed(workers, [np.ones((2, 2)), 3.0, np.zeros(0)])
+        return found, workers.traffic.n_messages
+
+    for (matrix, number, nothing), n_messages in on_threads(2, work):
+        np.testing.assert_array_equal(matrix, 2 * np.ones((2, 2)))
+        assert (number, len(nothing), n_messages) == (6.0, 0, 1)
+
+
+@pytest.mark.parametrize(("name", "expected"), [("lp", 5), ("erlp", 7)])
+def test_a_newton_step_takes_few_messages(name, expected):
+    """Two more where duals have a total."""
+    rng = np.random.default_rng(0)
+    votes = np.sign(rng.normal(size=(3, 60)))
+
+    def work(workers):
+        own = slice(None, 20) if workers.rank == 0 else slice(20, None)
+        rows = spread(Rows(np.ones(60)[own]), workers, np.arange(60, dtype=np.uint64)[own])
+        columns = Columns(rows)
+        for entries in votes:
+            columns.append(entries[own])
+        programme = FORMULATIONS[name]().resolve_for(rows).programme_over(columns, 3)
+        point = starting_point(columns, programme)
+        newton = Newton(columns, programme, 0.9)
+        point = newton.advance(point)  # which asks once how many rows there are
+        before = workers.traffic.n_messages
+        newton.advance(point)
+        return workers.traffic.n_messages - before
+
+    assert on_threads(2, work) == [expected, expected]
 
 
 @pytest.mark.parametrize("n_cuts", [3, 254])

@@ -48,6 +48,9 @@ class Products(Protocol):
     def gram(self, d: Vector) -> Matrix:
         """A' diag(d) A for d > 0; only its upper triangle is defined."""
 
+    def gram_here(self, d: Vector) -> Matrix:
+        """The same over the rows held here only."""
+
 
 class Columns:
     """The columns of A that the master holds."""
@@ -177,6 +180,9 @@ class Columns:
         """A'u."""
         return all_edges(self, u)
 
+    def edges_here(self, u: Vector) -> Vector:
+        return own_edges(self, u)
+
     def edges_in(self, block: slice, u: Vector) -> Vector:
         return self._edges_in(block, u, 0)
 
@@ -196,6 +202,9 @@ class Columns:
 
     def gram(self, d: Vector) -> Matrix:
         """A' diag(d) A for d > 0; only its upper triangle is defined."""
+        return all_gram(self, d)
+
+    def gram_here(self, d: Vector) -> Matrix:
         return self._last_gram.gram(self, d)
 
     def whole_gram(self, d: Vector) -> Matrix:
@@ -209,7 +218,7 @@ class Columns:
                 total += np.dot(entries, entries.T)
             return total
 
-        gram: Matrix = self.rows.add_up(work, size=self.n_columns**2)
+        gram: Matrix = self.rows.here(work, size=self.n_columns**2)
         return gram
 
     def column(self, j: int) -> Vector:
@@ -258,6 +267,9 @@ class SinglePrecision:
     def edges(self, u: Vector) -> Vector:
         return all_edges(self, u)
 
+    def edges_here(self, u: Vector) -> Vector:
+        return own_edges(self, u)
+
     def edges_in(self, block: slice, u: Vector) -> Vector:
         if block.start >= self._columns.n_data:
             return self._columns.edges_in(block, u)
@@ -265,10 +277,13 @@ class SinglePrecision:
         return edges
 
     def gram(self, d: Vector) -> Matrix:
+        return all_gram(self, d)
+
+    def gram_here(self, d: Vector) -> Matrix:
         return self._columns._last_gram_in_single.gram(self, d)
 
     def whole_gram(self, d: Vector) -> Matrix:
-        gram: Matrix = self.rows.add_up(lambda block: self._gram_in(block, d[block]), size=self.n_columns**2)
+        gram: Matrix = self.rows.here(lambda block: self._gram_in(block, d[block]), size=self.n_columns**2)
         return gram
 
     def column(self, j: int) -> Vector:
@@ -299,6 +314,18 @@ def all_margins(products: Products, w: Vector) -> Vector:
 
 def all_edges(products: Products, u: Vector) -> Vector:
     """A'u, block by block."""
-    size = products.effort * products.n_columns
-    edges: Vector = products.rows.add_up(lambda block: products.edges_in(block, u[block]), size)
+    edges: Vector = products.rows.sums_of([own_edges(products, u)])[0]
     return edges
+
+
+def own_edges(products: Products, u: Vector) -> Vector:
+    """A'u over the rows held here, block by block."""
+    size = products.effort * products.n_columns
+    edges: Vector = products.rows.here(lambda block: products.edges_in(block, u[block]), size)
+    return edges
+
+
+def all_gram(products: Products, d: Vector) -> Matrix:
+    """A' diag(d) A."""
+    gram: Matrix = products.rows.sums_of([products.gram_here(d)])[0]
+    return gram

@@ -1,4 +1,7 @@
-"""A cache of A' diag(d) A: where d stays the same, as under a quadratic loss, only new columns are multiplied."""
+"""A cache of A' diag(d) A: where d stays the same, as under a quadratic loss, only new columns are multiplied.
+
+Of rows that are spread over workers, each remembers its own part of the matrix.
+"""
 
 from __future__ import annotations
 
@@ -19,13 +22,13 @@ class Multiplied(Protocol):
     def n_columns(self) -> int: ...
 
     def whole_gram(self, d: Vector) -> Matrix:
-        """A' diag(d) A, computed from the start."""
+        """A' diag(d) A over the rows held here, computed from the start."""
 
     def column(self, j: int) -> Vector:
         """The entries of one column in all rows."""
 
-    def edges(self, u: Vector) -> Vector:
-        """A'u."""
+    def edges_here(self, u: Vector) -> Vector:
+        """A'u over the rows held here."""
 
 
 class GramCache:
@@ -36,9 +39,8 @@ class GramCache:
         self._gram: Matrix = np.empty((0, 0))
 
     def gram(self, products: Multiplied, d: Vector) -> Matrix:
-        """A' diag(d) A for d > 0."""
-        is_known = not products.rows.workers.max(float(not np.array_equal(d, self._d)))
-        n_known = len(self._gram) if is_known else 0
+        """A' diag(d) A over the rows held here, for d > 0."""
+        n_known = len(self._gram) if np.array_equal(d, self._d) else 0
         extends = n_known > products.n_columns // 2
         self._gram = self._extended(products, d) if extends else products.whole_gram(d)
         self._d = d
@@ -53,5 +55,5 @@ class GramCache:
         gram = np.zeros((n, n))
         gram[:n_known, :n_known] = self._gram
         for new in range(n_known, n):
-            gram[: new + 1, new] = products.edges(d * products.column(new))[: new + 1]
+            gram[: new + 1, new] = products.edges_here(d * products.column(new))[: new + 1]
         return gram

@@ -183,13 +183,18 @@ class LeafColumns:
 
     def sums(self, values: Vector) -> Vector:
         """For each leaf, the sum of a vector over its rows."""
-
-        def work(block: slice) -> Vector:
-            parts = [group.cell_sums(values[block], block) @ group.table for group in self.groups]
-            return np.concatenate([*parts, np.zeros(0)])
-
-        found: Vector = self.rows.add_up(work, size=LIGHT)
+        found: Vector = self.rows.add_up(lambda block: self._sums_in(values, block), size=LIGHT)
         return found
+
+    def sums_and_total(self, values: Vector) -> Vector:
+        """The same, followed by the sum over all rows."""
+        own = self.rows.here(lambda block: np.append(self._sums_in(values, block), values[block].sum()), size=LIGHT)
+        found: Vector = self.rows.sums_of([own])[0]
+        return found
+
+    def _sums_in(self, values: Vector, block: slice) -> Vector:
+        parts = [group.cell_sums(values[block], block) @ group.table for group in self.groups]
+        return np.concatenate([*parts, np.zeros(0)])
 
     def margins(self, values: Vector) -> Vector:
         """A v: the rows of A times the values of all leaves."""

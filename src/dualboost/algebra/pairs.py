@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from .._typing import Integers, Matrix, Vector
 from ..workers.caching import cached_property
+from .rows import Rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,8 +59,8 @@ class PairColumns:
 
     rounding = 1e-14
 
-    def __init__(self, entries: Matrix) -> None:
-        self.entries = entries
+    def __init__(self, entries: Matrix, rows: Rows) -> None:
+        self.entries, self.rows = entries, rows
 
     @property
     def n_columns(self) -> int:
@@ -69,4 +70,4 @@ class PairColumns:
         return np.asarray(w @ self.entries)
 
     def edges(self, u: Vector) -> Vector:
-        return np.asarray(self.entries @ u)
+        return self.rows.workers.sum(np.asarray(self.entries @ u))

@@ -180,7 +180,15 @@ class Rows:
 
     def add_up(self, work: Callable[[slice], Any], size: int = LIGHT) -> Any:
         """The sum over all blocks of what ``work`` returns: a number, or an array of the same shape for every block."""
+        return self.sums_of([self.here(work, size)])[0]
+
+    def here(self, work: Callable[[slice], Any], size: int = LIGHT) -> Any:
+        """The same over the blocks held here only, to be handed to ``sums_of``."""
         return _added(self.of_blocks(work, size))
+
+    def sums_of(self, parts: list[Any]) -> list[Any]:
+        """The sums over all rows, given those over the rows held here: all of them travel in one message."""
+        return parts
 
     def least_of(self, work: Callable[[slice], float], size: int = LIGHT) -> float:
         """The smallest number that ``work`` returns for a block."""

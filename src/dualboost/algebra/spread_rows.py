@@ -16,7 +16,7 @@ from .._typing import Integers, Matrix, Vector
 from ..errors import UnsupportedFormulationError
 from ..workers import Communicator
 from ..workers.caching import cached_property
-from ..workers.exchange import joined, nth_smallest
+from ..workers.exchange import joined, nth_smallest, summed
 from .rows import LIGHT, Mask, Rows
 
 Keys = NDArray[np.uint64]
@@ -58,6 +58,7 @@ class SpreadRows(Rows):
         return self
 
     def like(self, counts: Vector, values: Vector | None = None) -> Rows:
+        """Without an order by hash of their own: nobody asks for the first ones of them."""
         return SpreadRows(counts, None, self.n_jobs, values=values, workers=self.workers, keys=self.keys)
 
     @cached_property
@@ -83,7 +84,7 @@ class SpreadRows(Rows):
         return self.workers.sum(super().total(values))
 
     def totals(self, parts: Sequence[Vector]) -> Vector:
-        return self.workers.sum(np.array([Rows.total(self, part) for part in parts]))
+        return self.workers.sum(np.array([super(SpreadRows, self).total(part) for part in parts]))
 
     def dot(self, one: Vector, other: Vector) -> float:
         return self.workers.sum(super().dot(one, other))
@@ -115,8 +116,8 @@ class SpreadRows(Rows):
     def joined(self, values: NDArray[Any]) -> tuple[NDArray[Any], slice]:
         return joined(self.workers, values)
 
-    def add_up(self, work: Callable[[slice], Any], size: int = LIGHT) -> Any:
-        return self.workers.sum(super().add_up(work, size))
+    def sums_of(self, parts: list[Any]) -> list[Any]:
+        return summed(self.workers, parts)
 
     def least_of(self, work: Callable[[slice], float], size: int = LIGHT) -> float:
         return -self.workers.max(-super().least_of(work, size))

@@ -98,6 +98,6 @@ class DaskDualBoostClassifier(DaskDualBoost):
 
 
 class DaskDualBoostRegressor(DaskDualBoost):
-    """``DualBoostRegressor`` with the squared loss over a Dask cluster; see ``DaskDualBoostClassifier``."""
+    """``DualBoostRegressor`` over a Dask cluster; see ``DaskDualBoostClassifier``."""
 
     kind: ClassVar[type[Any]] = DualBoostRegressor

@@ -18,6 +18,7 @@ from .._typing import Features, Vector
 from ..errors import InvalidDataError
 from ..workers import ALONE, Communicator
 from ..workers.exchange import objects_of_all
+from .coded import CodedFeatures
 from .columns import Column
 from .doubts import doubt_training, doubt_unknown
 from .messages import Source
@@ -186,5 +187,7 @@ def as_features(X: Any) -> Features:
 
 def has_missing(X: Features) -> NDArray[np.bool_]:
     """Whether each feature has a missing value."""
+    if isinstance(X, CodedFeatures):
+        return X.has_missing
     smallest = X.min(axis=0)  # nan if any value is nan; unlike isnan(X), this makes no array as large as X
     return np.isnan(smallest.toarray().ravel() if sparse.issparse(X) else smallest)

@@ -16,6 +16,7 @@ from scipy import sparse
 
 from .._typing import Features, Integers, Vector
 from ..workers import ALONE, Communicator
+from .lazy import HashedFeatures
 from .multiplicities import numbers_of_rows, rows_each
 
 ROWS_AT_ONCE = 512
@@ -50,7 +51,8 @@ class TrainingRows:
 
         So a programme over them has the meaning, also of its C, that it has over all rows.
         """
-        X = self.X[positions] if sparse.issparse(self.X) else _taken(self.X, positions)
+        is_array = not sparse.issparse(self.X) and not isinstance(self.X, HashedFeatures)
+        X = _taken(self.X, positions) if is_array else self.X[positions]
         counts = self.counts[positions]
         counts = counts * (self.counts.sum() / counts.sum())
         own, ones = np.arange(len(positions)), np.ones(len(positions))
@@ -100,7 +102,9 @@ def _merge_indexed(X: Features, targets: Vector, weights: Vector) -> TrainingRow
 
 
 def _taken(X: Features, rows: Integers) -> Features:
-    """Some rows of a dense array, stored column by column because learners read columns."""
+    """Some rows, stored column by column because learners read columns."""
+    if isinstance(X, HashedFeatures):
+        return X.taken(rows)
     taken = np.empty((len(rows), X.shape[1]), order="F")
     for start in range(0, len(rows), ROWS_AT_ONCE):
         block = slice(start, start + ROWS_AT_ONCE)
@@ -110,8 +114,10 @@ def _taken(X: Features, rows: Integers) -> Features:
 
 def _hashes(X: Features, targets: Vector) -> NDArray[np.uint64]:
     """A 64-bit hash of each row: equal rows have equal hashes, and different rows almost surely different ones."""
-    odd = np.random.default_rng(20250101).integers(0, 2**63, X.shape[1] + 1, dtype=np.uint64) * 2 + 1
+    odd = _odd_numbers(X.shape[1])
     hashes = _hashes_of_targets(targets, odd[-1])
+    if isinstance(X, HashedFeatures):
+        return _with_signs(hashes + X.hashes, targets)
     if sparse.issparse(X):
         products = _mix(X.data) * odd[X.indices]
         ends = np.concatenate([[np.uint64(0)], np.cumsum(products, dtype=np.uint64)])
@@ -120,6 +126,16 @@ def _hashes(X: Features, targets: Vector) -> NDArray[np.uint64]:
         block = slice(start, start + ROWS_AT_ONCE)
         hashes[block] += (_mix(X[block]) * odd[:-1]).sum(axis=1, dtype=np.uint64)
     return _with_signs(hashes, targets)
+
+
+def hashes_of_column(values: Vector, feature: int, n_features: int) -> NDArray[np.uint64]:
+    """What one of the features adds to the hashes of the rows."""
+    return _mix(values) * _odd_numbers(n_features)[feature]
+
+
+def _odd_numbers(n_features: int) -> NDArray[np.uint64]:
+    """What the bits of each feature, and of the target, are multiplied by."""
+    return np.random.default_rng(20250101).integers(0, 2**63, n_features + 1, dtype=np.uint64) * 2 + 1
 
 
 def _with_signs(hashes: NDArray[np.uint64], targets: Vector) -> NDArray[np.uint64]:
@@ -147,6 +163,8 @@ def _identical(X: Features, targets: Vector, one: Integers, other: Integers) -> 
     one, other = one[paired], other[paired]
     if not np.array_equal(targets[one], targets[other]):
         return False
+    if isinstance(X, HashedFeatures):  # which are on disk; of ten million, two have the same hash once in 400,000 fits
+        return True
     if sparse.issparse(X):
         left, right = X[one], X[other]
         return all(

@@ -45,10 +45,11 @@ from .conclusion import conclude
 from .degenerate import warn_if_degenerate
 from .evaluation import as_evaluation_set
 from .limits import limits_of, require_for_units
+from .on_disk import on_disk
 from .parameters import DEFAULT_SIZES, EnsembleSize, as_callbacks, check_common
 from .problem import Problem, Rewire
 from .reading import TrainingSet, read_training_set
-from .spread_fits import require_for_workers, require_task_for_workers, tree_record
+from .spread_fits import require_for_workers, tree_record
 from .warm_start import earlier_fit
 
 Estimator = TypeVar("Estimator", bound="Boosting")
@@ -127,7 +128,7 @@ class Boosting(FittedAttributes):
         return self
 
     def _read(self, X: Any, y: Any, sample_weight: Any, workers: Communicator = ALONE) -> TrainingSet:
-        return read_training_set(self, self._tasks(), X, y, sample_weight, workers=workers)
+        return read_training_set(self, self._tasks(), on_disk(self, X), y, sample_weight, workers=workers)
 
     def _fitted_to(self, training_set: TrainingSet) -> FittedModel:
         formulation, tuning = self._choose_formulation(training_set)
@@ -174,7 +175,6 @@ class Boosting(FittedAttributes):
         training_data = TrainingData(rows.X, sorted(data.encoder.categories), *merged, data.workers, record)
         size, corrected = self._size(formulation), self._corrected(formulation)
         require_for_units(self, corrected)
-        require_task_for_workers(data, corrected)
         seed = seed_of(self.random_state) if corrected == "leaves" else 0
         context = PricingContext(
             size.depth,

@@ -18,12 +18,14 @@ from ..data.chosen import chosen_positions, require_categorical_features
 from ..data.features import FeatureEncoder, as_features, require_finite
 from ..data.messages import Source
 from ..data.multiplicities import numbers_of_rows
+from ..data.on_disk import RowsOnDisk
 from ..data.tables import Table, as_table, truths_of_array
 from ..errors import InvalidDataError, InvalidParameterError
 from ..loop.held_out import HeldOut
 from ..tasks import Task, TaskReader, read_target
 from ..tasks.base import MOST_LABELS
 from ..tasks.labels import warn_of_identifiers
+from ..trees.coding import to_code
 from ..workers import ALONE, Communicator
 from ..workers.exchange import joined
 from .class_weights import weights_by_class
@@ -105,13 +107,8 @@ def read_training_set(
     """
     _require_one_target(estimator, y)
     y = tasks[0].plain(y)
-    stand_in = _stand_in_for(estimator)
-    listed = estimator.categorical_features
-    table = as_table(X, by_columns=bool(require_categorical_features(listed)))
-    names = None if table is None else _names(stand_in, table)
-    encoder = _encoder(table, X, listed, sample_weight, workers)
-    features, y = validate_data(stand_in, X if table is None else encoder.transform(table), y, **CHECKS)
-    _require_finite(features, table)
+    read = _read_on_disk if isinstance(X, RowsOnDisk) else _read_in_memory
+    features, y, encoder, names = read(estimator, X, y, sample_weight, workers)
     weights = as_sample_weight(sample_weight, len(y))
     aside = None
     if set_aside is not None:
@@ -123,7 +120,7 @@ def read_training_set(
     training_set = TrainingSet(
         task=task,
         encoder=encoder,
-        features=as_features(features),
+        features=features,
         targets=targets,
         weights=weights,
         numbers=numbers_of_rows(weights, workers),
@@ -133,6 +130,38 @@ def read_training_set(
         workers=workers,
     )
     return replace(training_set, weights=training_set.weigh(targets, weights))
+
+
+class _Read(NamedTuple):
+    """What X and y are as numbers."""
+
+    features: Features
+    y: NDArray[Any]
+    encoder: FeatureEncoder
+    names: NDArray[Any] | None
+
+
+def _read_in_memory(estimator: Any, X: Any, y: Any, sample_weight: Any, workers: Communicator) -> _Read:
+    stand_in = _stand_in_for(estimator)
+    listed = estimator.categorical_features
+    table = as_table(X, by_columns=bool(require_categorical_features(listed)))
+    names = None if table is None else _names(stand_in, table)
+    encoder = _encoder(table, X, listed, sample_weight, workers)
+    features, y = validate_data(stand_in, X if table is None else encoder.transform(table), y, **CHECKS)
+    _require_finite(features, table)
+    return _Read(as_features(features), y, encoder, names)
+
+
+def _read_on_disk(estimator: Any, X: RowsOnDisk, y: Any, sample_weight: Any, workers: Communicator) -> _Read:
+    """As bins; in place of X, scikit-learn sees a column that takes no memory."""
+    if require_categorical_features(estimator.categorical_features):
+        raise InvalidParameterError(
+            f"categorical_features={estimator.categorical_features!r} is for rows in memory: those on disk hold "
+            "numbers only."
+        )
+    stands_for_X = np.broadcast_to(np.float64(0.0), (X.shape[0], 1))
+    _, y = validate_data(_stand_in_for(estimator), stands_for_X, y, **CHECKS)
+    return _Read(to_code(X, workers), y, FeatureEncoder(), X.names)
 
 
 def _require_one_target(estimator: Any, y: Any) -> None:
@@ -167,6 +196,8 @@ def read_other_features(estimator: Any, data: TrainingSet, X: Any) -> Features:
 
 def read_features(estimator: Any, encoder: FeatureEncoder, X: Any) -> Features:
     """The features of rows to predict, checked and encoded as in training."""
+    if isinstance(X, RowsOnDisk):
+        return _known_on_disk(estimator, encoder, X)
     table = as_table(X, by_columns=bool(encoder.categories))
     if table is None:
         _require_table(X, encoder)
@@ -177,6 +208,20 @@ def read_features(estimator: Any, encoder: FeatureEncoder, X: Any) -> Features:
         features = check_array(encoder.transform(table), estimator=estimator, **CHECKS)
     _require_finite(features, table)
     return as_features(features) if sparse.issparse(features) else features
+
+
+def _known_on_disk(estimator: Any, encoder: FeatureEncoder, X: RowsOnDisk) -> RowsOnDisk:
+    """Rows on disk to predict, which must have the columns of training."""
+    known: Any = getattr(estimator, "feature_names_in_", None)
+    is_other = X.names is not None and known is not None and X.names.tolist() != known.tolist()
+    if X.shape[1] != estimator.n_features_in_ or is_other:
+        names = "" if known is None else f": {', '.join(map(str, known))}"
+        raise InvalidDataError(
+            f"X has {X.shape[1]} columns on disk, but the model was trained on {estimator.n_features_in_}{names}."
+        )
+    if encoder.categories:
+        raise InvalidDataError("The model has columns of categories, and rows on disk hold numbers only: pass a table.")
+    return X
 
 
 def _names(stand_in: Any, table: Table) -> NDArray[Any] | None:

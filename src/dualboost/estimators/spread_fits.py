@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..data.merging import TrainingRows
-from ..errors import InvalidParameterError, UnsupportedFormulationError
+from ..errors import InvalidParameterError
 from ..pricing import as_learners
 from ..pricing.record import NO_RECORD, NoRecord, TreeRecord
 from .reading import TrainingSet
@@ -38,15 +38,6 @@ def require_for_workers(estimator: Any) -> None:
             raise InvalidParameterError(
                 f"learner={estimator.learner!r} grows trees on the rows of one machine; over workers use 'xgboost'."
             )
-
-
-def require_task_for_workers(data: TrainingSet, corrected: str) -> None:
-    """Refuse weights of trees for several classes, whose master needs all rows in one place."""
-    if data.workers.size > 1 and data.task.n_outputs > 1 and corrected == "trees":
-        raise UnsupportedFormulationError(
-            f"corrects='trees' with {data.task.n_outputs} classes is not for fits over workers: use 'logistic', whose "
-            "leaves are corrected."
-        )
 
 
 def tree_record(estimator: Any, data: TrainingSet, rows: TrainingRows) -> NoRecord:

@@ -51,12 +51,17 @@ class Equations:
 
     def sums(self, u: Vector) -> Vector:
         """E u."""
-        sums: Vector = self.rows.add_up(lambda block: self.matrix[:, block] @ u[block])
+        sums: Vector = self.rows.sums_of([self.sums_here(u)])[0]
         return sums
 
-    def hold(self, u: Vector, size: float) -> bool:
-        """Whether u satisfies the equations to the last digits of its size, the sum of its absolute values."""
-        return not len(self) or not (np.abs(self.sums(u) - self.right_side) > 1e-13 * size).any()
+    def sums_here(self, u: Vector) -> Vector:
+        """E u over the rows held here."""
+        sums: Vector = self.rows.here(lambda block: self.matrix[:, block] @ u[block])
+        return sums
+
+    def hold(self, sums: Vector, size: float) -> bool:
+        """Whether duals with these sums satisfy the equations to the last digits of their size."""
+        return not len(self) or not (np.abs(sums - self.right_side) > 1e-13 * size).any()
 
     @cached_property
     def kinds(self) -> tuple[Matrix, list[Integers | slice]]:

@@ -233,12 +233,14 @@ class Programme:
             return False
         if len(w) and not (w.min() >= self.weight_set.lowest and w.max() <= self.weight_set.bound):
             return False
-        if len(self.equations) and not self.equations.hold(u, self.rows.total(np.abs(u))):
-            return False
         lower, upper = self.lower, self.upper
-        return self.rows.holds_in_all(
-            lambda block: bool(((u[block] >= lower[block]) & (u[block] <= upper[block])).all())
-        )
+
+        def work(block: slice) -> Vector:
+            part = u[block]
+            return np.array([np.abs(part).sum(), np.count_nonzero((part < lower[block]) | (part > upper[block]))])
+
+        (size, n_outside), sums = self.rows.sums_of([self.rows.here(work), self.equations.sums_here(u)])
+        return not n_outside and self.equations.hold(sums, size)
 
     def feasible(self, u: Vector) -> Vector:
         """A vector of U close to u: u is clipped to the box, then moved inside the box until E u = t."""

@@ -198,7 +198,7 @@ class ColumnGeneration:
         return bound_over_class(programme, u, edges, offers[0].edge, self.pool.n_learners)
 
     def _meets(self, bound: float, primal: float, w: Vector, u: Vector) -> bool:
-        size = max(size_of_product(self.rows, w, u), self.wiring.programme().size)
+        size = max(size_of_product(w, self.rows.total(np.abs(u))), self.wiring.programme().size)
         return relative_gap(primal, bound, size) <= self.tol
 
     def _certify_result(self) -> None:

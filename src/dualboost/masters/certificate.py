@@ -36,18 +36,18 @@ def relative_gap(primal: float, dual: float, size: float) -> float:
     return max(primal - dual, 0.0) / scale if np.isfinite(dual) else np.inf
 
 
-def size_of_product(rows: Rows, w: Vector, u: Vector) -> float:
-    """How large u'(A w) may be, for weights that add up to no more than one.
+def size_of_product(w: Vector, total: float) -> float:
+    """How large u'(A w) may be, given the total of the absolute duals, for weights that add up to no more than one.
 
     Formulations that fix a larger sum ask for margins of one all the same; a size that grows with the sum would make
     any gap small.
     """
-    return rows.total(np.abs(u)) * min(float(np.abs(w).sum()), 1.0)
+    return total * min(float(np.abs(w).sum()), 1.0)
 
 
-def last_digits(rows: Rows, u: Vector) -> float:
-    """By how much rounding may change an edge, which is a sum over all duals."""
-    return float(np.finfo(float).eps) * rows.total(np.abs(u))
+def last_digits(total: float) -> float:
+    """By how much rounding may change an edge, which is a sum over all duals, given the total of their sizes."""
+    return float(np.finfo(float).eps) * total
 
 
 def rounding_of_value(weight_set: WeightSet, n_columns: int, error: float) -> float:
@@ -108,13 +108,14 @@ def certify(
         w, u = weight_set.nearest(w), programme.feasible(u)
         products = columns.margins(w), columns.edges(u)
     margins, edges = products
-    error = last_digits(programme.rows, u)
+    total = programme.rows.total(np.abs(u))
+    error = last_digits(total)
     shrink = shrinkage(weight_set, edges, error)
     if shrink < 1.0:
-        u, edges = shrink * u, shrink * edges
+        u, edges, total = shrink * u, shrink * edges, shrink * total
     primal, size = programme.primal_terms(w, margins, candidate.rho)
     dual = programme.dual_value(u, edges) - rounding_of_value(weight_set, len(w), error)
-    size = max(size, size_of_product(programme.rows, w, u))
+    size = max(size, size_of_product(w, total))
     return MasterSolution(
         w=w,
         u=u,
@@ -145,7 +146,7 @@ def bound_over_class(programme: Certifiable, u: Vector, edges: Vector, best_edge
     many scales is taken.
     """
     weight_set = programme.weight_set
-    edges, error = weight_set.with_unseen(edges, best_edge, n_unseen), last_digits(programme.rows, u)
+    edges, error = weight_set.with_unseen(edges, best_edge, n_unseen), last_digits(programme.rows.total(np.abs(u)))
     scale = shrinkage(weight_set, edges, error)
     is_costly = weight_set.ridge > 0 or weight_set.is_bounded
     scales = [scale * 0.5**k for k in range(60)] if is_costly else [scale]

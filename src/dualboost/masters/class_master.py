@@ -15,7 +15,7 @@ from scipy.linalg import LinAlgError
 
 from .._typing import Integers, Vector
 from ..algebra.columns import Columns
-from ..algebra.pairs import PairColumns, Pairs
+from ..algebra.pairs import PairColumns
 from ..formulations.class_programme import ClassProgramme
 from .base import Candidate, MasterFailed, MasterSolution
 from .certificate import certify, drop_negligible, with_best_multipliers
@@ -88,8 +88,8 @@ class ClassMaster:
             solution = certify(columns, programme, found)
             if best is None or solution.gap < best.gap:
                 best = solution
-            missed = _violated(programme.pairs, solution.margins, self._active)
-            if solution.gap <= aim or not missed.any():
+            missed = _violated(programme, solution.margins, self._active)
+            if solution.gap <= aim or not programme.rows.any(missed):
                 break
             self._active = self._active | missed
         self._last = best
@@ -101,7 +101,7 @@ def _over_some(
 ) -> Candidate:
     """The optimum over the active pairs, with zeros as the duals of the others."""
     pairs = programme.pairs.some(active)
-    part, columns = programme.over(pairs), PairColumns(np.ascontiguousarray(entries[:, active]))
+    part, columns = programme.over(pairs), PairColumns(np.ascontiguousarray(entries[:, active]), programme.rows)
     found, gap = Candidate(np.zeros(0), np.zeros(0)), np.inf
     for step_back in STEP_BACKS:
         other, its_gap = interior_optimum(columns, part, aim, step_back)
@@ -139,24 +139,25 @@ def interior_optimum(
 
 def _starting_point(columns: PairColumns, programme: ClassProgramme) -> Iterate:
     """Equal weights, and for each row a dual inside its box, shared out evenly among its classes."""
-    plain, pairs, n = programme.plain, programme.pairs, columns.n_columns
+    plain, pairs, rows, n = programme.plain, programme.pairs, programme.rows, columns.n_columns
     weight_set = plain.weight_set
     u = pairs.spread(starting_duals(plain) / pairs.sizes)
     w = np.full(n, min((weight_set.total or 1.0) / n, 0.5 * weight_set.bound))
     margins, edges = columns.margins(w), columns.edges(u)
-    scale = max(1.0, float(np.abs(margins).max()))
+    scale = max(1.0, rows.largest(np.abs(margins)))
     r = float(edges.max()) if weight_set.total is not None else 0.0
     slack = r + weight_set.cost + weight_set.ridge * w - edges
-    s = np.maximum(slack, usual_slack(float(u.sum()), weight_set))
+    s = np.maximum(slack, usual_slack(rows.total(u), weight_set))
     z = s if weight_set.is_bounded else np.zeros(n)
     n_lower = len(plain.lower) if has_lower_bounds(plain) else 0
     p, q = np.full(len(u) + n_lower, scale), np.full(len(plain.upper), scale)
     return Iterate(u, w, s, z, p, q, np.zeros(len(plain.equations)), r, margins, edges)
 
 
-def _violated(pairs: Pairs, margins: Vector, active: NDArray[np.bool_]) -> NDArray[np.bool_]:
+def _violated(programme: ClassProgramme, margins: Vector, active: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """The inactive pairs that have the least margin of their row, below those of all of its active pairs."""
+    pairs = programme.pairs
     held = pairs.least(np.where(active, margins, np.inf))
     least = pairs.least(margins)
-    is_missed = least < held - VIOLATED * float(np.abs(margins).max(initial=0.0))
+    is_missed = least < held - VIOLATED * programme.rows.largest(np.abs(margins))
     return np.asarray((margins <= pairs.spread(least)) & pairs.spread(is_missed))

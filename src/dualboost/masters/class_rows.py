@@ -20,7 +20,7 @@ from .._typing import Matrix, Vector
 from ..algebra.pairs import PairColumns, Pairs
 from ..formulations.programme import Programme
 from ..workers.caching import cached_property
-from .newton_rows import PROXIMAL, Iterate
+from .newton_rows import PROXIMAL, Iterate, RowSums
 
 NEGLIGIBLE = 1e-12
 """Lower bounds below this share of the upper ones are left to the certificate: they would only block steps."""
@@ -35,7 +35,7 @@ class Change(NamedTuple):
 
 def has_lower_bounds(programme: Programme) -> bool:
     """Whether the lower bounds of the sums are above zero, and not only by a negligible share of the upper ones."""
-    return bool((programme.lower > NEGLIGIBLE * programme.upper).any())
+    return programme.rows.any(programme.lower > NEGLIGIBLE * programme.upper)
 
 
 class ClassRowSystem:
@@ -43,21 +43,23 @@ class ClassRowSystem:
 
     def __init__(self, pairs: Pairs, columns: PairColumns, programme: Programme, point: Iterate) -> None:
         self.pairs, self.columns, self.programme, self.point = pairs, columns, programme, point
-        self.sums = pairs.sums(point.u)
-        self.above = programme.upper - self.sums
+        self.rows = programme.rows
+        self.sums_of_u = pairs.sums(point.u)
+        self.above = programme.upper - self.sums_of_u
         self.q_over_above = point.q / self.above
-        self.curvature = programme.term.curvature(self.sums) + PROXIMAL / programme.width + self.q_over_above
+        self.curvature = programme.term.curvature(self.sums_of_u) + PROXIMAL / programme.width + self.q_over_above
         if self.has_lower:
-            self.below = self.sums - programme.lower
+            self.below = self.sums_of_u - programme.lower
             self.lower_over_below = self.of_sums(point.p) / self.below
             self.curvature = self.curvature + self.lower_over_below
         self.d = point.u / self.of_pairs(point.p)
         self.sigma = pairs.sums(self.d)
         self.shares = self.d / pairs.spread(self.sigma)
         self.damping = 1.0 / (1.0 + self.curvature * self.sigma)
-        slopes = programme.term.slope(self.sums) - self.rho
+        slopes = programme.term.slope(self.sums_of_u) - self.rho
         self.stationarity = point.margins + pairs.spread(slopes)
-        self.missing_u = programme.right_side - programme.equations.sums(self.sums)
+        self.n_equations = len(programme.equations)
+        self.predictor = self.towards(0.0, None)
 
     @cached_property
     def has_lower(self) -> bool:
@@ -75,13 +77,26 @@ class ClassRowSystem:
     def of_sums(self, p: Vector) -> Vector:
         return p[len(self.pairs.row_of) :]
 
-    @property
+    @cached_property
     def n_products(self) -> int:
-        return len(self.point.p) + len(self.point.q)
+        return int(self.rows.workers.sum(float(len(self.point.p) + len(self.point.q))))
 
-    def product(self) -> float:
-        total = self.of_pairs(self.point.p) @ self.point.u + self.point.q @ self.above
-        return float(total + (self.of_sums(self.point.p) @ self.below if self.has_lower else 0.0))
+    def sums(self) -> RowSums:
+        equations = self.programme.equations
+        ones = self.with_total(self.applied(np.ones(len(self.d))))[:, None]
+        own = [
+            self._gram(),
+            self._product(),
+            ones if self.n_equations else ones[:, :0],
+            equations.sums_here(self.sums_of_u),
+            self.predictor.reduced_here(),
+        ]
+        gram, product, of_equations, sums_of_u, reduced = self.rows.sums_of(own)
+        return RowSums(gram, product, of_equations, equations.right_side - sums_of_u, reduced)
+
+    def _product(self) -> float:
+        own = self.of_pairs(self.point.p) @ self.point.u + self.point.q @ self.above
+        return float(own + (self.of_sums(self.point.p) @ self.below if self.has_lower else 0.0))
 
     def applied(self, values: Vector) -> Change:
         """D times a vector.
@@ -95,18 +110,17 @@ class ClassRowSystem:
         entries += self.shares * self.pairs.spread(sums - self.pairs.sums(entries))
         return Change(entries, sums)
 
-    def gram(self) -> Matrix:
+    def _gram(self) -> Matrix:
         means = self.pairs.sums(self.columns.entries * self.shares)
         centred = self.columns.entries - self.pairs.spread(means)
         centred *= np.sqrt(self.d)
         means *= np.sqrt(self.sigma * self.damping)
         return np.asarray(np.dot(centred, centred.T) + np.dot(means, means.T))
 
-    def of_equations(self) -> Matrix:
-        if not len(self.missing_u):
-            return np.empty((self.columns.n_columns, 0))
-        weighted = self.applied(np.ones(len(self.d)))
-        return np.append(self.columns.edges(weighted.entries), weighted.sums.sum())[:, None]
+    def with_total(self, change: Change) -> Vector:
+        """The edges of a change of u over the pairs held here, and its total if the programme has an equation."""
+        own = self.columns.entries @ change.entries
+        return np.append(own, np.full(self.n_equations, change.sums.sum()))
 
     def towards(self, centring: float, affine: Iterate | None) -> ClassDirection:
         return ClassDirection(self, centring, affine)
@@ -132,21 +146,24 @@ class ClassDirection:
         below = centring - change * system.of_sums(affine.p) if system.has_lower else centring
         return centring - affine.u * system.of_pairs(affine.p), centring + change * affine.q, below
 
-    def reduced(self) -> Vector:
+    def reduced_here(self) -> Vector:
         system, point = self.system, self.system.point
         of_sums = self.centring_above / system.above
         if system.has_lower:
             of_sums = of_sums - self.centring_below / system.below
         missing = system.stationarity + system.pairs.spread(of_sums) - self.centring_u / point.u
-        self.missing, scaled = missing, system.applied(missing)
-        return np.append(system.columns.edges(scaled.entries), self._equations(scaled))
+        self.missing = missing
+        return system.with_total(system.applied(missing))
 
-    def _equations(self, change: Change) -> Vector:
-        return np.full(len(self.system.missing_u), change.sums.sum())
+    def reduced(self) -> Vector:
+        found: Vector = self.system.rows.sums_of([self.reduced_here()])[0]
+        return found
 
     def follow(self, dw: Vector) -> Vector:
         self.margins = self.system.columns.margins(dw)
-        return -self._equations(self.system.applied(self.missing + self.margins))
+        if not self.system.n_equations:
+            return np.zeros(0)
+        return np.array([-self.system.rows.total(self.system.applied(self.missing + self.margins).sums)])
 
     def finish(self, drho: Vector) -> float:
         system, point = self.system, self.system.point
@@ -160,11 +177,12 @@ class ClassDirection:
             dp = np.append(dp, of_sums)
             growth.append((change / system.below).min())
         self.p = dp
-        return float(min(*growth, (dp / point.p).min()))
+        return -system.rows.workers.max(-float(min(*growth, (dp / point.p).min())))
 
     def product_after(self, length: float) -> float:
         system, point = self.system, self.system.point
         change, p = length * system.pairs.sums(self.u), point.p + length * self.p
         total = system.of_pairs(p) @ (point.u + length * self.u)
         total += (point.q + length * self.q) @ (system.above - change)
-        return float(total + (system.of_sums(p) @ (system.below + change) if system.has_lower else 0.0))
+        own = float(total + (system.of_sums(p) @ (system.below + change) if system.has_lower else 0.0))
+        return system.rows.workers.sum(own)

@@ -13,13 +13,14 @@ whose multipliers are the weights w. Rows that turn out to ask for other duals a
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import highspy
 import numpy as np
 from numpy.typing import NDArray
 
-from .._typing import Integers, Vector
+from .._typing import Integers, Matrix, Vector
 from ..algebra.columns import Columns
-from ..algebra.pairs import Pairs
 from ..formulations.class_programme import ClassProgramme
 from ..formulations.terms import LinearTerm
 from .base import SOLVER_ERRORS, Candidate, MasterSolution
@@ -50,7 +51,7 @@ def to_class_vertex(
             best = vertex
         asked = programme.response(vertex.margins, vertex.rho)
         crossed = programme.pairs.sums((asked != settled).astype(float)) > 0
-        if vertex.gap <= tolerance or not (crossed & ~near).any():
+        if vertex.gap <= tolerance or not programme.rows.any(crossed & ~near):
             break
         near |= crossed
     return best
@@ -67,7 +68,7 @@ def _undecided(programme: ClassProgramme, interior: MasterSolution, n_near: int)
     next_one[pairs.sums(is_least.astype(float)) > 1] = 0.0
     near = np.zeros(len(least), dtype=bool)
     for distance in (to_kink, next_one):
-        cut = np.partition(distance, min(n_near, len(distance)) - 1)[min(n_near, len(distance)) - 1]
+        cut = plain.rows.nth_smallest(distance, min(n_near, plain.rows.n_all))
         near |= distance <= (cut if np.isfinite(cut) else -1.0) + 1e-9
     return near
 
@@ -79,27 +80,49 @@ def _solve_near(
     plain = programme.plain
     is_open = near[programme.pairs.row_of]
     fixed = np.where(is_open, 0.0, settled)
-    solver = _edge_programme(columns, programme, np.flatnonzero(is_open), chosen, fixed)
-    solution = run(solver)
+    open_pairs, own = _gathered(columns, programme, np.flatnonzero(is_open), chosen)
+    solution = run(_edge_programme(columns, programme, open_pairs, chosen, fixed))
     u = settled.copy()
-    u[is_open] = np.asarray(solution.col_value)[: int(is_open.sum())]
+    u[is_open] = np.asarray(solution.col_value)[: len(open_pairs.slopes)][own]
     multipliers = np.asarray(solution.row_dual)
     w = np.zeros(columns.n_columns)
     w[chosen] = -multipliers[: len(chosen)]
     return Candidate(w, u, multipliers[len(chosen) : len(chosen) + len(plain.equations)])
 
 
+class OpenPairs(NamedTuple):
+    """What the small programme needs to know of its pairs, and of the rows that these belong to, wherever held."""
+
+    slopes: Vector
+    lower: Vector
+    """The bounds of the sum over each row."""
+    upper: Vector
+    firsts: Integers
+    """Where the pairs of each row begin."""
+    entries: Matrix
+    """The part of A of the pairs, one row for each chosen column."""
+
+
+def _gathered(columns: Columns, programme: ClassProgramme, own: Integers, chosen: Integers) -> tuple[OpenPairs, slice]:
+    """The open pairs of all workers, and where among them those are that are held here."""
+    plain, row_of = programme.plain, programme.pairs.row_of[own]
+    bounds = np.array([plain.term.slope(plain.lower), plain.lower, plain.upper])[:, row_of]
+    is_first = np.diff(row_of, prepend=-1) != 0
+    whole, place = plain.rows.joined(np.vstack([bounds, is_first, columns.part(chosen, own)]))
+    firsts = np.flatnonzero(whole[3])
+    entries = np.ascontiguousarray(whole[4:])
+    return OpenPairs(whole[0], whole[1, firsts], whole[2, firsts], firsts.astype(np.int32), entries), place
+
+
 def _edge_programme(
-    columns: Columns, programme: ClassProgramme, chosen_pairs: Integers, chosen: Integers, fixed: Vector
+    columns: Columns, programme: ClassProgramme, open_pairs: OpenPairs, chosen: Integers, fixed: Vector
 ) -> highspy.Highs:
     """The small linear programme in u; the columns come first among its constraints, then the total, then the rows."""
-    plain, pairs = programme.plain, programme.pairs
-    assert isinstance(plain.term, LinearTerm)
-    block, n_pairs = columns.part(chosen, chosen_pairs), len(chosen_pairs)
+    plain, pairs, block = programme.plain, programme.pairs, open_pairs.entries
+    n_pairs, n_rows = len(open_pairs.slopes), len(open_pairs.firsts)
     solver = quiet_solver()
     free = np.full(n_pairs, INFINITY)
-    slopes = pairs.spread(plain.term.slope(plain.lower))[chosen_pairs]
-    solver.addCols(n_pairs, slopes, np.zeros(n_pairs), free, 0, NO_INDEX, NO_INDEX, NO_VALUES)
+    solver.addCols(n_pairs, open_pairs.slopes, np.zeros(n_pairs), free, 0, NO_INDEX, NO_INDEX, NO_VALUES)
     weight_total = plain.weight_set.total
     if weight_total is not None:
         solver.addCol(weight_total, -INFINITY, INFINITY, 0, NO_INDEX, NO_VALUES)
@@ -112,8 +135,6 @@ def _edge_programme(
     every = np.arange(n_pairs, dtype=np.int32)
     for side in plain.right_side - plain.equations.sums(pairs.sums(fixed)):
         solver.addRow(side, side, n_pairs, every, np.ones(n_pairs))
-    open_rows, own = np.unique(pairs.row_of[chosen_pairs], return_inverse=True)
-    bounds = plain.lower[open_rows], plain.upper[open_rows]
-    firsts = Pairs(own).starts.astype(np.int32)
-    solver.addRows(len(open_rows), *bounds, n_pairs, firsts, every, np.ones(n_pairs))
+    bounds = open_pairs.lower, open_pairs.upper
+    solver.addRows(n_rows, *bounds, n_pairs, open_pairs.firsts, every, np.ones(n_pairs))
     return solver

@@ -98,8 +98,8 @@ class InteriorPoint:
         widths = self._of_caps(boxes.upper - boxes.lower)
         half = 0.5 * np.where(self._is_capped, widths, boxes.rows.total(widths) / self._n_capped)
         ahead = self._products.margins(x) - boxes.kink
-        unit = boxes.rows.total(np.abs(boxes.kink)) / len(ahead) or 1.0
-        offset = max(boxes.rows.total(np.abs(ahead)) / len(ahead), LEAST_OFFSET * unit)
+        unit, offset = boxes.rows.totals([np.abs(boxes.kink), np.abs(ahead)]) / boxes.rows.n_all
+        offset = max(offset, LEAST_OFFSET * (unit or 1.0))
         p, q = np.maximum(ahead, 0.0) + offset, self._of_caps(np.maximum(-ahead, 0.0) + offset)
         return Iterate(x, boxes.lower + half, half, np.where(self._is_capped, half, 1.0), p, q)
 
@@ -123,7 +123,7 @@ class InteriorPoint:
     def _mean(self, at: Iterate) -> float:
         """The mean of the products, which are zero at the optimum."""
         rows = self._boxes.rows
-        return (rows.dot(at.s, at.p) + rows.dot(at.t, at.q)) / (len(at.s) + self._n_capped)
+        return (rows.dot(at.s, at.p) + rows.dot(at.t, at.q)) / (rows.n_all + self._n_capped)
 
     def _equations(self) -> Callable[[Vector, Vector], Iterate]:
         """Newton's equations at this point, to be solved for how the products s p and t q are to change."""

@@ -30,8 +30,7 @@ class ScalarProducts:
         return self.columns.operator.apply(self.columns.scores(x[:-1]) + x[-1])
 
     def sums(self, u: Vector) -> Vector:
-        residual = self.columns.operator.adjoint(u)
-        return np.append(self.columns.sums(residual), self.columns.rows.total(residual))
+        return self.columns.sums_and_total(self.columns.operator.adjoint(u))
 
     def gram(self, d: Vector) -> Matrix:
         return self.columns.gram(self.columns.operator.curvature(d), np.float64)

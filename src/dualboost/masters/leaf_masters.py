@@ -116,8 +116,7 @@ class OrderedKinkedLeaves(OrderedLeaves):
         return self.optimum(point, ROUGHLY)[0]
 
     def optimum(self, point: LeafPoint, tolerance: float) -> tuple[LeafPoint, MasterSolution]:
-        has_order = any(order is not None for order in point.columns.orders)
-        return (kinked_ordered_optimum if has_order else kinked_optimum)(point, tolerance)
+        return kinked_ordered_optimum(point, tolerance)
 
 
 class SoftmaxLeaves:

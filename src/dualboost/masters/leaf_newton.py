@@ -54,8 +54,8 @@ def balanced(point: LeafPoint) -> tuple[Vector, Vector]:
     if len(programme.equations) != 1 or programme.total is not None or programme.rows.any(programme.lower > 0):
         return u, point.edges
     terms = u * programme.equations.matrix[0]
-    signed = programme.rows.total(terms)
-    one_side = (programme.rows.total(np.abs(terms)) + abs(signed)) / 2
+    signed, absolute = programme.rows.totals([terms, np.abs(terms)]).tolist()
+    one_side = (absolute + abs(signed)) / 2
     if not 0 < abs(signed) < one_side:
         return u, point.edges
     u = np.where(terms * signed > 0, u * ((one_side - abs(signed)) / one_side), u)
@@ -105,7 +105,7 @@ def hessian(point: LeafPoint | SoftmaxPoint | ClassPart) -> Matrix:
     """The Hessian of the objective in the values and the intercept, estimated from the first ``SAMPLE`` rows."""
     rows, ridge = point.programme.rows, point.ridge
     sample = point.shared_curvature[: rows.n_first(SAMPLE)]
-    seen, total = rows.total(sample), rows.total(point.shared_curvature)
+    seen, total = rows.totals([sample, point.shared_curvature]).tolist()
     matrix = point.columns.gram(sample * (total / seen) if seen > 0 else sample)
     diagonal = np.arange(len(matrix))
     matrix[diagonal[:-1], diagonal[:-1]] += ridge
@@ -127,7 +127,7 @@ def factored(matrix: Matrix) -> Factor:
 
 def _newton_direction(point: LeafPoint, factor: Factor) -> tuple[Vector, Vector, int]:
     """The solution of Newton's equations, how it changes the scores, and the number of iterations taken."""
-    columns, rows, ridge = point.columns, point.programme.rows, point.ridge
+    columns, ridge = point.columns, point.ridge
     residual = point.descent
     direction, change = np.zeros_like(residual), np.zeros_like(point.scores)
     preconditioned = cho_solve(factor, residual)
@@ -138,7 +138,8 @@ def _newton_direction(point: LeafPoint, factor: Factor) -> tuple[Vector, Vector,
         n_iterations += 1
         scores = columns.scores(search[:-1])
         weighted = point.curvature * (scores + search[-1])
-        image = np.append(columns.sums(weighted) + ridge * search[:-1], rows.total(weighted))
+        image = columns.sums_and_total(weighted)
+        image[:-1] += ridge * search[:-1]
         length = product / float(search @ image)
         direction += length * search
         change += length * scores

@@ -81,15 +81,18 @@ class LeafPoint:
         """How much the loss falls if the score of a row rises, by row: the negative gradient."""
         return self.columns.operator.adjoint(self.u)
 
-    @cached_property
+    @property
     def edges(self) -> Vector:
-        return self.columns.sums(self.residual)
+        return self._sums[:-1]
 
     @property
     def descent(self) -> Vector:
         """The negative gradient of the objective with respect to the values and the intercept."""
-        of_values = self.edges - self.ridge * self.values
-        return np.append(of_values, self.programme.rows.total(self.residual))
+        return self._sums - np.append(self.ridge * self.values, 0.0)
+
+    @cached_property
+    def _sums(self) -> Vector:
+        return self.columns.sums_and_total(self.residual)
 
     def moved(self, direction: Vector, change: Vector, length: float) -> LeafPoint:
         """The point after a step; ``change`` is how the direction changes the scores."""

@@ -38,9 +38,12 @@ class Newton:
         """The point after one predictor-corrector step that aims at ``least_centring`` of the mean product or more."""
         self._linearise(point)
         mu = self._mean_product(point)
-        affine, rows, growth = self._direction(point, 0.0, None)
-        reached = self._mean_product_after(point, affine, rows, -1.0 / growth)
-        step, _, growth = self._direction(point, mu * max((reached / mu) ** 3, least_centring), affine)
+        predictor = self.system.predictor
+        affine, growth = self._direction(point, 0.0, None, predictor, self.sums.reduced)
+        reached = self._mean_product_after(point, affine, predictor, -1.0 / growth)
+        centring = mu * max((reached / mu) ** 3, least_centring)
+        corrector = self.system.towards(centring, affine)
+        step, growth = self._direction(point, centring, affine, corrector, corrector.reduced())
         self.length = length = min(1.0, self.step_back * (-1.0 / growth))
         return point._replace(
             w=point.w + length * step.w,
@@ -56,16 +59,17 @@ class Newton:
         """Factorise the reduced system: the columns, then the free multipliers rho."""
         programme, columns, n = self.programme, self.columns, self.columns.n_columns
         self.system = self.linearise_rows(columns, programme, point)
+        self.sums = self.system.sums()
         self.n_products = n_of_columns(columns, programme) + self.system.n_products
         size = n + len(programme.equations)
         matrix = np.zeros((size, size), order="F")
-        matrix[:n, :n] = self.system.gram()
+        matrix[:n, :n] = self.sums.gram
         diagonal = np.arange(n)
         self.room = room_above(point.w, programme)
         self.z_over_room = point.z / self.room
         matrix[diagonal, diagonal] += programme.weight_set.ridge + point.s / point.w + self.z_over_room
         if size > n:
-            of_equations = self.system.of_equations()
+            of_equations = self.sums.of_equations
             matrix[:n, n:] = -of_equations[:n]
             matrix[n:, n:] = self.coupling = of_equations[n:]
         self.scaling = 1.0 / np.sqrt(matrix.diagonal())
@@ -85,20 +89,18 @@ class Newton:
         return self.scaling * solution
 
     def _direction(
-        self, point: Iterate, centring: float, affine: Iterate | None
-    ) -> tuple[Iterate, RowDirection, float]:
-        """A step towards products equal to ``centring``, the rows' part of it, and the largest relative decrease.
+        self, point: Iterate, centring: float, affine: Iterate | None, rows: RowDirection, reduced: Vector
+    ) -> tuple[Iterate, float]:
+        """A step towards products equal to ``centring``, given the rows' part of it, and the largest relative decrease.
 
         The relative decrease of a positive quantity is its change divided by the quantity: at -1 the whole step would
         take it to zero, so that a step with a larger decrease must be shortened.
         """
         weight_set, n = self.programme.weight_set, self.columns.n_columns
-        rows = self.system.towards(centring, affine)
         target_w = np.full(n, centring) if affine is None else centring - affine.w * affine.s
         reached_z = (centring if affine is None else centring + affine.w * affine.z) / self.room
         excess = point.edges - (point.r + weight_set.cost + weight_set.ridge * point.w)
-        reduced = rows.reduced()
-        missing_u = self.system.missing_u
+        missing_u = self.sums.missing_u
         rhs = np.empty(len(self.scaling))
         rhs[:n] = excess + target_w / point.w - reached_z - reduced[:n]
         rhs[n:] = missing_u + reduced[n:]
@@ -119,10 +121,10 @@ class Newton:
         if weight_set.is_bounded:
             growth += [float((dz / point.z).min()), -float((dw / self.room).max())]
         de = dr + weight_set.ridge * dw + reached_z - ds - point.s - excess  # A'du, by the equation that du solves
-        return Iterate(rows.u, dw, ds, dz, rows.p, rows.q, drho, dr, rows.margins, de), rows, min(growth)
+        return Iterate(rows.u, dw, ds, dz, rows.p, rows.q, drho, dr, rows.margins, de), min(growth)
 
     def _mean_product(self, point: Iterate) -> float:
-        total = float(point.w @ point.s) + self.system.product()
+        total = float(point.w @ point.s) + self.sums.product
         if self.programme.weight_set.is_bounded:
             total += float(point.z @ self.room)
         return total / self.n_products

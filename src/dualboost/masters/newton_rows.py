@@ -10,7 +10,7 @@ the distances of u from its bounds and c the curvature of the terms, a step solv
 
 from __future__ import annotations
 
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -64,24 +64,32 @@ class RowDirection(Protocol):
         """The sum of the rows' complementarity products after a step of that length."""
 
 
+class RowSums(NamedTuple):
+    """The sums over all rows that a step begins with."""
+
+    gram: Matrix
+    """A'DA; only its upper triangle is needed."""
+    product: float
+    """The sum of the rows' complementarity products."""
+    of_equations: Matrix
+    """A'DE' above EDE': the columns of the reduced system that belong to rho."""
+    missing_u: Vector
+    """t - E u."""
+    reduced: Vector
+    """Of the predictor, the step towards products of zero."""
+
+
 class LinearisedRows(Protocol):
     """The equations of the rows, linearised at one point: all that a Newton step needs to know of the rows."""
 
-    missing_u: Vector
-    """t - E u."""
+    predictor: Any
+    """The step towards products of zero, whose ``reduced`` is among the sums."""
 
     @property
     def n_products(self) -> int:
         """The number of the rows' complementarity products."""
 
-    def product(self) -> float:
-        """The sum of the rows' complementarity products."""
-
-    def gram(self) -> Matrix:
-        """A'DA; only its upper triangle is needed."""
-
-    def of_equations(self) -> Matrix:
-        """A'DE' above EDE': the columns of the reduced system that belong to rho."""
+    def sums(self) -> RowSums: ...
 
     def towards(self, centring: float, affine: Iterate | None) -> RowDirection:
         """A step towards products equal to ``centring``, corrected by the predictor's second order."""
@@ -97,11 +105,11 @@ class RowSystem:
         self.columns, self.programme, self.rows, self.point = columns, programme, programme.rows, point
         self.bounded = programme.is_bounded
         self.d, self.stationarity = self.rows.empty(), self.rows.empty()
-        self.missing_u = programme.right_side - programme.equations.sums(point.u)
         if self.bounded:
             self.below, self.above = self.rows.empty(), self.rows.empty()
             self.p_over_below, self.q_over_above = self.rows.empty(), self.rows.empty()
         self.rows.each(self._linearise)
+        self.predictor = self.towards(0.0, None)
 
     def _linearise(self, block: slice) -> None:
         part, u = self.programme.block(block), self.point.u[block]
@@ -120,24 +128,26 @@ class RowSystem:
     def n_products(self) -> int:
         return 2 * self.rows.n_all if self.bounded else 0
 
-    def gram(self) -> Matrix:
-        return self.columns.gram(self.d)
+    def sums(self) -> RowSums:
+        equations, n = self.programme.equations, self.columns.n_columns
+        own = [
+            self.columns.gram_here(self.d),
+            self.rows.here(self._product_in) if self.bounded else 0.0,
+            self.rows.here(self._equations_in, size=n * len(equations)) if len(equations) else np.zeros((n, 0)),
+            equations.sums_here(self.point.u),
+            self.predictor.reduced_here(),
+        ]
+        gram, product, of_equations, sums_of_u, reduced = self.rows.sums_of(own)
+        return RowSums(gram, product, of_equations, equations.right_side - sums_of_u, reduced)
 
-    def product(self) -> float:
-        if not self.bounded:
-            return 0.0
-        p, q = self.point.p, self.point.q
-        return float(self.rows.add_up(lambda block: p[block] @ self.below[block] + q[block] @ self.above[block]))
+    def _product_in(self, block: slice) -> float:
+        return float(self.point.p[block] @ self.below[block] + self.point.q[block] @ self.above[block])
 
-    def of_equations(self) -> Matrix:
-        def work(block: slice) -> Matrix:
-            equations = self.programme.equations.matrix[:, block]
-            weighted = equations * self.d[block]
-            edges = [self.columns.edges_in(block, row) for row in weighted]
-            return np.concatenate([np.column_stack(edges), weighted @ equations.T])
-
-        found: Matrix = self.rows.add_up(work, size=self.columns.n_columns * len(self.programme.equations))
-        return found
+    def _equations_in(self, block: slice) -> Matrix:
+        equations = self.programme.equations.matrix[:, block]
+        weighted = equations * self.d[block]
+        edges = [self.columns.edges_in(block, row) for row in weighted]
+        return np.concatenate([np.column_stack(edges), weighted @ equations.T])
 
     def towards(self, centring: float, affine: Iterate | None) -> Direction:
         return Direction(self, centring, affine)
@@ -168,7 +178,11 @@ class Direction:
             self.p, self.q = self.rows.empty(), self.rows.empty()
 
     def reduced(self) -> Vector:
-        found: Vector = self.rows.add_up(self._reduced_in, size=LIGHT + self.system.columns.n_columns)
+        found: Vector = self.rows.sums_of([self.reduced_here()])[0]
+        return found
+
+    def reduced_here(self) -> Vector:
+        found: Vector = self.rows.here(self._reduced_in, size=LIGHT + self.system.columns.n_columns)
         return found
 
     def _reduced_in(self, block: slice) -> Vector:

@@ -22,7 +22,6 @@ from scipy.linalg import cho_solve
 
 from .._typing import Matrix, Vector
 from ..algebra.leaves import LeafColumns
-from ..algebra.rows import Rows
 from ..formulations.weight_sets import WeightSet
 from .base import Candidate, MasterFailed, MasterSolution
 from .certificate import certify
@@ -92,7 +91,7 @@ def kinked_ordered_optimum(point: LeafPoint, tolerance: float) -> tuple[LeafPoin
     n_rows = len(boxes.lower)
     method = InteriorPoint(
         Boxes(
-            Rows(np.ones(n_rows + len(order)), n_jobs=boxes.rows.n_jobs),
+            boxes.rows.like(np.ones(n_rows + len(order))),  # every worker holds those of the order
             np.concatenate([boxes.lower, order]),
             np.concatenate([boxes.upper, np.full_like(order, np.inf)]),
             np.concatenate([boxes.kink, order]),
@@ -124,7 +123,7 @@ def _differences(columns: LeafColumns) -> sparse.csr_matrix:
         for start, order in zip(columns.starts.tolist(), columns.orders, strict=False)
         if order is not None
     ]
-    lower, upper = (np.concatenate([np.zeros(0, dtype=np.intp), *side]) for side in zip(*found, strict=True))
+    lower, upper = (np.concatenate([np.zeros(0, dtype=np.intp), *(pairs[k] for pairs in found)]) for k in (0, 1))
     n = len(lower)
     entries = np.concatenate([np.full(n, -1.0), np.ones(n)])
     places = np.tile(np.arange(n), 2), np.concatenate([lower, upper])

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from .._typing import Matrix, Vector
-from ..algebra.rows import Rows
 from ..algebra.vector_leaves import VectorLeafColumns
 from ..formulations.quantiles import QuantilesProgramme, residual_of
 from ..workers.caching import cached_property
@@ -106,7 +105,8 @@ class QuantilesProducts:
 
     def sums(self, u: Vector) -> Vector:
         residual = residual_of(*self.duals(u))
-        return np.vstack([self.columns.sums(residual), residual.sum(axis=0)]).T.ravel()
+        of_rows = self.columns.rows.add_up(lambda block: residual[block].sum(axis=0))
+        return np.vstack([self.columns.sums(residual), of_rows]).T.ravel()
 
     def gram(self, d: Vector) -> Matrix:
         of_levels, of_order = self.duals(d)
@@ -156,7 +156,7 @@ def _method(point: QuantilesPoint) -> tuple[InteriorPoint, Callable[[InteriorPoi
     products = QuantilesProducts(point.columns, programme.n_levels, programme.ridge)
     order = np.zeros(programme.rows.n_data * (programme.n_levels - 1))
     boxes = Boxes(
-        Rows(np.ones(programme.lower.size + len(order)), n_jobs=programme.rows.n_jobs),
+        programme.rows.like(np.ones(programme.lower.size + len(order))),
         np.concatenate([programme.lower.ravel(), order]),
         np.concatenate([programme.upper.ravel(), np.full_like(order, np.inf)]),
         np.concatenate([np.repeat(programme.rows.values, programme.n_levels), order]),

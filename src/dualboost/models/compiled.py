@@ -8,6 +8,7 @@ from typing import Any
 import lightgbm
 
 from .._typing import Features, Vector
+from ..data.lazy import in_batches
 from ..trees.lightgbm_text import format_model
 from ..trees.tiny_values import columns_cut_at_tiny_values, tree_of_codes, with_codes
 from ..trees.tree import Tree
@@ -23,4 +24,8 @@ class CompiledTrees:
 
     def predict(self, X: Features, n_jobs: int, **what: bool) -> Any:
         """What LightGBM predicts; ``what`` is asked for in its words."""
-        return self._booster.predict(with_codes(X, self._coded), num_threads=n_jobs, **what)
+
+        def predicted(rows: Features) -> Any:
+            return self._booster.predict(with_codes(rows, self._coded), num_threads=n_jobs, **what)
+
+        return in_batches(X, predicted)

@@ -49,7 +49,8 @@ def priced_for_classes(
     """The tree as a column, with the votes of its leaves chosen for the residual."""
     leaves = tree.leaves(data.X)
     indicators = leaf_indicators(leaves, tree.n_leaves)
-    votes = class_votes(indicators @ residual, indicators @ np.maximum(residual, 0.0), voting)
+    sums = data.workers.sum(np.array([indicators @ residual, indicators @ np.maximum(residual, 0.0)]))
+    votes = class_votes(sums[0], sums[1], voting)
     return PricedColumn(tree.with_votes(votes), votes[leaves], is_proven)
 
 
@@ -69,8 +70,16 @@ def edge_rule(left: Matrix, totals: Matrix) -> Matrix:
 class ClassCartPricer:
     """Grows one tree for each call, by Gini impurity, or by edge, which is exact at depth 1."""
 
-    def __init__(self, data: TrainingData, context: PricingContext, voting: str, by_edge: bool, n_cuts: int | None):
-        self._data, self._voting, self._by_edge = data, voting, by_edge
+    def __init__(
+        self,
+        data: TrainingData,
+        context: PricingContext,
+        voting: str,
+        by_edge: bool = False,
+        n_cuts: int | None = None,
+        precision: type[np.floating] = np.float32,
+    ) -> None:
+        self._data, self._voting, self._by_edge, self._precision = data, voting, by_edge, precision
         bins = Bins(data.X, data.categorical, n_cuts or MOST_CUTS, data.workers)
         self._trees = LevelTrees(bins, data, context)
         self._categories = CategoryOptions(data.rows_each)
@@ -79,13 +88,15 @@ class ClassCartPricer:
         self.n_learners = n_classes**2 * bins.n_splits + float(n_classes) if self.is_exact else np.inf
 
     def price(self, residual: Matrix, favour: Vector | None) -> PricedColumn:
-        size = float(np.abs(residual).mean())
+        own = np.array([np.abs(residual).sum(), residual.size], dtype=float)
+        total, n_entries = self._data.workers.sum(own).tolist()
+        size = total / n_entries
         scaled = residual / size if size > 0 else residual
         sums = np.hstack([scaled, np.abs(scaled)])
         if self._by_edge:
             grown = self._trees.grow_by(edge_rule, sums)
         else:
             held_back = fall_rule(self._categories.extra_ridge, self._categories.fewest_rows)
-            grown = self._trees.grow_by(fall_rule(TINY, TINY), sums.astype(np.float32), held_back)
+            grown = self._trees.grow_by(fall_rule(TINY, TINY), sums.astype(self._precision), held_back)
         tree = build_tree(None) if grown is None else grown.tree
         return priced_for_classes(tree, self._data, residual, self._voting, self.is_exact)

@@ -8,7 +8,7 @@ loss.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from heapq import heappop, heappush
 from typing import NamedTuple
 
@@ -17,10 +17,11 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from .._typing import Integers, Matrix, Vector
-from ..trees.bins import Bins
+from ..trees.bins import MOST_CUTS, Bins
 from ..trees.growing import Branch, build_tree
 from ..trees.tree import Tree
 from ..workers import ALONE, Communicator
+from ..workers.exchange import summed
 from .base import PricingContext, TrainingData
 from .categories import FEW
 from .limits import AllowedFeatures, Mask, TreeLimits
@@ -29,6 +30,8 @@ from .newton_trees import LAST_RESORT, GrownTree, lightest_leaf
 ROUNDING = 1e-12
 """A gain that exceeds another one by a smaller share of it is equal to it."""
 
+FEATURES_AT_ONCE = 32
+"""Of how many features workers add up the histograms in one message."""
 ROWS_AT_ONCE = 32768
 """How many rows are added up in single precision, which is twice as fast."""
 
@@ -79,7 +82,7 @@ class LevelTrees:
 
     def __init__(self, bins: Bins, data: TrainingData, context: PricingContext) -> None:
         self._bins, self._max_depth, self._limits = bins, context.max_depth, context.limits
-        self._workers = data.workers
+        self._workers, self._record, self._X = data.workers, data.record, data.X
         self._n_merged = data.n_merged if self._limits.has_few_rows else None
         self._allowed = AllowedFeatures(self._limits, data.X.shape[1])
 
@@ -88,7 +91,14 @@ class LevelTrees:
 
         ``of_many`` is the rule for features with many categories, if it is another one.
         """
-        rules = Rules(rule, of_many or rule)
+        if self._record.has_next:
+            known = self._record.next()
+            return None if known is None else GrownTree.of(known, self._X)
+        grown = self._grown_by(Rules(rule, of_many or rule), sums)
+        self._record.add(None if grown is None else grown.tree)
+        return grown
+
+    def _grown_by(self, rules: Rules, sums: NDArray[np.floating]) -> GrownTree | None:
         if self._n_merged is not None:
             sums = np.column_stack([sums, self._n_merged.astype(sums.dtype)])
             rules = Rules(*(with_enough_rows(one, self._limits.fewest_rows) for one in rules))
@@ -140,26 +150,23 @@ class LevelTrees:
 class VectorTrees:
     """Grows trees for leaves that have a value for each class."""
 
-    def __init__(self, data: TrainingData, context: PricingContext, precision: type[np.floating] = np.float32) -> None:
-        self._trees = LevelTrees(Bins(data.X, data.categorical, workers=data.workers), data, context)
-        self._data, self._precision = data, precision
+    def __init__(
+        self,
+        data: TrainingData,
+        context: PricingContext,
+        precision: type[np.floating] = np.float32,
+        n_cuts: int = MOST_CUTS,
+    ) -> None:
+        self._trees = LevelTrees(Bins(data.X, data.categorical, n_cuts, data.workers), data, context)
+        self._precision = precision
         self._has_grown = False
 
     def grow(self, residual: Matrix, curvature: Matrix, ridge: float) -> GrownTree | None:
         sums = np.hstack([residual, curvature]).astype(self._precision)
-        grown = self._grown(fall_rule(ridge, lightest_leaf(ridge)), sums)
+        grown = self._trees.grow_by(fall_rule(ridge, lightest_leaf(ridge)), sums)
         if grown is None and not self._has_grown:
-            grown = self._grown(fall_rule(ridge, LAST_RESORT), sums)
+            grown = self._trees.grow_by(fall_rule(ridge, LAST_RESORT), sums)
         self._has_grown |= grown is not None
-        return grown
-
-    def _grown(self, rule: Rule, sums: NDArray[np.floating]) -> GrownTree | None:
-        record = self._data.record
-        if record.has_next:
-            known = record.next()
-            return None if known is None else GrownTree.of(known, self._data.X)
-        grown = self._trees.grow_by(rule, sums)
-        record.add(None if grown is None else grown.tree)
         return grown
 
 
@@ -203,13 +210,8 @@ def best_splits(bins: Bins, level: Level, rules: Rules, workers: Communicator = 
     n = level.n_nodes
     features, numbers, gains = np.full(n, -1), np.zeros(n, dtype=np.intp), np.zeros(n)
     totals = workers.sum(_histograms(level.places, n, level.sums))[:, None]
-    for feature, splits in enumerate(bins.splits):
-        if not splits:
-            continue
-        width = bins.n_bins(feature)
-        places = level.places * width + bins.codes[feature][level.rows]
-        histograms = workers.sum(_histograms(places, n * width, level.sums)).reshape(n, width, -1)
-        has_many = bins.is_categorical[feature] and len(splits) > FEW
+    for feature, histograms in _of_features(bins, level, workers):
+        has_many = bins.is_categorical[feature] and len(bins.splits[feature]) > FEW
         worth = (rules.of_many if has_many else rules.of_most)(bins.left_of(feature, histograms), totals)
         best = worth.argmax(axis=1)
         reached = worth[np.arange(n), best]
@@ -218,6 +220,20 @@ def best_splits(bins: Bins, level: Level, rules: Rules, workers: Communicator = 
             better &= level.allowed[:, feature]
         features[better], numbers[better], gains[better] = feature, best[better], reached[better]
     return Choice(features, numbers, gains)
+
+
+def _of_features(bins: Bins, level: Level, workers: Communicator) -> Iterator[tuple[int, Matrix]]:
+    """Each feature that can be split, with its histograms over the rows of all workers by node and bin."""
+    features = [feature for feature, splits in enumerate(bins.splits) if splits]
+    n_at_once = 1 if workers.size == 1 else FEATURES_AT_ONCE
+    for start in range(0, len(features), n_at_once):
+        some = features[start : start + n_at_once]
+        own = []
+        for feature in some:
+            width = bins.n_bins(feature)
+            places = level.places * width + bins.codes[feature][level.rows]
+            own.append(_histograms(places, level.n_nodes * width, level.sums).reshape(level.n_nodes, width, -1))
+        yield from zip(some, own if workers.size == 1 else summed(workers, own), strict=True)
 
 
 def _histograms(places: Integers, n_places: int, sums: NDArray[np.floating]) -> Matrix:

@@ -14,6 +14,7 @@ import numpy as np
 
 from .._typing import Integers, Vector
 from ..arguments import ParameterObject
+from ..data.coded import MOST_CUTS
 from ..trees.tree import Tree, constant_tree
 from .base import PricedColumn, Pricer, PricingContext, TrainingData, priced_within, require_tree_options
 from .cart import CartLearner
@@ -47,6 +48,7 @@ class XGBoostLearner(ParameterObject):
     name: ClassVar[str] = "xgboost"
     takes_limits: ClassVar[bool] = True
     grows_over_workers: ClassVar[bool] = True
+    takes_rows_on_disk: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         require_tree_options(self.max_depth, self.voting, None)
@@ -59,12 +61,14 @@ class XGBoostLearner(ParameterObject):
     def pricer(self, data: TrainingData, context: PricingContext) -> Pricer:
         context = context.with_depth(self.max_depth)
         if context.n_outputs > 1:
-            return ClassCartPricer(data, context, self.voting, by_edge=False, n_cuts=None)
+            return ClassCartPricer(data, context, self.voting, n_cuts=MOST_CUTS, precision=np.float64)
         return XGBoostPricer(data, self.voting, context)
 
     def grower(self, data: TrainingData, context: PricingContext) -> Grower:
         context = context.with_depth(self.max_depth)
-        return VectorTrees(data, context, np.float64) if context.n_outputs > 1 else XGBoostNewtonTrees(data, context)
+        if context.n_outputs > 1:
+            return VectorTrees(data, context, np.float64, MOST_CUTS)
+        return XGBoostNewtonTrees(data, context)
 
 
 class XGBoostPricer:

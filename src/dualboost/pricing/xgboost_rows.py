@@ -14,16 +14,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._typing import Integers, Vector
+from ..data.coded import MOST_CUTS, CodedFeatures
 from ..errors import GrowingError, MissingDependencyError, WorkerError
 from ..extras import how_to_install
 from ..trees.cuts import cuts_by_all
 from ..trees.tree import Tree, column_values, constant_tree
 from .base import TrainingData
 
-MOST_CUTS = 254
-"""A numeric feature has at most as many cuts as LightGBM gives it; its bins and the missing values are one byte."""
-MORE_BINS = 512
-"""More bins than a numeric feature has, so that XGBoost takes each number for a bin."""
+MORE_BINS = 256
+"""More bins than a numeric feature has, so that XGBoost takes each number for a bin; a byte holds their numbers."""
 ANY_NUMBER = 2**31 - 1
 """Features with fewer categories than this have splits of one category from all others."""
 DIGITS = 24
@@ -70,6 +69,9 @@ class XGBoostRows:
 
     def _codes(self, data: TrainingData) -> Codes:
         """The bin of each row and feature; the largest number of its type where the value is missing."""
+        if isinstance(data.X, CodedFeatures):
+            self._has_missing = data.X.has_missing
+            return data.X.codes
         n_rows, n_features = data.X.shape
         codes = np.empty((n_rows, n_features), dtype=np.uint8)
         for feature in range(n_features):

@@ -57,7 +57,7 @@ class ClassMargins:
 
     def rows_of_A(self, rows: Rows) -> Rows:
         n_others = self.n_classes - 1
-        return Rows(np.repeat(rows.counts / n_others, n_others), n_jobs=rows.n_jobs)
+        return rows.like(np.repeat(rows.counts / n_others, n_others))
 
     def divided(self, u: Vector) -> Vector:
         return np.asarray(np.repeat(u / (self.n_classes - 1), self.n_classes - 1))

@@ -17,18 +17,17 @@ from .._typing import Integers, Matrix, Vector
 from ..algebra.columns import Columns
 from ..algebra.outputs import OutputsThemselves
 from ..algebra.rows import Rows
-from ..errors import DataWarning, InvalidDataError, UnsupportedFormulationError
+from ..errors import DataWarning, InvalidDataError
 from ..formulations.base import Formulation
 from ..formulations.programme import Programme
 from ..telling import warn_user
-from ..workers import Communicator
+from ..workers import ALONE, Communicator
 from .base import Task, TaskReader, Units
 from .endings import Ending, NumberEnding
 from .standardising import (
     GRID,
     Standard,
     by_deviation,
-    by_deviation_of_all,
     by_mean,
     by_quantiles,
     rounded,
@@ -76,7 +75,7 @@ class TwoSides(Identity):
         return margins[: self.n_rows]
 
     def rows_of_A(self, rows: Rows) -> Rows:
-        return Rows(np.tile(rows.counts, 2), None, rows.n_jobs, values=np.concatenate([rows.values, -rows.values]))
+        return rows.like(np.tile(rows.counts, 2), np.concatenate([rows.values, -rows.values]))
 
     def divided(self, u: Vector) -> Vector:
         return np.concatenate([np.maximum(u, 0.0), np.maximum(-u, 0.0)])
@@ -131,13 +130,7 @@ class Numbers(Task):
 
     @classmethod
     def read(cls, y: NDArray[Any], weights: Vector | None = None) -> tuple[Numbers, Vector]:
-        y, weights = with_all_digits(y), np.ones(len(y)) if weights is None else weights
-        counted = weights > 0
-        centre, scale = cls.standard(y[counted], weights[counted])
-        task, targets = cls(float(centre), scale), rounded(standardised(y, centre, scale))
-        task._warn_of_lost_digits(y[counted])
-        task._warn_of_outliers(targets[counted])
-        return task, np.clip(targets, -cls.reach, cls.reach)
+        return cls._read(with_all_digits(y), weights, ALONE)
 
     @classmethod
     def seen_by_all(cls, y: NDArray[Any], workers: Communicator) -> NDArray[Any]:
@@ -147,29 +140,38 @@ class Numbers(Task):
     def read_part(
         cls, y: NDArray[Any], weights: Vector | None, seen: NDArray[Any], workers: Communicator
     ) -> tuple[Numbers, Vector]:
-        numbers, weights = y.astype(np.float64), np.ones(len(y)) if weights is None else weights
-        centre, scale = cls.standard_of_all(numbers, weights, workers)
-        return cls(centre, scale), rounded(standardised(numbers, centre, scale))
+        return cls._read(with_all_digits(y).astype(np.float64), weights, workers)
 
     @classmethod
-    def standard_of_all(cls, y: Vector, weights: Vector, workers: Communicator) -> Standard:
-        """What is taken from y, and what it is divided by, where each worker has a part of it."""
-        return by_deviation_of_all(y, weights, workers)
+    def _read(cls, y: NDArray[Any], weights: Vector | None, workers: Communicator) -> tuple[Numbers, Vector]:
+        """The task for the y of all workers, and the targets of the part of this one."""
+        weights = np.ones(len(y)) if weights is None else weights
+        counted = weights > 0
+        cls.require_numbers(y, counted, workers)
+        centre, scale = cls.standard(y[counted], weights[counted], workers)
+        task, targets = cls(float(centre), scale), rounded(standardised(y, centre, scale))
+        task._warn_of_lost_digits(y[counted], workers)
+        task._warn_of_outliers(targets[counted], workers)
+        return task, np.clip(targets, -cls.reach, cls.reach)
 
     @classmethod
-    def standard(cls, y: NDArray[Any], weights: Vector) -> Standard:
+    def require_numbers(cls, y: NDArray[Any], counted: NDArray[np.bool_], workers: Communicator) -> None:
+        """Refuse numbers that the loss is not for; ``counted`` are the rows with a weight."""
+
+    @classmethod
+    def standard(cls, y: NDArray[Any], weights: Vector, workers: Communicator) -> Standard:
         """What is taken from y, and what it is divided by."""
-        return by_deviation(y, weights)
+        return by_deviation(y, weights, workers)
 
     def _loses_digits(self) -> bool:
         return bool(np.spacing(abs(self.centre)) > LARGEST_DIGIT * self.scale)
 
-    def _lost_digits(self, y: NDArray[Any]) -> Standard | None:
+    def _lost_digits(self, y: NDArray[Any], workers: Communicator) -> Standard | None:
         """What y varies around and by, where predictions have too few digits for it."""
         return Standard(self.centre, self.scale) if self._loses_digits() else None
 
-    def _warn_of_lost_digits(self, y: NDArray[Any]) -> None:
-        found = self._lost_digits(y) if (y != y[:1]).any() else None
+    def _warn_of_lost_digits(self, y: NDArray[Any], workers: Communicator) -> None:
+        found = self._lost_digits(y, workers) if workers.max(float((y != y[:1]).any())) else None
         if found is not None:
             warn_user(
                 f"y varies by {found.scale:.3g} around {found.centre:.17g}, where predictions, in double precision, "
@@ -178,11 +180,12 @@ class Numbers(Task):
                 DataWarning,
             )
 
-    def _warn_of_outliers(self, targets: Vector) -> None:
-        n_beyond = int(np.count_nonzero(np.abs(targets) > self.reach))
+    def _warn_of_outliers(self, targets: Vector, workers: Communicator) -> None:
+        own = np.array([np.count_nonzero(np.abs(targets) > self.reach), len(targets)], dtype=float)
+        n_beyond, n_all = workers.sum(own)
         if n_beyond:
             warn_user(
-                f"{n_beyond} of {len(targets)} numbers of y are further than {self.reach * self.scale:.3g} from their "
+                f"{n_beyond:.0f} of {n_all:.0f} numbers of y are further than {self.reach * self.scale:.3g} from their "
                 f"median, {self.centre:.6g}, and count as being so far: no prediction goes beyond. If they are no "
                 "outliers, take the logarithm of y or loss='squared'.",
                 DataWarning,
@@ -255,24 +258,18 @@ class Counts(Numbers):
     has_centre: ClassVar[bool] = False
 
     @classmethod
-    def read(cls, y: NDArray[Any], weights: Vector | None = None) -> tuple[Numbers, Vector]:
-        numbers = with_all_digits(y)
-        _require_counts(numbers)
-        if not (numbers > 0 if weights is None else numbers[weights > 0] > 0).any():
+    def require_numbers(cls, y: NDArray[Any], counted: NDArray[np.bool_], workers: Communicator) -> None:
+        _require_counts(y)
+        if not workers.max(float((y[counted] > 0).any())):
             raise InvalidDataError("y is zero in all rows; loss='poisson' needs some that are not.")
-        return super().read(y, weights)
 
     @classmethod
-    def standard(cls, y: NDArray[Any], weights: Vector) -> Standard:
-        return by_mean(y, weights)
+    def standard(cls, y: NDArray[Any], weights: Vector, workers: Communicator) -> Standard:
+        return by_mean(y, weights, workers)
 
-    @classmethod
-    def standard_of_all(cls, y: Vector, weights: Vector, workers: Communicator) -> Standard:
-        raise _refused_over_workers("loss='poisson'")
-
-    def _lost_digits(self, y: NDArray[Any]) -> Standard | None:
+    def _lost_digits(self, y: NDArray[Any], workers: Communicator) -> Standard | None:
         """Targets are shares of the mean, on a grid that is coarser than double precision."""
-        deviation = by_deviation(y, np.ones(len(y))).scale
+        deviation = by_deviation(y, np.ones(len(y)), workers).scale
         return Standard(self.scale, deviation) if 2.0**-GRID * self.scale > LARGEST_DIGIT * deviation else None
 
     def encode(self, y: Any, n_rows: int) -> Vector:
@@ -302,12 +299,8 @@ class RobustNumbers(Numbers):
     reach: ClassVar[float] = 1e4
 
     @classmethod
-    def standard(cls, y: NDArray[Any], weights: Vector) -> Standard:
-        return by_quantiles(y, weights)
-
-    @classmethod
-    def standard_of_all(cls, y: Vector, weights: Vector, workers: Communicator) -> Standard:
-        raise _refused_over_workers("the losses 'absolute', 'huber', 'tube' and 'quantile'")
+    def standard(cls, y: NDArray[Any], weights: Vector, workers: Communicator) -> Standard:
+        return by_quantiles(y, weights, workers)
 
 
 @dataclass(frozen=True, eq=False)
@@ -318,12 +311,6 @@ class TubeNumbers(RobustNumbers):
 
     def operator(self, targets: Vector) -> TwoSides:
         return TwoSides(len(targets))
-
-
-def _refused_over_workers(what: str) -> UnsupportedFormulationError:
-    return UnsupportedFormulationError(
-        f"Over workers, regression is by loss='squared'; {what} need all of y in one place."
-    )
 
 
 def _require_counts(numbers: NDArray[Any]) -> None:

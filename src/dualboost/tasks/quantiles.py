@@ -18,7 +18,7 @@ from ..formulations.quantiles import QuantilesLoss
 from ..workers import Communicator
 from .base import Task
 from .endings import QuantileEnding
-from .numbers import RobustNumbers
+from .numbers import Numbers, RobustNumbers
 
 MIDDLE = 0.5
 OUTWARDS = 1e-6
@@ -98,8 +98,7 @@ class QuantileReader:
         return QuantileNumbers.takes(y)
 
     def read(self, y: NDArray[Any], weights: Vector | None = None) -> tuple[QuantileNumbers, Vector]:
-        task, targets = RobustNumbers.read(y, weights)
-        return QuantileNumbers(task.centre, task.scale, self.levels), targets
+        return self._with_levels(*RobustNumbers.read(y, weights))
 
     def seen_by_all(self, y: NDArray[Any], workers: Communicator) -> NDArray[Any]:
         return QuantileNumbers.seen_by_all(y, workers)
@@ -107,7 +106,10 @@ class QuantileReader:
     def read_part(
         self, y: NDArray[Any], weights: Vector | None, seen: NDArray[Any], workers: Communicator
     ) -> tuple[Task, Vector]:
-        return RobustNumbers.read_part(y, weights, seen, workers)
+        return self._with_levels(*RobustNumbers.read_part(y, weights, seen, workers))
+
+    def _with_levels(self, task: Numbers, targets: Vector) -> tuple[QuantileNumbers, Vector]:
+        return QuantileNumbers(task.centre, task.scale, self.levels), targets
 
 
 @dataclass(frozen=True)

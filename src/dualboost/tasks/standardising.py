@@ -1,7 +1,8 @@
 """From the y of a user to targets of centre zero and scale one, the same whatever the unit of y.
 
 Differences from the centre are taken before whole numbers beyond double precision are rounded, and targets are rounded
-to fewer digits than a change of the unit leaves intact, so that a fit sees the same bits in every unit.
+to fewer digits than a change of the unit leaves intact, so that a fit sees the same bits in every unit. Where workers
+have a part of y each, centre and scale are those of all parts.
 """
 
 from __future__ import annotations
@@ -16,7 +17,8 @@ from scipy.special import ndtri
 
 from .._typing import Vector
 from ..errors import InvalidDataError
-from ..workers import Communicator
+from ..workers import ALONE, Communicator
+from ..workers.exchange import joined, smallest_reaching
 
 LARGEST_EXACT = 2.0**53
 """Whole numbers up to this are exact in double precision."""
@@ -25,6 +27,8 @@ GRID = 32
 """The bits of a target after the binary point; of a target beyond one, after its leading bit."""
 LEAST_TAIL, LARGEST_TAIL = 0.1, 0.25
 """The share of rows beyond the outer quantiles on either side: the larger one if y has few numbers."""
+MANY = 13
+"""With so many different numbers y has enough for the smaller share."""
 LEAST_SHARE = 2.0**-46
 """Quantiles nearer to each other than this share of the largest difference are apart by rounding errors only."""
 
@@ -103,45 +107,37 @@ def standardised(y: NDArray[Any], centre: float, scale: float) -> Vector:
         return np.asarray(differences(y, centre) / scale)
 
 
-def by_deviation(y: NDArray[Any], weights: Vector) -> Standard:
+def by_deviation(y: NDArray[Any], weights: Vector, workers: Communicator = ALONE) -> Standard:
     """The mean and the standard deviation."""
-    shares = _shares(weights)
-    least = float(y.astype(np.float64).min())
-    centre = _moved(y, least, _mean(_finite(differences(y, least)), shares))
+    shares = _shares(weights, workers)
+    least = -workers.max(-float(y.astype(np.float64).min()))
+    centre = _moved(y, least, _mean(_finite(differences(y, least)), shares, workers))
     apart = _finite(differences(y, centre))
-    apart = apart - _mean(apart, shares)
-    largest = float(np.abs(apart).max())
-    return Standard(centre, _positive(largest * np.sqrt(_mean((apart / (largest or 1.0)) ** 2, shares))))
+    apart = apart - _mean(apart, shares, workers)
+    largest = _largest(apart, workers)
+    return Standard(centre, _positive(largest * np.sqrt(_mean((apart / (largest or 1.0)) ** 2, shares, workers))))
 
 
-def by_deviation_of_all(y: Vector, weights: Vector, workers: Communicator) -> Standard:
-    """The same where each worker has a part of y."""
-    total = workers.sum(float(weights.sum()))
-    least = -workers.max(-float(y.min()))
-    centre = least + workers.sum(float(np.dot(_finite(y - least), weights))) / total
-    apart = _finite(y - centre)
-    return Standard(centre, _positive(np.sqrt(workers.sum(float(np.dot(apart**2, weights))) / total)))
-
-
-def by_quantiles(y: NDArray[Any], weights: Vector) -> Standard:
+def by_quantiles(y: NDArray[Any], weights: Vector, workers: Communicator = ALONE) -> Standard:
     """The median, and the distance of two quantiles as a part of what it is under the normal distribution.
 
     A tenth of the rows on either side may be anywhere; at least one of five. Where the quantiles coincide, the scale is
     the standard deviation.
     """
-    shares = _shares(weights)
-    rough = _moved(y, _quantiles(y.astype(np.float64), shares, [0.5])[0], 0.0)
+    shares = _shares(weights, workers)
+    rough = _moved(y, _quantiles(y.astype(np.float64), shares, [0.5], workers)[0], 0.0)
     apart = _finite(differences(y, rough))
-    tail = float(np.clip(1.25 / len(np.unique(apart)), LEAST_TAIL, LARGEST_TAIL))
-    low, median, high = _quantiles(apart, shares, [tail, 0.5, 1.0 - tail])
-    is_apart = high - low > LEAST_SHARE * float(np.abs(apart).max())
-    scale = (high - low) / (-2.0 * ndtri(tail)) if is_apart else by_deviation(y, weights).scale
+    few, _ = joined(workers, np.unique(apart)[:MANY])
+    tail = float(np.clip(1.25 / len(np.unique(few)), LEAST_TAIL, LARGEST_TAIL))
+    low, median, high = _quantiles(apart, shares, [tail, 0.5, 1.0 - tail], workers)
+    is_apart = high - low > LEAST_SHARE * _largest(apart, workers)
+    scale = (high - low) / (-2.0 * ndtri(tail)) if is_apart else by_deviation(y, weights, workers).scale
     return Standard(_moved(y, rough, median), _positive(scale))
 
 
-def by_mean(y: NDArray[Any], weights: Vector) -> Standard:
+def by_mean(y: NDArray[Any], weights: Vector, workers: Communicator = ALONE) -> Standard:
     """The mean as the scale, for numbers that are never negative."""
-    return Standard(0.0, _positive(_mean(y.astype(np.float64), _shares(weights))))
+    return Standard(0.0, _positive(_mean(y.astype(np.float64), _shares(weights, workers), workers)))
 
 
 def rounded(targets: Vector) -> Vector:
@@ -151,28 +147,28 @@ def rounded(targets: Vector) -> Vector:
     return np.asarray(np.ldexp(np.rint(np.ldexp(targets, bits)), -bits))
 
 
-def _shares(weights: Vector) -> Vector:
-    shares = weights / weights.max()
-    return np.asarray(shares / shares.sum())
+def _shares(weights: Vector, workers: Communicator) -> Vector:
+    shares = weights / workers.max(float(weights.max()))
+    return np.asarray(shares / workers.sum(float(shares.sum())))
 
 
-def _mean(values: Vector, shares: Vector) -> float:
+def _largest(values: Vector, workers: Communicator) -> float:
+    return workers.max(float(np.abs(values).max()))
+
+
+def _mean(values: Vector, shares: Vector, workers: Communicator) -> float:
     """The mean, of numbers that may be next to the smallest or the largest ones too."""
-    largest = float(np.abs(values).max()) or 1.0
-    return largest * float(np.dot(values / largest, shares))
+    largest = _largest(values, workers) or 1.0
+    return largest * workers.sum(float(np.dot(values / largest, shares)))
 
 
-def _quantiles(values: Vector, weights: Vector, shares: list[float]) -> list[float]:
+def _quantiles(values: Vector, weights: Vector, shares: list[float], workers: Communicator) -> list[float]:
     """Where the shares of the weight are reached; the middle of two values where one is reached in between."""
-    order = np.argsort(values, kind="stable")
-    values, total = values[order], np.cumsum(weights[order])
-    found = []
-    for share in shares:
-        slack = 1e-12 * total[-1]
-        low = values[np.searchsorted(total, share * total[-1] - slack)]
-        high = values[min(np.searchsorted(total, share * total[-1] + slack), len(values) - 1)]
-        found.append(float(low if low == high else 0.5 * low + 0.5 * high))
-    return found
+    total = workers.sum(float(weights.sum()))
+    wanted = np.array(shares) * total
+    slack = 1e-12 * total
+    lows, highs = smallest_reaching(workers, values, weights, np.array([wanted - slack, wanted + slack])).tolist()
+    return [low if low == high else 0.5 * low + 0.5 * high for low, high in zip(lows, highs, strict=True)]
 
 
 def _moved(y: NDArray[Any], centre: float, step: float) -> float:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
-from .._typing import Features, Vector
+from .._typing import Features, Integers, Vector
+from ..data.coded import MOST_CUTS, CodedFeatures
 from ..workers import Communicator
 from ..workers.exchange import nth_smallest, objects_of_all
 from .tree import column_values
@@ -17,17 +19,20 @@ AT_ONCE = 16
 
 def cuts_between(values: Vector, n_cuts: int) -> Vector:
     """At most ``n_cuts`` points between neighbouring values."""
-    distinct = np.unique(values)
+    values = np.sort(values)
+    distinct = values[np.append(True, values[1:] != values[:-1])] if len(values) else values
     below = np.arange(max(len(distinct) - 1, 0))
     if len(distinct) > n_cuts + 1:
-        quantiles = np.quantile(values, np.arange(1, n_cuts + 1) / (n_cuts + 1), method="inverted_cdf")
-        below = np.unique(np.searchsorted(distinct, quantiles))
+        below = np.unique(np.searchsorted(distinct, values[_places(len(values), n_cuts)]))
         below = below[below < len(distinct) - 1]
     return _between(distinct[below], distinct[below + 1])
 
 
 def cuts_by_all(X: Features, features: Sequence[int], n_cuts: int, workers: Communicator) -> list[Vector]:
     """The cuts of some features, whose missing values do not count; those of the values of all workers together."""
+    if isinstance(X, CodedFeatures):
+        assert n_cuts >= MOST_CUTS, "bins are no finer than they were made"
+        return [X.cuts[feature] for feature in features]
 
     def known(feature: int) -> Vector:
         values = column_values(X, feature, slice(None))
@@ -65,8 +70,7 @@ def _at_quantiles(
 ) -> list[tuple[Vector, Vector]]:
     """For each column the values below and above its cuts: quantiles, and the next larger values."""
     totals = workers.sum(np.array([len(column) for column in columns], dtype=float))[:, None]
-    places = np.ceil(totals * (np.arange(1, n_cuts + 1) / (n_cuts + 1)) - 1.0)  # as numpy's quantiles have them
-    low = nth_smallest(workers, columns, places.clip(0).astype(np.intp) + 1)
+    low = nth_smallest(workers, columns, _places(totals, n_cuts) + 1)
     following = [
         np.append(own, np.inf)[np.searchsorted(own, below, side="right")]
         for own, below in zip(distinct, low, strict=True)
@@ -78,6 +82,11 @@ def _at_quantiles(
         first = first[np.isfinite(above[first])]
         found.append((below[first], above[first]))
     return found
+
+
+def _places(n: Any, n_cuts: int) -> Integers:
+    """The places of the quantiles among n numbers in order, counted from 0, as numpy's ``inverted_cdf`` has them."""
+    return np.asarray(np.ceil(n * (np.arange(1, n_cuts + 1) / (n_cuts + 1)) - 1.0).clip(0).astype(np.intp))
 
 
 def _between(low: Vector, high: Vector) -> Vector:

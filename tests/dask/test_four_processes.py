@@ -1,0 +1,60 @@
+"""Four workers, each a process of its own, find the trees and the objective of one machine."""
+
+import dask.array as da
+import numpy as np
+import pytest
+from dask.delayed import delayed
+from distributed import Client
+from sklearn.datasets import make_regression
+
+from dualboost import DualBoostClassifier, DualBoostRegressor
+from dualboost.dask import DaskDualBoostClassifier, DaskDualBoostRegressor
+from dualboost.datasets import make_ringnorm
+
+from ..thoroughness import THOROUGH
+from ..workers.running import three_classes
+from .conftest import cluster
+
+PAPER = ("lp", "nm", "cg", "md", "qrlp", "erlp")
+CLASSES = (DaskDualBoostClassifier, DualBoostClassifier)
+NUMBERS = (DaskDualBoostRegressor, DualBoostRegressor)
+FITS = {
+    **{f"two classes, {name}": (CLASSES, make_ringnorm, {"formulation": name}) for name in ("logistic", *PAPER)},
+    **{f"several classes, {name}": (CLASSES, three_classes, {"formulation": name}) for name in ("logistic", *PAPER)},
+    **{
+        f"numbers, {loss}": (NUMBERS, lambda n, random_state: make_regression(n, 6, noise=5.0), {"loss": loss})
+        for loss in ("squared", "absolute")
+    },
+}
+
+
+@pytest.fixture(scope="module")
+def four():
+    with cluster(4) as workers, Client(workers) as client:
+        yield client
+
+
+def spread_over_all(client, values):
+    """An array of which every worker holds a part, of another size than the others."""
+    workers = list(client.nthreads())
+    parts = np.split(values, [50, 150, 300])
+    held = [client.scatter(part, workers=[worker]) for part, worker in zip(parts, workers, strict=True)]
+    blocks = [da.from_delayed(delayed(one), part.shape, part.dtype) for one, part in zip(held, parts, strict=True)]
+    return da.concatenate(blocks)
+
+
+if THOROUGH:  # four processes take half a minute to begin; the quick mode has two, and four threads
+
+    @pytest.mark.parametrize("name", FITS)
+    def test_four_processes(name, four):
+        (Spread, Alone), make, options = FITS[name]
+        X, y = make(600, random_state=1)
+        options = options | {"max_trees": 6, "max_depth": 2}
+        model = Spread(client=four, **options).fit(*(spread_over_all(four, values) for values in (X, y)))
+        alone = Alone(learner="xgboost", **options).fit(X, y)
+        assert sorted(model.n_rows_) == [50, 100, 150, 300]
+        assert model.objective_ == pytest.approx(alone.objective_, rel=1e-8)
+        assert model.gap_ <= 1e-6
+        for one, other in zip(model.estimators_, alone.estimators_, strict=True):
+            np.testing.assert_array_equal(one.feature, other.feature)
+            np.testing.assert_array_equal(one.threshold, other.threshold)

@@ -1,0 +1,170 @@
+"""Rows that stay on disk are fitted as the same rows in memory are, and predicted alike."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import clone
+from sklearn.datasets import make_classification, make_regression
+
+from dualboost import DualBoostClassifier, DualBoostRegressor, RowsOnDisk, SolverOptions
+from dualboost.data.coded import CodedFeatures
+from dualboost.datasets import make_ringnorm
+from dualboost.errors import InvalidDataError, InvalidParameterError
+from dualboost.trees import coding
+from dualboost.workers import ALONE
+
+from ..workers.running import fitted_by, on_workers, parts_of
+
+SMALL = {"learner": "xgboost", "max_depth": 3, "max_trees": 5}
+
+
+@pytest.fixture(autouse=True)
+def _few_columns_at_a_time(monkeypatch):
+    monkeypatch.setattr(coding, "NUMBERS_AT_ONCE", 3000)
+
+
+def rows(n=1500):
+    """Numbers with gaps, some equal rows, few values, a constant."""
+    X, y = make_ringnorm(n, random_state=0)
+    rng = np.random.default_rng(0)
+    X[:, 0], X[:, 1], X[:, 2] = np.round(X[:, 0]), 3.0, np.round(X[:, 2], 1)
+    X[rng.random(X.shape) < 0.05] = np.nan
+    X[-20:], y[-20:] = X[:20], y[:20]
+    return X.astype(np.float32), y, rng.integers(0, 3, n).astype(float)
+
+
+def mapped(X, folder):
+    np.save(folder / "X.npy", X)
+    return np.load(folder / "X.npy", mmap_mode="r")
+
+
+def assert_same(one, other, X):
+    assert one.objective_ == other.objective_
+    for a, b in zip(one.estimators_, other.estimators_, strict=True):
+        np.testing.assert_array_equal(a.feature, b.feature)
+        np.testing.assert_array_equal(a.threshold, b.threshold)
+        np.testing.assert_allclose(a.covers, b.covers)
+    np.testing.assert_array_equal(one.predict(X), other.predict(X))
+    np.testing.assert_array_equal(one.duals_, other.duals_)
+
+
+@pytest.mark.parametrize("formulation", ["logistic", "nm"])
+def test_a_memory_mapped_array_is_the_same_rows(formulation, tmp_path):
+    X, y, weights = rows()
+    model = DualBoostClassifier(formulation, **SMALL, calibration="training")
+    alone = clone(model).fit(X, y, weights)
+    on_disk = mapped(X, tmp_path)
+    assert_same(model.fit(on_disk, y, weights), alone, X)
+    np.testing.assert_allclose(model.predict_proba(RowsOnDisk.of_array(on_disk)), alone.predict_proba(X))
+
+
+def test_what_is_kept_of_a_number_is_a_byte(tmp_path, monkeypatch):
+    X, y, _ = rows()
+    kept = []
+    taken = coding.RowsToCode.taken
+    monkeypatch.setattr(coding.RowsToCode, "taken", lambda *arguments: kept.append(taken(*arguments)) or kept[-1])
+    DualBoostClassifier(**SMALL).fit(mapped(X, tmp_path), y)
+    assert [one.codes.nbytes for one in kept] == [len(kept[0]) * X.shape[1]]
+
+
+def test_several_classes_and_numbers(tmp_path):
+    X, y = make_classification(600, 8, n_informative=5, n_classes=3, random_state=0)
+    on_disk = RowsOnDisk.of_array(mapped(X, tmp_path))
+    for formulation in ("logistic", "lp"):
+        model = DualBoostClassifier(formulation, **SMALL)
+        assert_same(DualBoostClassifier(formulation, **SMALL).fit(on_disk, y), model.fit(X, y), X)
+    X, y = make_regression(600, 5, noise=3.0, random_state=0)
+    on_disk = mapped(X, tmp_path)
+    for loss in ("squared", "absolute"):
+        model = DualBoostRegressor(loss, **SMALL)
+        assert_same(DualBoostRegressor(loss, **SMALL).fit(on_disk, y), model.fit(X, y), X)
+
+
+def test_parquet_files(tmp_path):
+    X, y, _ = rows(1200)
+    frame = pd.DataFrame(X).add_prefix("x").assign(whole=np.arange(1200) % 7, truth=X[:, 3] > 0)
+    for k, part in enumerate((frame[:500], frame[500:])):
+        part.assign(label=np.where(y > 0, "yes", "no")[part.index]).to_parquet(tmp_path / f"{k}.parquet")
+    on_disk = RowsOnDisk.of_parquet(tmp_path / "*.parquet", leave_out=["label"])
+    labels = on_disk.values("label")
+    model = DualBoostClassifier(**SMALL).fit(on_disk, labels)
+    alone = DualBoostClassifier(**SMALL).fit(frame, np.where(y > 0, "yes", "no"))
+    assert_same(model, alone, frame)
+    np.testing.assert_array_equal(model.predict(on_disk), alone.predict(frame))
+    assert model.feature_names_in_.tolist() == frame.columns.tolist()
+
+
+def test_probabilities_are_calibrated_and_rows_are_held_out(tmp_path):
+    X, y, _ = rows()
+    on_disk = mapped(X, tmp_path)
+    model = DualBoostClassifier("nm", **SMALL).fit(on_disk, y)
+    expected = DualBoostClassifier("nm", **SMALL).fit(X, y).predict_proba(X)
+    np.testing.assert_allclose(model.predict_proba(X), expected, atol=0.05)
+    held = DualBoostClassifier(**SMALL, validation_fraction=0.2).fit(on_disk, y)
+    assert np.isfinite(held.history_["validation_score"]).all()
+
+
+def test_over_workers(tmp_path):
+    X, y, _ = rows()
+    estimator = DualBoostClassifier(**SMALL)
+    in_memory = [model for model, _ in fitted_by(2, estimator, X, y)]
+    parts = parts_of(len(y), 2)
+
+    def work(workers):
+        own = parts[workers.rank]
+        folder = tmp_path / str(workers.rank)
+        folder.mkdir()
+        return estimator.fit_part(RowsOnDisk.of_array(mapped(X[own], folder)), y[own], None, workers)
+
+    for model in on_workers(2, work):
+        assert model.figures == in_memory[0].figures
+
+
+def test_a_row_goes_the_same_way_by_its_bin():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(3000, 3))
+    X[rng.random(X.shape) < 0.1] = np.nan
+    model = DualBoostClassifier(**SMALL).fit(X, rng.random(3000) < 0.5)
+    bins = coding.to_code(RowsOnDisk.of_array(X), ALONE).taken(np.arange(3000))
+    assert isinstance(bins, CodedFeatures)
+    assert bins.codes.dtype == np.uint8
+    for tree in model.estimators_:
+        np.testing.assert_array_equal(tree.leaves(bins), tree.leaves(X))
+    few = np.array([5, 2, 9])
+    np.testing.assert_array_equal(bins.taken(few).dense(slice(None)), bins[few])
+
+
+def test_what_cannot_be_is_said(tmp_path):
+    X, y, _ = rows(300)
+    on_disk = RowsOnDisk.of_array(mapped(X, tmp_path))
+    with pytest.raises(InvalidParameterError, match="learner='xgboost'"):
+        DualBoostClassifier().fit(on_disk, y)
+    with pytest.raises(InvalidParameterError, match="warm_start"):
+        DualBoostClassifier(learner="xgboost", warm_start=True).fit(on_disk, y)
+    with pytest.raises(InvalidParameterError, match="categorical_features"):
+        DualBoostClassifier(learner="xgboost", categorical_features=[0]).fit(on_disk, y)
+    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
+        DualBoostClassifier(learner="xgboost").fit(on_disk, y[1:])
+    with pytest.raises(InvalidDataError, match="two dimensions"):
+        RowsOnDisk.of_array(np.ones(3))
+    with pytest.raises(InvalidDataError, match="no such file"):
+        RowsOnDisk.of_parquet(tmp_path / "*.parquet")
+    pd.DataFrame({"a": ["x"], "b": [1.0]}).to_parquet(tmp_path / "text.parquet")
+    with pytest.raises(InvalidDataError, match="Column 'a' is of type"):
+        RowsOnDisk.of_parquet(tmp_path / "text.parquet")
+    with pytest.raises(InvalidDataError, match="no column 'c'"):
+        RowsOnDisk.of_parquet(tmp_path / "text.parquet", leave_out=["c"])
+    infinite = X.copy()
+    infinite[7, 3] = np.inf
+    with pytest.raises(InvalidDataError, match="infinity"):
+        DualBoostClassifier(learner="xgboost").fit(mapped(infinite, tmp_path), y)
+    model = DualBoostClassifier(**SMALL).fit(X, y)
+    with pytest.raises(InvalidDataError, match="3 columns on disk"):
+        model.predict(RowsOnDisk.of_array(X[:, :3]))
+
+
+def test_other_learners_read_a_memory_mapped_array_into_memory(tmp_path):
+    X, y, _ = rows(300)
+    solver = SolverOptions()
+    one, other = (DualBoostClassifier(max_trees=3, solver=solver).fit(Z, y) for Z in (X, mapped(X, tmp_path)))
+    assert one.objective_ == other.objective_
