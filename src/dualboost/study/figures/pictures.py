@@ -13,7 +13,7 @@ from ..methods import METHODS
 from .over_datasets import draw_diagram, draw_means, tables_of
 from .panels import Data, Panels, style, two_in_a_row, whole_numbers, with_legend, with_margins
 
-SHOWN = ("image", "ringnorm")
+SHOWN = ("german_credit", "ringnorm")
 """The data sets whose margins are drawn: those of the paper's figures, or the first two."""
 SHOWN_DEPTHS = (1, 5)
 """The depths that the paper shows margins of."""
