@@ -7,11 +7,13 @@ import pandas as pd
 import pytest
 
 from dualboost.study import Preset, read_results, run_study
+from dualboost.study.compact import write_compact
 from dualboost.study.equal_size import ANY_DEPTH, COLUMNS, size_means, sizes_table, trees_to_match, within_budgets
 from dualboost.study.fitting import prepared, run_cell
 from dualboost.study.methods import METHODS, Settings
 from dualboost.study.observations import OBSERVATIONS
 from dualboost.study.protocol import Cell
+from dualboost.study.results import TABLES
 from dualboost.study.sizes import BUDGETS, LEAVES, TREES, contestant
 from dualboost.study.summary import sentences, verdicts
 
@@ -137,3 +139,14 @@ def test_the_nineteenth_question(lead, holds):
     said = " ".join(sentences(results, verdicts(results)))
     assert "Within 20 trees" in said
     assert "logistic over leaves reaches 0.800" in said
+
+
+def test_compact_results_choose_the_same(tmp_path):
+    """Only the rows that are chosen for a depth are kept; all else is made of them."""
+    run_study(replace(SMALL, methods=("nm", "xgboost")), tmp_path / "run")
+    results = read_results(tmp_path / "run")
+    write_compact(results, tmp_path / "run", tmp_path / "kept", TABLES)
+    kept = read_results(tmp_path / "kept")
+    assert len(kept.sizes) == len(results.sizes) / 2, "two values"
+    for kind in ("trees", "leaves"):
+        pd.testing.assert_frame_equal(within_budgets(kept.sizes, kind), within_budgets(results.sizes, kind))

@@ -1,7 +1,8 @@
 """Results as a few small tables, to be kept and published: every figure of the report can be made of them again.
 
 Kept are all fits with what the report shows of each, and of the long tables only what it draws: iterations of the fits
-chosen, their margins and weights (relative to the largest) with CART trees, and for one seed the margins at each value.
+chosen, their margins and weights (relative to the largest) with CART trees, for one seed the margins at each value,
+and what is chosen within budgets of trees and leaves.
 ``summary.json`` holds the plans, with the checksums of the data and the versions of the libraries.
 """
 
@@ -19,6 +20,7 @@ from ..data.table_files import read_table
 from ..data.whole_files import write_whole
 from ..errors import InvalidDataError, InvalidParameterError
 from .choice import CELL, keys_of, of_stages, tuned
+from .equal_size import chosen_sizes
 from .fitting import QUANTILES
 from .folder import PRESET, SUMMARY, parts_of, planned_keys, read_plan
 from .methods import METHODS
@@ -83,6 +85,7 @@ def _compact(results: Results, names: Iterable[str]) -> dict[str, pd.DataFrame]:
         "iterations": lambda table: table.merge(chosen, on=CELL),
         "margins": lambda table: _some_margins(table, chosen),
         "weights": lambda table: _relative(table[_has_margins(table)].merge(chosen, on=CELL)),
+        "sizes": chosen_sizes,
     }
     known = pd.MultiIndex.from_frame(results.fits[CELL])
     tables = {}

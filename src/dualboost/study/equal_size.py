@@ -6,11 +6,10 @@ from typing import Any
 
 import pandas as pd
 
+from .choice import CELL
 from .methods import METHODS
-from .protocol import Cell
 from .sizes import BUDGETS, TREES
 
-CELL = list(Cell._fields)
 COLUMNS = [*CELL, "kind", "budget", "validation_accuracy", "test_accuracy", "trees", "leaves"]
 ALL_TREES = TREES[-1]
 """The budget within which every ensemble is: that of the study's 100 iterations."""
@@ -47,6 +46,13 @@ def within_budgets(sizes: pd.DataFrame, kind: str) -> pd.DataFrame:
     of_depths = order.drop_duplicates([*key, "depth"])
     of_all = order.drop_duplicates(key).assign(depth=ANY_DEPTH)
     return pd.concat([of_all, of_depths]).sort_values(["depth", *key]).reset_index(drop=True)
+
+
+def chosen_sizes(sizes: pd.DataFrame) -> pd.DataFrame:
+    """The rows that are chosen for a depth: all that the others are made of."""
+    parts = [within_budgets(sizes, kind) for kind in ("trees", "leaves")]
+    chosen = pd.concat([part[part["depth"] != ANY_DEPTH] for part in parts])
+    return chosen.sort_values([*CELL, "kind"], kind="stable", ignore_index=True)
 
 
 def size_means(sizes: pd.DataFrame, kind: str, column: str = "test_accuracy") -> pd.DataFrame:

@@ -7,6 +7,7 @@ the critical difference of Nemenyi, and Wilcoxon's signed-rank tests of each pai
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import combinations
 
 import numpy as np
@@ -26,7 +27,8 @@ class Significance:
     ranks: pd.Series
     friedman_p: float
     critical_difference: float
-    pairs: pd.DataFrame
+    accuracy: pd.DataFrame
+    """The accuracies that are compared, by data set (rows) and method (columns)."""
 
     @property
     def groups(self) -> list[list[str]]:
@@ -39,6 +41,22 @@ class Significance:
                 spans.append((first, last))
         return [names[first:last] for first, last in spans]
 
+    @cached_property
+    def pairs(self) -> pd.DataFrame:
+        """One row for each pair: mean difference, p-value, and p-value corrected for the number of pairs.
+
+        Tests of differences with ties take seconds, so that they are made only if they are asked for.
+        """
+        rows = []
+        for one, other in combinations(self.accuracy, 2):
+            difference = self.accuracy[one] - self.accuracy[other]
+            p = float(wilcoxon(difference).pvalue) if difference.abs().max() > 0 else 1.0
+            rows.append((one, other, float(difference.mean()), p))
+        pairs = pd.DataFrame(rows, columns=["method", "other", "difference", "p"]).sort_values("p", kind="stable")
+        steps = np.arange(len(pairs), 0, -1)
+        pairs["corrected_p"] = np.minimum(np.maximum.accumulate(pairs["p"].to_numpy() * steps), 1.0)
+        return pairs.reset_index(drop=True)
+
 
 def significance(table: AccuracyTable) -> Significance | None:
     """The tests over the data sets with results of all methods; None if there are fewer than five data sets."""
@@ -49,17 +67,4 @@ def significance(table: AccuracyTable) -> Significance | None:
     ranks = accuracy.rank(axis=1, ascending=False).mean().sort_values(kind="stable")
     friedman_p = float(friedmanchisquare(*(accuracy[name] for name in accuracy)).pvalue)
     critical = studentized_range.ppf(1.0 - LEVEL, k, np.inf) / np.sqrt(2.0) * np.sqrt(k * (k + 1) / (6.0 * n))
-    return Significance(ranks, friedman_p, float(critical), _pairs(accuracy))
-
-
-def _pairs(accuracy: pd.DataFrame) -> pd.DataFrame:
-    """One row for each pair: mean difference, p-value, and p-value corrected for the number of pairs."""
-    rows = []
-    for one, other in combinations(accuracy, 2):
-        difference = accuracy[one] - accuracy[other]
-        p = float(wilcoxon(difference).pvalue) if difference.abs().max() > 0 else 1.0
-        rows.append((one, other, float(difference.mean()), p))
-    pairs = pd.DataFrame(rows, columns=["method", "other", "difference", "p"]).sort_values("p", kind="stable")
-    steps = np.arange(len(pairs), 0, -1)
-    pairs["corrected_p"] = np.minimum(np.maximum.accumulate(pairs["p"].to_numpy() * steps), 1.0)
-    return pairs.reset_index(drop=True)
+    return Significance(ranks, friedman_p, float(critical), accuracy)

@@ -11,10 +11,19 @@ from ..methods import METHODS
 from .panels import Data, Panels, panels_by_depth, style, whole_numbers, with_legend
 
 
-def _means(table: dict[str, Any]) -> pd.DataFrame:
-    """The mean accuracy and the mean number of trees of each method over the data sets."""
-    columns = {kind: pd.DataFrame(table[kind], columns=table["methods"]).mean() for kind in ("trees", "accuracy")}
-    return pd.DataFrame(columns)
+def _means(table: dict[str, Any], datasets: list[str]) -> pd.DataFrame:
+    """The mean accuracy and the mean number of trees of each method over these data sets."""
+    frames = {kind: _frame(table, kind).loc[datasets] for kind in ("trees", "accuracy")}
+    return pd.DataFrame({kind: frame.mean() for kind, frame in frames.items()})
+
+
+def _frame(table: dict[str, Any], kind: str) -> pd.DataFrame:
+    return pd.DataFrame(table[kind], index=table["datasets"], columns=table["methods"])
+
+
+def _whole(table: dict[str, Any]) -> list[str]:
+    """The data sets that every method has."""
+    return list(_frame(table, "accuracy").dropna().index)
 
 
 def tables_of(data: Data, experiment: str) -> dict[int, dict[str, Any]]:
@@ -31,7 +40,7 @@ def accuracy_against_trees(data: Data, plt: Any) -> Iterator[tuple[str, Any]]:
 def draw_means(panels: Panels, tables: dict[int, dict[str, Any]]) -> None:
     """A point for each method, in the panel of each depth."""
     for depth, table in tables.items():
-        for method, mean in _means(table).iterrows():
+        for method, mean in _means(table, _whole(table)).iterrows():
             panels[depth].plot(mean["trees"], mean["accuracy"], "o", alpha=0.8, **style(str(method)))
         whole_numbers(panels[depth].xaxis)
 
@@ -43,7 +52,8 @@ def reweighting(data: Data, plt: Any) -> Iterator[tuple[str, Any]]:
         return
     figure, panels = panels_by_depth(data, plt)
     for depth in set(own) & set(reweighted):
-        before, after = _means(own[depth]), _means(reweighted[depth])
+        shared = [name for name in _whole(own[depth]) if name in _whole(reweighted[depth])]
+        before, after = (_means(tables[depth], shared) for tables in (own, reweighted))
         for method in after.index:
             points = pd.DataFrame([before.loc[method], after.loc[method]])
             panels[depth].plot(points["trees"], points["accuracy"], lw=1, color=style(method)["color"])

@@ -13,8 +13,10 @@ from ..methods import METHODS
 from .over_datasets import draw_diagram, draw_means, tables_of
 from .panels import Data, Panels, style, two_in_a_row, whole_numbers, with_legend, with_margins
 
-SHOWN = ("image", "ringnorm")
+SHOWN = ("german_credit", "ringnorm")
 """The data sets whose margins are drawn: those of the paper's figures, or the first two."""
+SHOWN_DEPTHS = (1, 5)
+"""The depths that the paper shows margins of."""
 FASTER = (10, 100, 1_000, 10_000)
 """Lines in the picture of times."""
 TICKS = {"trees": [1, 2, 5, 10, 20, 40, 100], "leaves": [10, 20, 40, 80, 160]}
@@ -94,25 +96,23 @@ def _mean_curves(curves: list[dict[str, Any]]) -> dict[str, Any]:
 
 
 def margins(data: Data, plt: Any) -> Any | None:
-    """The distribution of the test margins, a row for each of two data sets."""
+    """The distribution of the test margins of two data sets, with shallow and with deeper trees."""
     curves = [curve for curve in data["margins"] if curve["experiment"] == "cart"]
     there = sorted({curve["dataset"] for curve in curves})
-    shown = [name for name in SHOWN if name in there] or there[:2]
+    datasets = [name for name in SHOWN if name in there] or there[:2]
+    depths = [depth for depth in SHOWN_DEPTHS if depth in data["depths"]] or data["depths"][:2]
+    shown = [(dataset, depth) for dataset in datasets for depth in depths]
     if not shown:
         return None
-    depths = data["depths"]
-    size = (3.4 * len(depths), 2.7 * len(shown) + 0.6)
-    figure, axes = plt.subplots(len(shown), len(depths), figsize=size, layout="constrained", squeeze=False)
-    panels = {}
-    for i, dataset in enumerate(shown):
-        for k, depth in enumerate(depths):
-            ax = panels[i * len(depths) + k] = axes[i][k]
-            ax.set_title(f"{dataset}, depth {depth}", fontsize=9)
-            ax.grid(alpha=0.3)
-            for curve in curves:
-                if (curve["dataset"], curve["depth"]) == (dataset, depth) and curve["method"] in with_margins(data):
-                    ax.step(curve["margin"], curve["quantile"], where="post", lw=1.2, **style(curve["method"]))
-    return with_legend(figure, panels, "margin", "share of test rows")
+    figure, axes = two_in_a_row(len(shown), plt)
+    for ax, (dataset, depth) in zip(axes, shown, strict=True):
+        ax.set_title(f"{dataset}, depth {depth}", fontsize=9)
+        ax.grid(alpha=0.3)
+        own = [curve for curve in curves if (curve["dataset"], curve["depth"]) == (dataset, depth)]
+        for curve in own:
+            if curve["method"] in with_margins(data):
+                ax.step(curve["margin"], curve["quantile"], where="post", lw=1.2, **style(curve["method"]))
+    return with_legend(figure, dict(enumerate(axes)), "margin", "share of test rows")
 
 
 def times(data: Data, plt: Any) -> Any | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from ..results import CELL, Results
 from ..words import listed, titles
@@ -126,10 +127,12 @@ def variance_does_not_explain(results: Results) -> Verdict:
     )
 
 
-def _is_dominated(row: pd.Series, others: pd.DataFrame) -> bool:
-    better = (others["test_accuracy"] >= row["test_accuracy"]) & (others["trees"] <= row["trees"])
-    strictly = (others["test_accuracy"] > row["test_accuracy"]) | (others["trees"] < row["trees"])
-    return bool((better & strictly).any())
+def _are_on_front(points: pd.DataFrame) -> NDArray[np.bool_]:
+    """Which points no other one beats: at least as accurate with at most as many trees, and better in one of both."""
+    gained = np.subtract.outer(*2 * [points["test_accuracy"].to_numpy()])
+    saved = -np.subtract.outer(*2 * [points["trees"].to_numpy()])
+    beats = (gained >= 0) & (saved >= 0) & ((gained > 0) | (saved > 0))
+    return ~beats.any(axis=0)
 
 
 @observation(
@@ -142,10 +145,7 @@ def pareto(results: Results) -> Verdict:
     if fits.empty or fits["method"].nunique() < len(OURS):
         return NOT_ENOUGH
     points = fits.groupby(["dataset", "depth", "method", "value"])[["test_accuracy", "trees"]].mean().reset_index()
-    on_front = [
-        part.loc[~part.apply(_is_dominated, axis=1, others=part), "method"].nunique()
-        for _, part in points.groupby(["dataset", "depth"])
-    ]
+    on_front = [part.loc[_are_on_front(part), "method"].nunique() for _, part in points.groupby(["dataset", "depth"])]
     mean = float(np.mean(on_front))
     return Verdict(mean > len(OURS) / 2, "Methods on the front, mean over data sets and depths.", {"methods": mean})
 
