@@ -74,6 +74,7 @@ SUSPECTS: dict[tuple[str, str], Fit] = {
     ("md", "labels flipped"): partial(ours, method="md"),
     ("md", "negative duals clipped (library)"): md_clipped,
     ("md", "negative duals clipped, C = 1"): md_clipped,
+    ("md", "negative duals clipped, C = 2"): md_clipped,
     ("md", "labels flipped, ties at random"): partial(ours, method="md", random_ties=True),
     ("nm", ""): partial(ours, method="nm"),
     ("nm", "ties at random"): partial(ours, method="nm", random_ties=True),
@@ -93,7 +94,8 @@ class Unit(NamedTuple):
 def grid(unit: Unit, n_rows: int) -> np.ndarray:
     if unit.method == "xgboost":
         return np.geomspace(1e-3, 1.0, N_VALUES)
-    return np.ones(1) if unit.told.endswith("C = 1") else FORMULATIONS[unit.method]().C_grid(n_rows, N_VALUES)
+    *_, alone = unit.told.partition("C = ")
+    return np.array([float(alone)]) if alone else FORMULATIONS[unit.method]().C_grid(n_rows, N_VALUES)
 
 
 def compute(folder: Path, rows: int, unit: Unit) -> dict[str, Any]:
