@@ -83,11 +83,10 @@ class ClassRowSystem:
 
     def sums(self) -> RowSums:
         equations = self.programme.equations
-        ones = self.with_total(self.applied(np.ones(len(self.d))))[:, None]
         own = [
             self._gram(),
             self._product(),
-            ones if self.n_equations else ones[:, :0],
+            self._of_equations(),
             equations.sums_here(self.sums_of_u),
             self.predictor.reduced_here(),
         ]
@@ -116,6 +115,11 @@ class ClassRowSystem:
         centred *= np.sqrt(self.d)
         means *= np.sqrt(self.sigma * self.damping)
         return np.asarray(np.dot(centred, centred.T) + np.dot(means, means.T))
+
+    def _of_equations(self) -> Matrix:
+        if not self.n_equations:
+            return np.empty((self.columns.n_columns, 0))
+        return self.with_total(self.applied(np.ones(len(self.d))))[:, None]
 
     def with_total(self, change: Change) -> Vector:
         """The edges of a change of u over the pairs held here, and its total if the programme has an equation."""
