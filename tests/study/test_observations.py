@@ -3,10 +3,12 @@
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from dualboost.study.methods import PUBLISHED
 from dualboost.study.observations import OBSERVATIONS
+from dualboost.study.observations.base import splits_told
 
 from .conftest import synthetic
 
@@ -100,3 +102,9 @@ def test_a_verdict_says_what_it_rests_on(papers):
     assert OBSERVATIONS[2].data(papers) == "cart at depth 1, 3, 5 and 10, 6 data sets and 1 seed"
     assert OBSERVATIONS[16].data(papers).count("at depth") == 2
     assert OBSERVATIONS[19].data(papers) == ""
+
+
+def test_seeds_are_told_as_each_data_set_has_them():
+    fits = pd.DataFrame({"dataset": ["one", "one", "two"], "seed": [0, 1, 0]})
+    assert splits_told(fits) == ("2 data sets", "1 to 2 seeds")
+    assert splits_told(fits[fits["seed"] == 0]) == ("2 data sets", "1 seed")

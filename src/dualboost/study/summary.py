@@ -9,7 +9,7 @@ from .equal_size import ANY_DEPTH, best_of, size_means, trees_to_match
 from .methods import METHODS
 from .observations import OBSERVATIONS, Verdict
 from .observations.accuracy import SHALLOW, SPARSER
-from .observations.base import EQUAL, HEURISTIC, OURS, WORDS, means
+from .observations.base import EQUAL, HEURISTIC, OURS, means, splits_told
 from .results import Results
 from .words import counted, listed, titles
 
@@ -48,9 +48,8 @@ def sentences(results: Results, judged: dict[int, Verdict]) -> list[str]:
 
 def _scope(results: Results) -> str:
     fits = results.fits
-    counts = {word: fits[name].nunique() for name, word in (("method", "method"), *WORDS.items())}
-    methods, datasets, seeds = (counted(n, word) for word, n in counts.items())
-    depths = listed(sorted(fits["depth"].unique()))
+    methods, depths = counted(fits["method"].nunique(), "method"), listed(sorted(fits["depth"].unique()))
+    datasets, seeds = splits_told(fits)
     return f"{len(fits):,} fits: {methods} on {datasets}, trees of depth {depths}, {seeds}."
 
 

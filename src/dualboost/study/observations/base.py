@@ -18,8 +18,11 @@ EQUAL = 0.005
 """Accuracies that differ by less than this are said to match."""
 
 
-WORDS = {"dataset": "data set", "seed": "seed"}
-"""What the data of a verdict are counted by."""
+def splits_told(fits: pd.DataFrame) -> tuple[str, str]:
+    """How many data sets there are, and how many seeds each has, such as "17 data sets" and "1 to 2 seeds"."""
+    seeds = fits.groupby("dataset")["seed"].nunique()
+    fewest = "" if seeds.min() == seeds.max() else f"{seeds.min()} to "
+    return counted(len(seeds), "data set"), fewest + counted(int(seeds.max()), "seed")
 
 
 @dataclass(frozen=True)
@@ -61,8 +64,8 @@ class Observation:
         for experiment in self.experiments:
             fits = results.fits[results.fits["experiment"] == experiment]
             if len(fits):
-                counts = " and ".join(counted(fits[name].nunique(), word) for name, word in WORDS.items())
-                parts.append(f"{experiment} at depth {listed(sorted(fits['depth'].unique()))}, {counts}")
+                depths, counts = listed(sorted(fits["depth"].unique())), " and ".join(splits_told(fits))
+                parts.append(f"{experiment} at depth {depths}, {counts}")
         return "; ".join(parts)
 
 
