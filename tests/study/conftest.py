@@ -3,11 +3,24 @@
 import pandas as pd
 import pytest
 
+from dualboost.study import Preset
 from dualboost.study.fitting import QUANTILES
 from dualboost.study.methods import METHODS, PUBLISHED
 from dualboost.study.results import CELL, Results
 
 DATASETS = ["banana", "heart", "image", "splice", "thyroid", "titanic"]
+
+SMALL = Preset(
+    experiments=("cart", "confidence", "reweight"),
+    datasets=("twonorm",),
+    methods=("nm", "adaboost", "xgboost"),
+    depths=(1,),
+    seeds=1,
+    values=2,
+    iterations=4,
+    most_rows=150,
+)
+"""A study of seconds that has something to show of each kind."""
 
 
 def synthetic(accuracy, trees, experiments=("cart",), depths=(1, 3, 5, 10), early=None, values=3):

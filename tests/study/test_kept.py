@@ -12,7 +12,6 @@ from dualboost.study.folder import SUMMARY
 from dualboost.study.tables import accuracy_table
 
 KEPT = Path(__file__).parents[2] / "docs" / "results"
-pytestmark = pytest.mark.skipif(not KEPT.is_dir(), reason="the results of the full study are not kept yet")
 
 
 def by_hand(experiment, depth):

@@ -1,33 +1,32 @@
 """The page of results: what stands in its tables is in the files that it is made from."""
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from dualboost.errors import InvalidDataError
-from dualboost.study import Preset, read_results, run_study
+from dualboost.study import read_results, run_study
 from dualboost.study.markdown import BLOCK, BLOCKS, filled, write_page
 from dualboost.study.methods import PUBLISHED
 from dualboost.study.words import short
 
+from .conftest import SMALL
+
 DOCS = Path(__file__).parents[2] / "docs"
-SMALL = Preset(
-    experiments=("cart", "confidence", "reweight", "equal_size"),
+WITH_SIZES = replace(
+    SMALL,
+    experiments=(*SMALL.experiments, "equal_size"),
     datasets=("ringnorm", "twonorm"),
     methods=("nm", "cg", "adaboost", "xgboost"),
-    depths=(1,),
-    seeds=1,
-    values=2,
-    iterations=4,
-    most_rows=150,
 )
 
 
 @pytest.fixture(scope="module")
 def results(tmp_path_factory):
     folder = tmp_path_factory.mktemp("results")
-    run_study(SMALL, folder)
+    run_study(WITH_SIZES, folder)
     return read_results(folder)
 
 
@@ -92,7 +91,6 @@ def test_a_table_is_what_the_fits_say(results):
     assert_is_in_the_files(BLOCKS["accuracy by data set"](results), results.fits, 1)
 
 
-@pytest.mark.skipif(not (DOCS / "results").is_dir(), reason="the results of the full study are not kept yet")
 def test_the_page_of_the_docs_is_made_from_the_kept_files():
     kept, page = read_results(DOCS / "results"), (DOCS / "results.md").read_text(encoding="utf-8")
     blocks = {match["name"]: match["text"] for match in BLOCK.finditer(page)}

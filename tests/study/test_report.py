@@ -5,21 +5,12 @@ from dataclasses import replace
 
 import pytest
 
-from dualboost.study import Preset, read_results, run_study
+from dualboost.study import read_results, run_study
 from dualboost.study.figures import draw_figures
 from dualboost.study.plain import packed
 from dualboost.study.report import report_data, write_report
 
-SMALL = Preset(
-    experiments=("cart", "confidence", "reweight"),
-    datasets=("twonorm",),
-    methods=("nm", "adaboost", "xgboost"),
-    depths=(1,),
-    seeds=1,
-    values=2,
-    iterations=4,
-    most_rows=150,
-)
+from .conftest import SMALL
 
 
 @pytest.fixture(scope="module")
