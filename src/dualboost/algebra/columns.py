@@ -25,6 +25,8 @@ from .side_rows import NoSideRows, SideRows
 
 ROWS_AT_ONCE_SINGLE = 4096
 """How many rows ``single`` adds up in single precision before it adds the sum to a total in double precision."""
+ROWS_AT_ONCE_SINGLE_ON_DEVICE = 2**17
+"""The same on a GPU, which wants more work at a time, and adds up block by block itself."""
 
 
 class Products(Protocol):
@@ -62,7 +64,7 @@ class Columns:
         self.sides: SideRows = NoSideRows() if sides is None else sides
         self.rows = rows.with_sides(self.sides.n) if self.sides.n else rows
         self._held = HeldEntries(self.rows, self.sides.n, capacity)
-        self._probe = np.random.default_rng(1).standard_normal(rows.n_data)
+        self._probe = rows.put(np.random.default_rng(1).standard_normal(rows.n_data))
         self._probed: list[float] = []
         self._last_gram, self._last_gram_in_single = GramCache(), GramCache()
         self.n_columns = 0
@@ -114,7 +116,7 @@ class Columns:
 
     def holds(self, entries: Vector, learner: Learner | None = None) -> bool:
         """Whether a column with exactly these entries, in data rows and side rows, is held already."""
-        near = np.isclose(self._probed, self._probe @ entries, rtol=0.0, atol=1e-6 * self.n_data**0.5)
+        near = np.isclose(self._probed, float(self._probe @ entries), rtol=0.0, atol=1e-6 * self.n_data**0.5)
         in_single = entries.astype(np.float32)
         same = [j for j in np.flatnonzero(near).tolist() if np.array_equal(self.entries(j), in_single)]
         differs = np.ones(self.n_columns)
@@ -174,7 +176,8 @@ class Columns:
     def margins_in(self, block: slice, w: Vector) -> Vector:
         if block.start >= self.n_data:
             return w @ self._held.beside[: len(w)]
-        return np.concatenate([np.dot(w, entries) for _, entries in self._held.pieces(block, 0, len(w))])
+        there = self.rows.put(w)
+        return np.concatenate([np.dot(there, entries) for _, entries in self._held.pieces(block, 0, len(w))])
 
     def edges(self, u: Vector) -> Vector:
         """A'u."""
@@ -195,7 +198,7 @@ class Columns:
     def _edges_in(self, block: slice, u: Vector, first: int) -> Vector:
         if block.start >= self.n_data:
             return self.beside[first:] @ u
-        total = np.zeros(self.n_columns - first)
+        total = self.rows.xp.zeros(self.n_columns - first)
         for piece, entries in self._held.pieces(block, first, self.n_columns):
             total += np.dot(entries, u[piece])
         return total
@@ -212,7 +215,7 @@ class Columns:
             if block.start >= self.n_data:
                 return np.asarray((self.beside * d[block]) @ self.beside.T, dtype=np.float64)
             root = np.sqrt(d[block])
-            total = np.zeros((self.n_columns, self.n_columns))
+            total = self.rows.xp.zeros((self.n_columns, self.n_columns))
             for piece, entries in self._held.pieces(block, 0, self.n_columns):
                 entries *= root[piece]
                 total += np.dot(entries, entries.T)
@@ -223,7 +226,8 @@ class Columns:
 
     def column(self, j: int) -> Vector:
         """The entries of one column in all rows."""
-        return np.append(self.entries(j), self._held.beside[j])
+        entries = self.entries(j).astype(np.float64)
+        return np.append(entries, self._held.beside[j]) if self.sides.n else entries
 
     def distinct(self, rows: Integers, chosen: Integers, coefficients: Matrix) -> tuple[Integers, Integers]:
         """Group the rows given into kinds: one row of each kind, and the kind of every row.
@@ -237,7 +241,7 @@ class Columns:
         keys = ((bits ^ (bits >> np.uint64(13))) * multipliers).sum(axis=0, dtype=np.uint64)
         more = np.random.default_rng(1).integers(2**63, size=len(coefficients), dtype=np.uint64)
         for row, multiplier in zip(coefficients, more, strict=True):
-            _, codes = np.unique(row[data], return_inverse=True)
+            _, codes = np.unique(self.rows.taken(row, data), return_inverse=True)
             keys += codes.astype(np.uint64) * multiplier
         _, first, group = np.unique(keys, return_index=True, return_inverse=True)
         of_sides = np.arange(len(first), len(first) + len(beside))
@@ -261,7 +265,8 @@ class SinglePrecision:
     def margins_in(self, block: slice, w: Vector) -> Vector:
         if block.start >= self._columns.n_data:
             return self._columns.margins_in(block, w)
-        margins: Vector = np.dot(w.astype(np.float32), self._held.in_block(block)[: self.n_columns])
+        there = self.rows.put(w.astype(np.float32))
+        margins: Vector = np.dot(there, self._held.in_block(block)[: self.n_columns])
         return margins
 
     def edges(self, u: Vector) -> Vector:
@@ -293,9 +298,10 @@ class SinglePrecision:
         if block.start >= self._columns.n_data:
             return np.asarray((self._columns.beside * d) @ self._columns.beside.T, dtype=np.float64)
         root, held = np.sqrt(d).astype(np.float32), self._held.in_block(block)[: self.n_columns]
-        total: Matrix = np.zeros((self.n_columns, self.n_columns))
-        for start in range(0, len(root), ROWS_AT_ONCE_SINGLE):
-            stop = start + ROWS_AT_ONCE_SINGLE
+        total: Matrix = self.rows.xp.zeros((self.n_columns, self.n_columns))
+        at_once = ROWS_AT_ONCE_SINGLE if self.rows.device.is_memory else ROWS_AT_ONCE_SINGLE_ON_DEVICE
+        for start in range(0, len(root), at_once):
+            stop = start + at_once
             entries = held[:, start:stop] * root[start:stop]
             total += np.dot(entries, entries.T)
         return total

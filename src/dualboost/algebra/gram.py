@@ -40,7 +40,7 @@ class GramCache:
 
     def gram(self, products: Multiplied, d: Vector) -> Matrix:
         """A' diag(d) A over the rows held here, for d > 0."""
-        n_known = len(self._gram) if np.array_equal(d, self._d) else 0
+        n_known = len(self._gram) if len(self._gram) and np.array_equal(d, self._d) else 0
         extends = n_known > products.n_columns // 2
         self._gram = self._extended(products, d) if extends else products.whole_gram(d)
         self._d = d

@@ -16,6 +16,8 @@ from .rows import Rows
 
 ROWS_AT_ONCE = 2048
 """How many rows are converted to double precision at a time: few enough to stay in the processor's cache."""
+ROWS_AT_ONCE_ON_DEVICE = 2**20
+"""The same on a GPU, which wants much work at a time."""
 
 Entries = NDArray[np.float32]
 
@@ -27,7 +29,10 @@ class HeldEntries:
         self._blocks = [block for block in rows.blocks if block.start < rows.n_data]
         self._places = {block.start: k for k, block in enumerate(self._blocks)}
         self.capacity = max(capacity, 1)
-        self._parts = [np.empty((self.capacity, block.stop - block.start), dtype=np.float32) for block in self._blocks]
+        self._rows = rows
+        self._at_once = ROWS_AT_ONCE if rows.device.is_memory else ROWS_AT_ONCE_ON_DEVICE
+        sizes = [(self.capacity, block.stop - block.start) for block in self._blocks]
+        self._parts = [rows.xp.empty(size, dtype=np.float32) for size in sizes]
         self.beside: Matrix = np.empty((self.capacity, n_sides))
         """The entries in the side rows, one row for each column, in double precision."""
 
@@ -51,9 +56,9 @@ class HeldEntries:
 
     def copy(self, j: int, other: HeldEntries, chosen: Integers) -> None:
         """Fill the columns from j on with the chosen columns of another store."""
-        last = j + len(chosen)
+        last, there = j + len(chosen), self._rows.put(chosen)
         for part, others in zip(self._parts, other._parts, strict=True):
-            part[j:last] = others[chosen]
+            part[j:last] = others[there]
         self.beside[j:last] = other.beside[chosen]
 
     def column(self, j: int) -> Entries:
@@ -70,20 +75,21 @@ class HeldEntries:
         Each piece comes with the slice of the block that it covers.
         """
         part = self.in_block(block)
-        for start in range(0, part.shape[1], ROWS_AT_ONCE):
-            piece = slice(start, min(start + ROWS_AT_ONCE, part.shape[1]))
+        for start in range(0, part.shape[1], self._at_once):
+            piece = slice(start, min(start + self._at_once, part.shape[1]))
             yield piece, part[first:last, piece].astype(np.float64)
 
     def some(self, chosen: Integers, rows: Integers) -> Entries:
-        """The entries of the chosen columns in some data rows, one row for each column."""
+        """The entries of the chosen columns in some data rows, one row for each column, in memory."""
         found = np.empty((len(chosen), len(rows)), dtype=np.float32)
         for block, part in zip(self._blocks, self._parts, strict=True):
             inside = np.flatnonzero((rows >= block.start) & (rows < block.stop))
-            found[:, inside] = part[np.ix_(chosen, rows[inside] - block.start)]
+            wanted = np.ix_(chosen, rows[inside] - block.start)
+            found[:, inside] = self._rows.host(part[tuple(map(self._rows.put, wanted))])
         return found
 
 
 def _enlarged(part: NDArray[np.floating], capacity: int) -> NDArray[np.floating]:
-    larger = np.empty((capacity, part.shape[1]), dtype=part.dtype)
+    larger = np.empty_like(part, shape=(capacity, part.shape[1]))
     larger[: len(part)] = part
     return larger

@@ -28,6 +28,9 @@ ROWS_AT_ONCE = 4096
 MANY_LEAVES = 5
 """Trees with more leaves than this on average have their products with each other computed by pairs of trees."""
 
+FEW_ROWS = 65_536
+"""Up to so many rows, products of leaves with each other are computed in memory, wherever the rows are."""
+
 LeafNumbers = NDArray[np.unsignedinteger]
 
 
@@ -55,6 +58,7 @@ class LeafGroup:
     """The number of leaves of each tree."""
     cells: LeafNumbers
     """The cell of each row."""
+    rows: Rows
 
     @property
     def columns(self) -> slice:
@@ -67,11 +71,13 @@ class LeafGroup:
 
     def cell_sums(self, values: Vector, block: slice = slice(None)) -> Vector:
         """The sum of a vector over the rows of each cell, in one block of rows."""
-        return np.bincount(self.cells[block], weights=values, minlength=len(self.table)).astype(float, copy=False)
+        sums = np.bincount(self.cells[block], weights=values, minlength=len(self.table))
+        return np.asarray(self.rows.host(sums), dtype=float)
 
     def spread(self, values: Vector, block: slice = slice(None)) -> Vector:
         """For each row of a block, the sum of the values of its leaves in this group."""
-        return (self.table @ values).take(self.cells[block])
+        of_rows: Vector = self.rows.put(self.table @ values).take(self.cells[block])
+        return of_rows
 
 
 @lru_cache(maxsize=256)
@@ -123,6 +129,11 @@ class LeafColumns:
         """The leaf of each row in one tree."""
         return self._leaves[k]
 
+    def values_of_rows(self, k: int, values: Vector) -> Vector:
+        """For each row, the value of its leaf in one tree, given the values of this tree's leaves."""
+        of_rows: Vector = self.rows.put(values).take(self._leaves[k], axis=0)
+        return of_rows
+
     def append(self, leaves: Integers | LeafNumbers, n_leaves: int, order: LeafOrder | None = None) -> None:
         """Add a tree, given the leaf of each row."""
         self.sizes.append(n_leaves)
@@ -157,7 +168,7 @@ class LeafColumns:
             members = self._leaves[k:end]
             key = tuple(map(id, members))
             self._known[key] = known.get(key) or (members, self._cells(k, end))
-            groups.append(LeafGroup(first, tuple(self.sizes[k:end]), self._known[key][1]))
+            groups.append(LeafGroup(first, tuple(self.sizes[k:end]), self._known[key][1], self.rows))
             first, k = groups[-1].columns.stop, end
         return groups
 
@@ -188,7 +199,9 @@ class LeafColumns:
 
     def sums_and_total(self, values: Vector) -> Vector:
         """The same, followed by the sum over all rows."""
-        own = self.rows.here(lambda block: np.append(self._sums_in(values, block), values[block].sum()), size=LIGHT)
+        own = self.rows.here(
+            lambda block: np.append(self._sums_in(values, block), float(values[block].sum())), size=LIGHT
+        )
         found: Vector = self.rows.sums_of([own])[0]
         return found
 
@@ -209,27 +222,30 @@ class LeafColumns:
 
         Entries are at least as precise as asked for; those that only guide a search may be rough.
         """
-        if self.n_columns > MANY_LEAVES * self.n_trees:
-            return self.rows.workers.sum(self._gram_of_pairs(d))
-        return self.rows.workers.sum(self._gram_written_out(d, precision))
+        leaves, stays = [one[: len(d)] for one in self._leaves], len(d) > FEW_ROWS and not self.rows.device.is_memory
+        if not stays:
+            d, leaves = self.rows.host(d), [self.rows.host(one) for one in leaves]
+        if stays or self.n_columns > MANY_LEAVES * self.n_trees:
+            return self.rows.workers.sum(self._gram_of_pairs(d, leaves))
+        return self.rows.workers.sum(self._gram_written_out(d, leaves, precision))
 
-    def _gram_of_pairs(self, d: Vector) -> Matrix:
+    def _gram_of_pairs(self, d: Vector, leaves: list[LeafNumbers]) -> Matrix:
         """By the sums over the rows of each pair of leaves, for one pair of trees after the other."""
         n, starts = self.n_columns, self.starts.tolist()
         total = np.empty((n + 1, n + 1))
-        total[n, n] = d.sum()
+        total[n, n] = float(d.sum())
         for a, size in enumerate(self.sizes):
-            own, first = slice(starts[a], starts[a + 1]), self._leaves[a][: len(d)].astype(np.intp)
-            sums = np.bincount(first, weights=d, minlength=size)
+            own, first = slice(starts[a], starts[a + 1]), leaves[a].astype(np.intp)
+            sums = self.rows.host(np.bincount(first, weights=d, minlength=size))
             total[own, own], total[own, n], total[n, own] = np.diag(sums), sums, sums
             for b in range(a):
                 other, n_cells = slice(starts[b], starts[b + 1]), size * self.sizes[b]
-                cells = first * self.sizes[b] + self._leaves[b][: len(d)]
-                sums = np.bincount(cells, weights=d, minlength=n_cells).reshape(size, self.sizes[b])
+                found = np.bincount(first * self.sizes[b] + leaves[b], weights=d, minlength=n_cells)
+                sums = self.rows.host(found).reshape(size, self.sizes[b])
                 total[own, other], total[other, own] = sums, sums.T
         return total
 
-    def _gram_written_out(self, d: Vector, precision: type[np.floating]) -> Matrix:
+    def _gram_written_out(self, d: Vector, held: list[LeafNumbers], precision: type[np.floating]) -> Matrix:
         """By the product of indicators that are written out: trees with few leaves have few of them."""
         size, starts = self.n_columns + 1, self.starts
         total = np.zeros((size, size))
@@ -238,7 +254,7 @@ class LeafColumns:
             rows = np.arange(len(part))
             indicators = np.zeros((len(part), size), dtype=precision)
             indicators[:, -1] = 1.0
-            for leaves, start in zip(self._leaves, starts.tolist(), strict=False):
+            for leaves, start in zip(held, starts.tolist(), strict=False):
                 indicators[rows, start + leaves[low : low + ROWS_AT_ONCE].astype(np.intp)] = 1.0
             weighted = indicators * part[:, None].astype(precision)
             total += np.dot(weighted.T, indicators)

@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from .._typing import Integers, Matrix, Vector
 from ..workers import ALONE, Communicator
 from ..workers.caching import cached_property
+from .devices import MEMORY, Device
 
 ROWS_PER_BLOCK = 12288
 """Few enough rows for a few vectors of one block to stay in the processor's cache, and enough rows to make the time
@@ -43,6 +44,8 @@ class Rows:
     """The namespace of the arrays."""
     workers: Communicator = ALONE
     """Those who hold the other rows, if this is a part of them (``spread_rows.py``)."""
+    device: Device = MEMORY
+    """Where vectors as long as the rows are (``device_rows.py``)."""
 
     def __init__(
         self,
@@ -74,6 +77,14 @@ class Rows:
     def like(self, counts: Vector, values: Vector | None = None) -> Rows:
         """Other rows, held where these are."""
         return Rows(counts, None, self.n_jobs, values=values)
+
+    def put(self, values: Any) -> Any:
+        """An array, such as the weights of a product, where the rows are."""
+        return self.device.put(values)
+
+    def host(self, values: Any) -> Any:
+        """An array or a number in memory, where those are that are not as long as the rows."""
+        return self.device.host(values)
 
     @property
     def is_whole(self) -> bool:
@@ -173,6 +184,10 @@ class Rows:
     def gathered(self, values: NDArray[Any], mask: Mask | None = None) -> NDArray[Any]:
         """The entries of some rows, or of all rows held here, as one array: for solvers that need the programme."""
         return np.asarray(values if mask is None else values[mask])
+
+    def taken(self, values: NDArray[Any], positions: Integers) -> NDArray[Any]:
+        """The entries of the rows at these positions, in memory; of a matrix, its columns there."""
+        return np.asarray(values[..., positions])
 
     def each(self, work: Callable[[slice], None], size: int = LIGHT) -> None:
         """Call ``work`` for every block; it fills that part of some vectors."""

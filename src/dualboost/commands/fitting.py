@@ -97,6 +97,13 @@ from .options import (
 @click.option("--validation-fraction", type=float, help="The share of the rows to score on while fitting.")
 @click.option("--n-iter-no-change", type=int, help="Stop after so many trees without a better score on these rows.")
 @click.option("--n-jobs", type=int, help="The number of threads; -1 for all [default: 1].")
+@click.option(
+    "--device",
+    type=click.Choice(["cpu", "cuda"]),
+    default="cpu",
+    show_default=True,
+    help="cuda fits on a GPU, with --learner xgboost.",
+)
 @click.option("--time-limit", type=float, help="Seconds after which no further tree is generated.")
 @click.option("--random-state", default=0, show_default=True)
 @click.option("--scheduler", help="The address of a Dask scheduler, whose workers read DATA, such as 'data/*.parquet'.")

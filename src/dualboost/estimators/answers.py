@@ -56,20 +56,21 @@ class Answers:
     @classmethod
     def of(cls, model: FittedModel, problem: Problem) -> Answers:
         task: Any = model.task
-        rows, targets = problem.wiring.rows, problem.wiring.targets
+        rows, targets = problem.wiring.rows, problem.rows.targets
         scores = model.scores(problem.rows.X)
         groups = task.groups(targets)
         assert groups is not None, "only tasks with classes are asked"
         right = np.take_along_axis(task.probabilities(scores, model.calibration), groups[:, None], axis=1)[:, 0]
-        log_loss = -rows.dot(np.log(np.maximum(right, np.finfo(float).tiny)), rows.counts) / rows.n_samples
+        of_rows = rows.put(np.log(np.maximum(right, np.finfo(float).tiny)))
+        log_loss = -rows.dot(of_rows, rows.counts) / rows.n_samples
         predicted = task.decode(scores)
-        leading = max(task.classes, key=lambda label: rows.total(rows.counts * (predicted == label)))
+        leading = max(task.classes, key=lambda label: rows.total(rows.counts * rows.put(predicted == label)))
         others, of_others = (
-            rows.total(rows.counts * (labels != leading)) / rows.n_samples
+            rows.total(rows.counts * rows.put(labels != leading)) / rows.n_samples
             for labels in (predicted, task.labels(targets))
         )
         balance = rows.totals_of_groups / rows.n_samples
-        quality = task.quality(scores, targets, rows)
+        quality = task.quality(rows.put(scores), problem.wiring.targets, rows)
         return cls(scores, quality, log_loss, balance, np.asarray(leading).item(), others, of_others)
 
     @property
@@ -102,7 +103,7 @@ def warn_of_answers(model: FittedModel, problem: Problem) -> None:
     if not model.task.has_classes or not model.ensemble.weights.any():
         return
     answers = Answers.of(model, problem)
-    if tied_share(answers.leads, problem.wiring.rows) > MOST_TIED:
+    if tied_share(problem.wiring.rows.put(answers.leads), problem.wiring.rows) > MOST_TIED:
         return
     for message, category in _doubts(model, problem, answers):
         warn_user(message, category)

@@ -43,6 +43,7 @@ from ..workers import ALONE, Communicator
 from .attributes import FittedAttributes
 from .conclusion import conclude
 from .degenerate import warn_if_degenerate
+from .devices import find_device, rows_for
 from .evaluation import as_evaluation_set
 from .limits import limits_of, require_for_units
 from .on_disk import on_disk
@@ -75,6 +76,7 @@ class Boosting(FittedAttributes):
     categorical_features: Any
     tol: float
     n_jobs: int | None
+    device: str
     random_state: Any
     validation_fraction: Any
     n_iter_no_change: int | None
@@ -119,6 +121,7 @@ class Boosting(FittedAttributes):
         ``eval_metric``, given as ``scoring`` is, or else ``scoring``.
         """
         self._check_parameters()
+        find_device(self)  # a missing GPU is told before any work is done
         asked = as_evaluation_set(eval_set, eval_metric)
         self._require_rows_to_score(asked is not None)
         data = self._read(X, y, sample_weight)
@@ -170,9 +173,13 @@ class Boosting(FittedAttributes):
         solver = self.solver or SolverOptions()
         threads = effective_n_jobs(self.n_jobs)
         algebra = spread(data.task.rows(rows.targets, rows.counts, threads, rows.rows_each), data.workers, rows.keys)
+        algebra = rows_for(self, data.task, algebra)
+        targets = algebra.put(rows.targets)
         merged = (rows.rows_each, rows.n_each)
         record = tree_record(self, data, rows)
-        training_data = TrainingData(rows.X, sorted(data.encoder.categories), *merged, data.workers, record)
+        training_data = TrainingData(
+            rows.X, sorted(data.encoder.categories), *merged, data.workers, record, algebra.device
+        )
         size, corrected = self._size(formulation), self._corrected(formulation)
         require_for_units(self, corrected)
         seed = seed_of(self.random_state) if corrected == "leaves" else 0
@@ -188,13 +195,13 @@ class Boosting(FittedAttributes):
             n_leaves = size.trees * min(2.0**size.depth, self.max_leaf_nodes or np.inf)
             share = self.subsample or share_of_rows(n_leaves, algebra.n_all_data, data.task.n_outputs)
             samples = RowSamples(rows.keys, share, seed)
-            leaf_parts = (data.task, rows.targets, formulation, algebra, solver, precision, grower, samples)
+            leaf_parts = (data.task, targets, formulation, algebra, solver, precision, grower, samples)
             return wire_leaves(*leaf_parts, signs=context.limits.signs)
         sides = formulation.side_rows(algebra, rows.X.shape[1])
-        of_A = data.task.operator(rows.targets).rows_of_A(algebra)
+        of_A = data.task.operator(targets).rows_of_A(algebra)
         columns = Columns(of_A, capacity=min(size.trees, 128), sides=sides)
         pool = make_pool(self.learner, training_data, context, rotate=solver.schedule == "rotate")
-        parts = (data.task, rows.targets, formulation, columns, solver, precision, pool)
+        parts = (data.task, targets, formulation, columns, solver, precision, pool)
         return wire(*parts, has_intercept=formulation.has_intercept, rows=algebra if of_A is not algebra else None)
 
     def _size(self, formulation: Formulation) -> EnsembleSize:

@@ -123,6 +123,11 @@ class DualBoostClassifier(Boosting, InspectionMixin, PredictionMixin, Classifier
         Seconds after which no further iteration begins; the calibration takes its time afterwards.
     n_jobs : int, default=None
         The number of threads; None means 1, and -1 all. It does not change the model.
+    device : {"cpu", "cuda"}, default="cpu"
+        Where duals, scores, votes and leaves of the rows are, and where trees are grown: "cuda" is a GPU, by CuPy and
+        XGBoost (the extra "cuda"), with ``learner="xgboost"``, for one score a row. Sums come out in another order
+        there, so that the model is that of "cpu" up to rounding. X, y and ``sample_weight`` may be arrays of CuPy with
+        either.
     random_state : int, RandomState instance or None, default=None
         Decides which rows are held out, and which rows and features trees are grown on. With None other rows are held
         out by every fit, but trees are always grown on the same ones.
@@ -227,6 +232,7 @@ class DualBoostClassifier(Boosting, InspectionMixin, PredictionMixin, Classifier
         warm_start: bool = False,
         time_limit: float | None = None,
         n_jobs: int | None = None,
+        device: str = "cpu",
         random_state: Any = None,
         verbose: int = 0,
         callbacks: Any = None,
@@ -255,6 +261,7 @@ class DualBoostClassifier(Boosting, InspectionMixin, PredictionMixin, Classifier
         self.warm_start = warm_start
         self.time_limit = time_limit
         self.n_jobs = n_jobs
+        self.device = device
         self.random_state = random_state
         self.verbose = verbose
         self.callbacks = callbacks

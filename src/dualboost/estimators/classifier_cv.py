@@ -22,7 +22,8 @@ class DualBoostClassifierCV(TunedBoosting, DualBoostClassifier):
     formulation, epsilon, learner, max_depth, max_trees, tol, solver : as for ``DualBoostClassifier``
     max_leaf_nodes, min_samples_leaf, max_features, subsample : as for ``DualBoostClassifier``
     monotonic_cst, interaction_cst : as for ``DualBoostClassifier``
-    categorical_features, calibration, class_weight, n_jobs, random_state, verbose : as for ``DualBoostClassifier``
+    categorical_features, calibration, class_weight : as for ``DualBoostClassifier``
+    n_jobs, device, random_state, verbose : as for ``DualBoostClassifier``
     time_limit, callbacks : as for ``DualBoostClassifier``; those of the final fit
     Cs : int or array of floats, default=10
         The number of values from the formulation's own grid (``formulation.C_grid``), or the values. They are meant for
@@ -80,6 +81,7 @@ class DualBoostClassifierCV(TunedBoosting, DualBoostClassifier):
         calibration: str = "cross_fit",
         time_limit: float | None = None,
         n_jobs: int | None = None,
+        device: str = "cpu",
         random_state: Any = None,
         verbose: int = 0,
         callbacks: Any = None,
@@ -105,6 +107,7 @@ class DualBoostClassifierCV(TunedBoosting, DualBoostClassifier):
             calibration=calibration,
             time_limit=time_limit,
             n_jobs=n_jobs,
+            device=device,
             random_state=random_state,
             verbose=verbose,
             callbacks=callbacks,

@@ -50,13 +50,19 @@ def conclude(problem: Problem, trace: Trace, tuning: Tuning | None, n_jobs: int)
         history=trace.history(),
         feature_names=data.feature_names,
         has_missing=data.workers.max(has_missing(rows.X).astype(float)) > 0,
-        duals=rows.spread(wiring.duals_of_rows(trace.duals)) if data.workers.size == 1 else None,
+        duals=_duals(problem, trace) if data.workers.size == 1 else None,
         stages=trace.leaf_stages() or WeightStages(trace.weights, trace.intercepts),
         tuning=tuning,
         marginals=_marginals(learners, weights, rows, data),
     )
     warn_of_answers(model, problem)
     return model
+
+
+def _duals(problem: Problem, trace: Trace) -> Vector:
+    """What the duals say of each row of the training data, in memory."""
+    of_rows = problem.wiring.duals_of_rows(trace.duals)
+    return problem.rows.spread(problem.wiring.rows.host(of_rows))
 
 
 def _marginals(

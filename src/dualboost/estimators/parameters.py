@@ -17,6 +17,7 @@ from ..masters import SolverOptions
 from ..pricing import makes_trees, require_learner
 from ..tasks.scoring import make_scoring
 from .class_weights import require_class_weight
+from .devices import require_device
 from .limits import require_limits
 
 LARGEST_WEIGHT = 1e90
@@ -50,6 +51,7 @@ def as_callbacks(value: Any) -> list[Callable[[Iteration], Any]]:
 def check_common(estimator: Any) -> None:
     """Check the parameters that all estimators have, except for C, which its formulation checks."""
     require_learner(estimator.learner)
+    require_device(estimator)
     _require_corrects(estimator)
     _require_solver(estimator.solver)
     require_categorical_features(estimator.categorical_features)

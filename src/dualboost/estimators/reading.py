@@ -14,6 +14,7 @@ from sklearn.utils import get_tags
 from sklearn.utils.validation import check_array, validate_data
 
 from .._typing import Features, Integers, Vector
+from ..algebra.devices import in_memory
 from ..data.chosen import chosen_positions, require_categorical_features
 from ..data.features import FeatureEncoder, as_features, require_finite
 from ..data.messages import Source
@@ -105,6 +106,7 @@ def read_training_set(
 
     Where rows are spread over workers, categories and classes are those of all.
     """
+    X, y, sample_weight = map(in_memory, (X, y, sample_weight))
     _require_one_target(estimator, y)
     y = tasks[0].plain(y)
     read = _read_on_disk if isinstance(X, RowsOnDisk) else _read_in_memory
@@ -198,6 +200,7 @@ def read_features(estimator: Any, encoder: FeatureEncoder, X: Any) -> Features:
     """The features of rows to predict, checked and encoded as in training."""
     if isinstance(X, RowsOnDisk):
         return _known_on_disk(estimator, encoder, X)
+    X = in_memory(X)
     table = as_table(X, by_columns=bool(encoder.categories))
     if table is None:
         _require_table(X, encoder)

@@ -63,7 +63,7 @@ class DualBoostRegressor(Boosting, InspectionMixin, NumberPredictionMixin, Regre
         Without a ``scoring``, held-out rows are judged by the loss itself: the mean squared error for "squared", the
         mean absolute error for "huber" and "absolute", the pinball loss, the Poisson deviance. With ``calibrate`` it is
         the pinball loss of intervals that are made to cover their share of the rows held out.
-    warm_start, time_limit, n_jobs, random_state, verbose, callbacks : as for ``DualBoostClassifier``
+    warm_start, time_limit, n_jobs, device, random_state, verbose, callbacks : as for ``DualBoostClassifier``
 
     Attributes
     ----------
@@ -112,6 +112,7 @@ class DualBoostRegressor(Boosting, InspectionMixin, NumberPredictionMixin, Regre
         warm_start: bool = False,
         time_limit: float | None = None,
         n_jobs: int | None = None,
+        device: str = "cpu",
         random_state: Any = None,
         verbose: int = 0,
         callbacks: Any = None,
@@ -139,6 +140,7 @@ class DualBoostRegressor(Boosting, InspectionMixin, NumberPredictionMixin, Regre
         self.warm_start = warm_start
         self.time_limit = time_limit
         self.n_jobs = n_jobs
+        self.device = device
         self.random_state = random_state
         self.verbose = verbose
         self.callbacks = callbacks

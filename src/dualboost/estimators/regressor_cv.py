@@ -21,7 +21,7 @@ class DualBoostRegressorCV(TunedBoosting, DualBoostRegressor):
     loss, quantiles, calibrate, corrects, learner, max_depth, max_trees, tol, solver : as for ``DualBoostRegressor``
     max_leaf_nodes, min_samples_leaf, max_features, subsample : as for ``DualBoostClassifier``
     monotonic_cst, interaction_cst : as for ``DualBoostClassifier``
-    categorical_features, n_jobs, random_state, verbose, time_limit, callbacks : as for ``DualBoostRegressor``
+    categorical_features, n_jobs, device, random_state, verbose, time_limit, callbacks : as for ``DualBoostRegressor``
     Cs : int or array of floats, default=10
         The number of values from the grid, or the values.
     cv : int or splitter, default=None
@@ -65,6 +65,7 @@ class DualBoostRegressorCV(TunedBoosting, DualBoostRegressor):
         scoring: Any = None,
         time_limit: float | None = None,
         n_jobs: int | None = None,
+        device: str = "cpu",
         random_state: Any = None,
         verbose: int = 0,
         callbacks: Any = None,
@@ -89,6 +90,7 @@ class DualBoostRegressorCV(TunedBoosting, DualBoostRegressor):
             scoring=scoring,
             time_limit=time_limit,
             n_jobs=n_jobs,
+            device=device,
             random_state=random_state,
             verbose=verbose,
             callbacks=callbacks,

@@ -19,6 +19,7 @@ NEEDS_ALL_ROWS = {
     "callbacks": None,
     "warm_start": False,
     "calibrate": None,
+    "device": "cpu",
 }
 """The parameters that need rows in one place, or the user's own process, with the values that do not."""
 WITHOUT_EFFECT = ("n_jobs", "verbose", "time_limit", "calibration")

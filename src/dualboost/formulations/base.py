@@ -200,7 +200,7 @@ class Formulation(ParameterObject, ABC):
         It has a ``leaf_master``, the name of who solves it. Where a row has several outputs, leaves have a value each.
         """
         if n_outputs == 1:
-            return self.programme(operator.rows_of_A(rows), 1).over_leaves(operator.intercepts())
+            return self.programme(operator.rows_of_A(rows), 1).over_leaves(rows.put(operator.intercepts()))
         raise UnsupportedFormulationError(
             f"formulation={self.name!r} cannot correct the leaves of {n_outputs} classes: use 'logistic', or "
             "corrects='trees'."

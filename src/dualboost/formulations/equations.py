@@ -39,7 +39,7 @@ class Equations:
 
         ``intercepts`` are the columns of the learners of constant output, one row each.
         """
-        of_total = np.empty((0, rows.n_rows)) if total is None else rows.full(1.0)[None, :]
+        of_total = rows.xp.empty((0, rows.n_rows)) if total is None else rows.full(1.0)[None, :]
         matrix = of_total if intercepts is None else np.concatenate([of_total, -intercepts])
         right_side = np.zeros(len(matrix))
         if total is not None:
@@ -109,3 +109,11 @@ class Equations:
         asked = "" if self.total is None else f" add up to {self.total:g}"
         has_intercept = len(self) > (0 if self.total is None else 1)
         return asked + (" with equal sums on both sides, as a free intercept asks for" if has_intercept else "")
+
+
+def combined(multipliers: Vector, coefficients: Matrix) -> Vector:
+    """E'rho: the coefficients of the equations, one row each, times their multipliers, which are one or two."""
+    total = float(multipliers[0]) * coefficients[0]
+    for multiplier, row in zip(multipliers[1:].tolist(), coefficients[1:], strict=True):
+        total += multiplier * row
+    return total

@@ -62,7 +62,7 @@ class LexiBoost(Formulation):
         return TwoStageProgramme.of(rows, Simplex(self.strength))
 
     def first_duals(self, rows: Rows) -> Vector:
-        return rows.counts / rows.totals_of_groups[rows.groups]
+        return rows.counts / rows.put(rows.totals_of_groups).take(rows.groups)
 
     def default_C(self, n_samples: float) -> float:
         return 3.0

@@ -91,7 +91,8 @@ class NumberLoss(Formulation):
     def first_duals(self, rows: Rows) -> Vector:
         """The residuals of the mean."""
         centred = rows.values - rows.dot(rows.values, rows.counts) / rows.n_samples
-        return np.asarray(centred * rows.counts)
+        duals: Vector = centred * rows.counts
+        return duals
 
     def size_of(self, rows: Rows) -> float:
         """The number of rows."""

@@ -30,7 +30,7 @@ from ..algebra.rows import Rows
 from ..errors import InvalidParameterError
 from ..trees.ordering import LeafOrder
 from ..workers.caching import cached_property
-from .equations import Equations
+from .equations import Equations, combined
 from .roots import root_of_rising
 from .terms import LinearTerm, RowTerm
 from .weight_sets import Free, Ordered, WeightSet
@@ -49,7 +49,7 @@ class ProgrammeBlock(NamedTuple):
 
     def shifted(self, margins: Vector, rho: Vector) -> Vector:
         """m - E'rho: the margins beyond the soft margin, and with the intercept."""
-        return margins - rho @ self.equations if len(rho) else margins
+        return margins - combined(rho, self.equations) if len(rho) else margins
 
     def losses(self, margins: Vector, rho: Vector) -> Vector:
         return self.term.loss(self.shifted(margins, rho), self.lower, self.upper)
@@ -138,7 +138,7 @@ class Programme:
 
     def shifted(self, margins: Vector, rho: Vector) -> Vector:
         """m - E'rho: the margins beyond the soft margin, and with the intercept."""
-        return margins - rho @ self.equations.matrix if len(rho) else margins
+        return margins - combined(rho, self.equations.matrix) if len(rho) else margins
 
     def response(self, margins: Vector, rho: Vector) -> Vector:
         """The duals that rows ask for at these margins: those that attain the primal value."""
@@ -215,7 +215,7 @@ class Programme:
 
         def work(block: slice) -> Vector:
             losses = self.block(block).losses(margins[block], rho)
-            return np.array([losses.sum(), np.abs(losses).sum()])
+            return np.array([float(losses.sum()), float(np.abs(losses).sum())])
 
         lost, absolute = self.rows.add_up(work)
         fixed = self.weight_set.value(w)
@@ -237,7 +237,8 @@ class Programme:
 
         def work(block: slice) -> Vector:
             part = u[block]
-            return np.array([np.abs(part).sum(), np.count_nonzero((part < lower[block]) | (part > upper[block]))])
+            is_outside = (part < lower[block]) | (part > upper[block])
+            return np.array([float(np.abs(part).sum()), float(is_outside.sum())])
 
         (size, n_outside), sums = self.rows.sums_of([self.rows.here(work), self.equations.sums_here(u)])
         return not n_outside and self.equations.hold(sums, size)

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from scipy.special import expit, logit, xlog1py, xlogy
 
 from .._typing import Vector
 
@@ -93,7 +92,7 @@ class LinearTerm(RowTerm):
 
     def smoothed(self, lower: Vector, upper: Vector) -> SmoothedKink:
         """A term whose loss bends over a margin of ``BAND`` around the kink instead."""
-        middle, kink = 0.5 * (lower + upper), np.broadcast_to(self.kink, lower.shape)
+        middle, kink = 0.5 * (lower + upper), np.zeros_like(lower) + self.kink
         curvatures = BAND / np.maximum(upper - lower, FLAT)
         constant = kink * self.origin + 0.5 * curvatures * middle**2
         return SmoothedKink(-kink - curvatures * middle, curvatures, constant, kink)
@@ -108,7 +107,7 @@ class LinearTerm(RowTerm):
         return -self.kink * (u - self.origin)
 
     def slope(self, u: Vector) -> Vector:
-        return np.full_like(u, -self.kink)
+        return np.zeros_like(u) - self.kink
 
     def with_linear(self, slopes: Vector) -> LinearTerm:
         kinks = np.concatenate([np.full_like(self.origin, self.kink), -slopes])
@@ -198,26 +197,32 @@ class LogisticTerm(RowTerm):
 
     def value(self, u: Vector) -> Vector:
         part = u / self.scale
-        return self.scale * (xlogy(part, part) + xlog1py(1.0 - part, -part))
+        below_one = np.minimum(part, 1.0 - np.finfo(float).epsneg)
+        return self.scale * (x_log_x(part) + (1.0 - part) * np.log1p(-below_one))
 
     def slope(self, u: Vector) -> Vector:
-        return logit(self._inside(u))
+        part = self._inside(u)
+        return np.log(part) - np.log1p(-part)
 
     def curvature(self, u: Vector) -> Vector:
         part = self._inside(u)
         return 1.0 / (self.scale * part * (1.0 - part))
 
     def response(self, margins: Vector, lower: Vector, upper: Vector) -> Vector:
-        return np.clip(self.scale * expit(-margins), lower, upper)
+        return np.clip(self.scale * self._share(margins)[0], lower, upper)
 
     def expansion(self, margins: Vector, lower: Vector, upper: Vector) -> tuple[Vector, Vector, Vector]:
         """All three from one exponential, where the box is the whole range of duals."""
         if lower.any() or not np.array_equal(upper, self.scale):
             return super().expansion(margins, lower, upper)
-        small = np.exp(-np.abs(margins))
-        share = np.where(margins > 0, small, 1.0) / (1.0 + small)
+        share, small = self._share(margins)
         u = self.scale * share
         return self.scale * (np.log1p(small) - np.minimum(margins, 0.0)), u, u * (1.0 - share)
+
+    def _share(self, margins: Vector) -> tuple[Vector, Vector]:
+        """1/(1 + exp(m)), and the exponential of -|m| that it is made of."""
+        small = np.exp(-np.abs(margins))
+        return np.where(margins > 0, small, 1.0) / (1.0 + small), small
 
     def _inside(self, u: Vector) -> Vector:
         """u as a fraction of ``scale``, kept inside (0, 1), where slope and curvature are finite."""
@@ -270,7 +275,7 @@ class PoissonTerm(RowTerm):
 
     def value(self, u: Vector) -> Vector:
         means = self._means(u)
-        return self.price * (xlogy(means, means) - means)
+        return self.price * (x_log_x(means) - means)
 
     def slope(self, u: Vector) -> Vector:
         return -np.log(self._means(u))
@@ -284,4 +289,9 @@ class PoissonTerm(RowTerm):
 
 def _in_block(value: float | Vector, block: slice) -> float | Vector:
     """The entries of a vector in the block; a number, which is the same for all rows, as it is."""
-    return value[block] if isinstance(value, np.ndarray) else value
+    return value if isinstance(value, float | int) else value[block]
+
+
+def x_log_x(x: Vector) -> Vector:
+    """x log x for x >= 0, which is 0 at 0."""
+    return x * np.log(np.maximum(x, np.finfo(float).tiny))

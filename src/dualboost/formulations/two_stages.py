@@ -40,7 +40,7 @@ class TwoStageProgramme(Programme):
     @classmethod
     def of(cls, rows: Rows, weight_set: WeightSet) -> TwoStageProgramme:
         """The programme for rows of two classes, at equal class weights, before stage one."""
-        shares, zeros = rows.counts / rows.totals_of_groups[rows.groups], rows.full(0.0)
+        shares, zeros = rows.counts / rows.put(rows.totals_of_groups).take(rows.groups), rows.full(0.0)
         return cls(
             rows=rows,
             lower=zeros,
@@ -60,8 +60,11 @@ class TwoStageProgramme(Programme):
     def at(self, class_weights: tuple[float, float], least: Matrix | None = None) -> TwoStageProgramme:
         """The programme at other class weights, and with other least losses if they are given."""
         least = self.least if least is None else least
-        upper = np.array(class_weights)[self.rows.groups] * self.shares
-        term = LinearTerm(1.0, upper * least[self.rows.groups, 1])
+        of_rows, least_of_rows = (
+            self.rows.put(one).take(self.rows.groups) for one in (np.array(class_weights), least[:, 1])
+        )
+        upper = of_rows * self.shares
+        term = LinearTerm(1.0, upper * least_of_rows)
         return replace(self, upper=upper, term=term, class_weights=class_weights, least=least)
 
     def alone(self, k: int) -> TwoStageProgramme:

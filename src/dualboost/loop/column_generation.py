@@ -144,7 +144,7 @@ class ColumnGeneration:
             return
         started = time.perf_counter()
         for column in self.earlier:
-            self._append(column)
+            self._append(column._replace(votes=self.rows.put(column.votes)))
         self.start = self._reoptimised(to_the_end=True)
         self._record(self.start, np.nan, 0.0, time.perf_counter() - started)
 
@@ -284,7 +284,8 @@ class ColumnGeneration:
                 return task.probabilities(scores, task.identity_calibration())
             margins = self.columns.margins(np.pad(w, (0, self.columns.n_columns - len(w))))[: self.columns.n_data]
             known = self._finished(self.wiring.operator.scores(margins), w, intercept, self.rows)
-            return task.probabilities(scores, task.calibrate(known, self.wiring.targets, self.rows.counts))
+            curve = task.calibrate(*map(self.rows.host, (known, self.wiring.targets, self.rows.counts)))
+            return task.probabilities(scores, curve)
 
         scores = self._finished(held_out.scores(w), w, intercept, held_out.rows)
         return ScoredRows(task, scores, held_out.targets, held_out.rows, probabilities)

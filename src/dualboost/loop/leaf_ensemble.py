@@ -70,7 +70,7 @@ class LeafEnsemble:
 
     def without(self, k: int) -> Any:
         """The point as it would be without the k-th tree held; only its rows are defined, not its columns."""
-        own = self.stage().values[k].take(self.columns.leaves(k), axis=0)
+        own = self.columns.values_of_rows(k, self.stage().values[k])
         return self.point.at(self.point.values, self.point.intercept, self.point.scores - own)
 
     def put(self, k: int, grown: GrownTree) -> None:

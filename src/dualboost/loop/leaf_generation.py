@@ -127,7 +127,7 @@ class LeafGeneration:
         if not self.earlier:
             return
         for grown in self.earlier:
-            self.ensemble.enter(grown)
+            self.ensemble.enter(grown._replace(leaves=self.wiring.rows.put(grown.leaves)))
         self.ensemble.point = self.wiring.optimum(self.ensemble.point)[0]
         self._note(np.nan)
 
@@ -139,8 +139,7 @@ class LeafGeneration:
                 return "converged"
             self.ensemble.enter(grown)
             self.ensemble.point = self.wiring.improved(self.ensemble.point)
-            workers = self.wiring.rows.workers
-            reason = self._note(grown.fall(point.residual, point.curvature, point.ridge, workers))
+            reason = self._note(self._fall(grown, point.residual, point.curvature))
             if reason is not None:
                 return reason
         return "max_trees"
@@ -187,7 +186,7 @@ class LeafGeneration:
         """The trees held that are not those of an earlier fit, in the order of how much they move the scores."""
         columns, values = self.wiring.columns, self.ensemble.stage().values
         moves = [
-            self.wiring.rows.dot(_size(own).take(columns.leaves(k)), self.wiring.rows.counts)
+            self.wiring.rows.dot(columns.values_of_rows(k, _size(own)), self.wiring.rows.counts)
             for k, own in enumerate(values)
         ]
         weakest = [self.ensemble.held[k] for k in np.argsort(moves, kind="stable").tolist()]
@@ -197,16 +196,22 @@ class LeafGeneration:
         """A tree that lowers the objective, grown on a sample of the rows, and on all of them where that finds none."""
         self._grown_at = time.perf_counter()
         self._n_grown += 1
-        point, grown, workers = self.ensemble.point, None, self.wiring.rows.workers
+        point, grown, rows = self.ensemble.point, None, self.wiring.rows
         for mask, share in self.wiring.samples.draws():
-            pull, curve = (self._unit * part(values, mask) for values in (residual, curvature))
+            drawn = None if mask is None else rows.put(mask)
+            pull, curve = (self._unit * part(values, drawn) for values in (residual, curvature))
             offer = self.wiring.grower.grow(pull, curve, self._unit * share * point.ridge)
             least = LEAST_FALL * abs(point.objective)
-            if offer is not None and offer.fall(residual, curvature, point.ridge, workers) > least:
+            if offer is not None and self._fall(offer, residual, curvature) > least:
                 grown = offer
                 break
         self._pricing_seconds, self._grown_at = time.perf_counter() - self._grown_at, time.perf_counter()
         return grown
+
+    def _fall(self, grown: GrownTree, residual: Vector, curvature: Vector) -> float:
+        """How much the objective falls, to second order, by the leaves of this tree alone."""
+        rows = self.wiring.rows
+        return grown.fall(residual, curvature, self.ensemble.point.ridge, rows.workers, rows.device)
 
     def _note(self, fall: float) -> str | None:
         """Record the ensemble; returns a reason to stop, if a rule has one."""
@@ -252,7 +257,8 @@ class LeafGeneration:
         def probabilities(scores: Scores) -> Matrix:
             if self.wiring.formulation.has_final_scores:
                 return task.probabilities(scores, task.identity_calibration())
-            curve = task.calibrate(point.scores + point.intercept, targets, self.wiring.rows.counts)
+            rows = self.wiring.rows
+            curve = task.calibrate(*map(rows.host, (point.scores + point.intercept, targets, rows.counts)))
             return task.probabilities(scores, curve)
 
         scores = self._cache.scores(self.ensemble.stage(), self.ensemble.trees)

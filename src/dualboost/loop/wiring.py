@@ -61,7 +61,9 @@ class Wiring:
         """The programme for ``n_columns`` columns, by default for as many as are held."""
         n_columns = n_columns or self.n_columns or self.columns.n_columns
         programme = self.operator.programme(self.formulation, self.columns, self.rows, n_columns)
-        return programme.with_intercepts(self.operator.intercepts()) if self.has_intercept else programme
+        if not self.has_intercept:
+            return programme
+        return programme.with_intercepts(self.rows.put(self.operator.intercepts()))
 
     def duals_of_rows(self, u: Vector) -> Vector:
         """What the duals say of each row of the data, as the learners see it."""

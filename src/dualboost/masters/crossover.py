@@ -87,19 +87,21 @@ def _solve_near(
 ) -> Candidate:
     """Solve over the rows near the kink and the chosen columns; the other rows have the duals ``settled``."""
     rows = programme.rows
-    first, group = columns.distinct(np.flatnonzero(near), chosen, programme.equations.matrix)
+    places = np.flatnonzero(near)
+    positions = rows.gathered(places)
+    first, group = columns.distinct(positions, chosen, programme.equations.matrix)
     lower, upper = (
-        np.bincount(group, weights=rows.gathered(bound, near), minlength=len(first)).astype(float)
+        np.bincount(group, weights=rows.taken(bound, positions), minlength=len(first)).astype(float)
         for bound in (programme.lower, programme.upper)
     )
-    slopes = programme.term.slope(programme.lower)[first]
-    parts = (lower, upper, slopes, programme.equations.matrix[:, first], columns.part(chosen, first))
+    slopes = rows.taken(programme.term.slope(programme.lower), first)
+    parts = (lower, upper, slopes, rows.taken(programme.equations.matrix, first), columns.part(chosen, first))
     whole, own = rows.joined(np.vstack(parts))
     fixed = np.where(near, 0.0, settled)
     solution = run(_edge_programme(columns, programme, NearRows.of(whole, len(chosen)), chosen, fixed))
     u = settled.copy()
     part = (np.asarray(solution.col_value)[: whole.shape[1]][own] - lower) / (upper - lower)
-    u[near] = programme.lower[near] + part[group] * (programme.upper - programme.lower)[near]
+    u[places] = programme.lower[places] + rows.put(part[group]) * (programme.upper - programme.lower)[places]
     multipliers = np.asarray(solution.row_dual)
     w = np.zeros(columns.n_columns)
     w[chosen] = -multipliers[: len(chosen)]

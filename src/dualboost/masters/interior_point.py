@@ -109,5 +109,6 @@ def starting_duals(programme: Programme) -> Vector:
         return 0.5 * (programme.lower + programme.upper)
     asked = programme.term.response(np.zeros_like(programme.lower), programme.lower, programme.upper)
     on_bound = (asked <= programme.lower) | (asked >= programme.upper)
-    asked[on_bound] = 0.5 * (programme.lower[on_bound] + programme.upper[on_bound])
-    return asked
+    if not programme.rows.any(on_bound):
+        return asked
+    return np.where(on_bound, 0.5 * (programme.lower + programme.upper), asked)

@@ -51,7 +51,7 @@ def boxes_of(point: LeafPoint) -> Boxes:
     """The boxes of the duals, and the kinks of the losses."""
     programme = point.programme
     assert isinstance(programme.term, LinearTerm), "other losses have no kinks"
-    kink = np.broadcast_to(np.asarray(programme.term.kink, dtype=float), programme.lower.shape)
+    kink = np.zeros_like(programme.lower) + programme.term.kink
     return Boxes(programme.rows, programme.lower, programme.upper, kink)
 
 

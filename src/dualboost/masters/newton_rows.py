@@ -17,6 +17,7 @@ import numpy as np
 from .._typing import Matrix, Vector
 from ..algebra.columns import Products
 from ..algebra.rows import LIGHT
+from ..formulations.equations import combined
 from ..formulations.programme import Programme
 from .base import Candidate
 
@@ -215,7 +216,7 @@ class Direction:
         def work(block: slice) -> float:
             system, point, du = self.system, self.system.point, self.u[block]
             if len(drho):
-                du += system.d[block] * (drho @ system.programme.equations.matrix[:, block])
+                du += system.d[block] * combined(drho, system.programme.equations.matrix[:, block])
             if not system.bounded:
                 return -1.0
             dp, dq = self.p[block], self.q[block]

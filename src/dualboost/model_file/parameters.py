@@ -190,6 +190,7 @@ PARAMETERS: dict[str, Check] = {
     "warm_start": flag,
     "time_limit": optional(whole_or_fraction),
     "n_jobs": optional(integer),
+    "device": text,
     "random_state": optional(integer),
     "verbose": _one_of(bool, flag, integer),
     "Cs": _one_of(int, integer, fractions),

@@ -38,7 +38,7 @@ def affordable_depth(learner: Any, depth: int) -> int:
 def make_grower(learner: Any, data: TrainingData, context: PricingContext) -> Grower:
     """Who grows the trees whose leaves are re-optimised."""
     growers: list[Grower] = [member.grower(data, context) for member in as_learners(learner)]  # type: ignore[attr-defined]
-    return growers[0] if len(growers) == 1 else BestGrower(growers, data.workers)
+    return growers[0] if len(growers) == 1 else BestGrower(growers, data.workers, data.device)
 
 
 def as_alone(learner: Any) -> Any:

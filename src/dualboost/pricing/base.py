@@ -7,7 +7,8 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from .._typing import Features, Vector
+from .._typing import Features, Integers, Vector
+from ..algebra.devices import MEMORY, Device
 from ..arguments import require_choice, require_integer
 from ..trees.growing import leaf_votes
 from ..trees.learner import Learner
@@ -56,11 +57,23 @@ class TrainingData(NamedTuple):
     """Those who hold the other rows, where these are a part of them."""
     record: NoRecord = NO_RECORD
     """Where the trees of growers that work over workers are kept."""
+    device: Device = MEMORY
+    """Where residuals, votes and leaves of rows are; X is in memory."""
 
     @property
     def n_merged(self) -> Vector:
         """How many of the user's rows each row stands for."""
         return np.ones(self.X.shape[0]) if self.n_each is None else self.n_each
+
+    def leaves(self, tree: Tree) -> Integers:
+        """The leaf of each row, where the residuals are."""
+        leaves: Integers = self.device.put(tree.leaves(self.X))
+        return leaves
+
+    def sums_by_leaf(self, leaves: Integers, values: Vector, n_leaves: int) -> Vector:
+        """The sum of a vector over the rows of each leaf, of all workers and in memory."""
+        own = self.device.host(np.bincount(leaves, weights=values, minlength=n_leaves))
+        return self.workers.sum(np.asarray(own, dtype=float))
 
     def held_to(self, limits: TreeLimits, tree: Tree) -> Tree:
         """The tree without the leaves that have too few rows."""
@@ -114,6 +127,7 @@ class LearnerSpec(Protocol):
 
     # A learner that can grow trees over the rows of all workers has ``grows_over_workers = True``, and ``alone``, who
     # finds the same kind of trees on rows of one worker.
+    # A learner that grows trees from residuals on a GPU has ``grows_on_devices = True``.
     # A learner of trees also has ``grower(data, context) -> Grower``, for leaves that are re-optimised, and may have
     # ``affordable_depth`` if deep trees take long. Where ``context.n_outputs`` is above one, learners have a vote for
     # each class, and leaves a value for each.
@@ -132,23 +146,39 @@ def require_voting(voting: Any) -> None:
     require_choice("voting", voting, ["hard", "confidence"])
 
 
-def priced(tree: Tree, data: TrainingData, residual: Vector, voting: str, is_proven: bool = False) -> PricedColumn:
-    """The tree as a column, with the votes of its leaves chosen for the residual."""
-    leaves = tree.leaves(data.X)
-    balance = data.workers.sum(np.bincount(leaves, weights=residual, minlength=tree.n_leaves).astype(float))
+def priced(
+    tree: Tree,
+    data: TrainingData,
+    residual: Vector,
+    voting: str,
+    is_proven: bool = False,
+    leaves: Integers | None = None,
+) -> PricedColumn:
+    """The tree as a column, with the votes of its leaves chosen for the residual; ``leaves`` are those of the rows."""
+    leaves = data.leaves(tree) if leaves is None else leaves
+    balance = data.sums_by_leaf(leaves, residual, tree.n_leaves)
     weight = balance  # hard votes ask for the sign of the balance only
     if voting != "hard":
-        sizes = np.bincount(leaves, weights=np.abs(residual), minlength=tree.n_leaves).astype(float)
-        weight = data.workers.sum(sizes)
+        weight = data.sums_by_leaf(leaves, np.abs(residual), tree.n_leaves)
     learner = tree.with_votes(leaf_votes(balance, weight, voting))
-    return PricedColumn(learner, learner.votes[leaves], is_proven)
+    return PricedColumn(learner, data.device.put(learner.votes).take(leaves), is_proven)
 
 
-def priced_within(limits: TreeLimits, tree: Tree, data: TrainingData, residual: Vector, voting: str) -> PricedColumn:
-    """The tree as a column within the limits; where votes must be in order, those it was grown with, put in order."""
-    tree = data.held_to(limits, tree)
-    order = None if limits.signs is None else leaf_order(tree, limits.signs)
+def priced_within(
+    limits: TreeLimits,
+    tree: Tree,
+    data: TrainingData,
+    residual: Vector,
+    voting: str,
+    leaves: Integers | None = None,
+) -> PricedColumn:
+    """The tree as a column within the limits; where votes must be in order, those it was grown with, put in order.
+
+    ``leaves`` are those of the rows in the tree as it was grown.
+    """
+    held = data.held_to(limits, tree)
+    order = None if limits.signs is None else leaf_order(held, limits.signs)
     if order is None:
-        return priced(tree, data, residual, voting)
-    learner = tree.with_votes(leaf_votes(order.nearest(tree.votes), np.ones(tree.n_leaves), voting))
-    return PricedColumn(learner, learner.vote(data.X))
+        return priced(held, data, residual, voting, leaves=leaves if held is tree else None)
+    learner = held.with_votes(leaf_votes(order.nearest(held.votes), np.ones(held.n_leaves), voting))
+    return PricedColumn(learner, data.device.put(learner.vote(data.X)))

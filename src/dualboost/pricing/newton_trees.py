@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._typing import Features, Matrix, Vector
+from ..algebra.devices import MEMORY, Device
 from ..algebra.vector_leaves import leaf_indicators
 from ..trees.ordering import LeafOrder, leaf_order
 from ..trees.tree import Tree, column_values
@@ -56,10 +57,16 @@ class GrownTree(NamedTuple):
         return self if signs is None else self._replace(order=leaf_order(self.tree, signs))
 
     def fall(
-        self, residual: Vector | Matrix, curvature: Vector | Matrix, ridge: float, workers: Communicator = ALONE
+        self,
+        residual: Vector | Matrix,
+        curvature: Vector | Matrix,
+        ridge: float,
+        workers: Communicator = ALONE,
+        device: Device = MEMORY,
     ) -> float:
         """How much the objective falls, to second order, if the leaves of this tree alone move from zero."""
-        edges, curvatures = workers.sum(np.array([self._sums(residual), self._sums(curvature)]))
+        own = [device.host(self._sums(values)) for values in (residual, curvature)]
+        edges, curvatures = workers.sum(np.array(own))
         return float(0.5 * (edges**2 / (curvatures + ridge)).sum())
 
     def _sums(self, values: Vector | Matrix) -> Vector | Matrix:

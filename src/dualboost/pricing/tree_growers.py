@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from .._typing import Features, Vector
+from ..algebra.devices import MEMORY, Device
 from ..trees.tree import Tree
 from ..workers import ALONE, Communicator
 from .base import Pricer
@@ -27,10 +28,10 @@ class PricedTrees:
 class BestGrower:
     """Asks several growers, and takes the tree that lowers the objective most if its leaves alone move."""
 
-    def __init__(self, growers: Sequence[Grower], workers: Communicator = ALONE) -> None:
-        self._growers, self._workers = growers, workers
+    def __init__(self, growers: Sequence[Grower], workers: Communicator = ALONE, device: Device = MEMORY) -> None:
+        self._growers, self._where = growers, (workers, device)
 
     def grow(self, residual: Vector, curvature: Vector, ridge: float) -> GrownTree | None:
         offers = [grower.grow(residual, curvature, ridge) for grower in self._growers]
         found = [offer for offer in offers if offer is not None]
-        return max(found, key=lambda offer: offer.fall(residual, curvature, ridge, self._workers), default=None)
+        return max(found, key=lambda offer: offer.fall(residual, curvature, ridge, *self._where), default=None)

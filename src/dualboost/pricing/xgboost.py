@@ -49,6 +49,7 @@ class XGBoostLearner(ParameterObject):
     takes_limits: ClassVar[bool] = True
     grows_over_workers: ClassVar[bool] = True
     takes_rows_on_disk: ClassVar[bool] = True
+    grows_on_devices: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         require_tree_options(self.max_depth, self.voting, None)
@@ -85,20 +86,21 @@ class XGBoostPricer:
 
     def price(self, residual: Vector, favour: Vector | None) -> PricedColumn:
         """``favour`` only decides which features take part: XGBoost cannot weigh the gains of features."""
-        return priced_within(self._limits, self._grown(residual, favour), self._data, residual, self._voting)
+        tree, leaves = self._grown(residual, favour)
+        return priced_within(self._limits, tree, self._data, residual, self._voting, leaves)
 
     def others(self, residual: Vector, favour: Vector | None) -> Iterator[PricedColumn]:
         return without_leading_features(self, self._data.X.shape[1], residual, favour)
 
-    def _grown(self, residual: Vector, favour: Vector | None) -> Tree:
+    def _grown(self, residual: Vector, favour: Vector | None) -> tuple[Tree, Integers | None]:
         size = np.abs(residual)
-        n_counted, total = self._data.workers.sum(np.array([np.count_nonzero(size), size.sum()], dtype=float))
+        n_counted, total = self._data.workers.sum(np.array([float((size > 0).sum()), float(size.sum())]))
         excluded = np.zeros(0, dtype=bool) if favour is None else np.asarray(favour == 0)
         if not self._rows.can_split or not n_counted or (len(excluded) and excluded.all()):
-            return constant_tree(-1.0)
+            return constant_tree(-1.0), None
         scale = n_counted / total
         parameters = self._parameters | self._rows.without_features(excluded)
-        return self._rows.grown(-scale * residual, scale * size, parameters)[0]
+        return self._rows.grown(-scale * residual, scale * size, parameters)
 
 
 class XGBoostNewtonTrees:
@@ -132,6 +134,6 @@ class XGBoostNewtonTrees:
         held = self._data.held_to(self._limits, tree)
         if held.n_leaves < 2:
             return None
-        narrow = leaves.astype(np.min_scalar_type(tree.n_leaves - 1))
-        grown = GrownTree(tree, narrow) if held is tree else GrownTree.of(held, self._data.X)
+        own = leaves if held is tree else self._data.leaves(held)
+        grown = GrownTree(held, own.astype(np.min_scalar_type(held.n_leaves - 1)))
         return grown.ordered_by(self._limits.signs)

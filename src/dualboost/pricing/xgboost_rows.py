@@ -58,9 +58,13 @@ class XGBoostRows:
         self._n_rows = self._workers.sum(float(len(codes)))
         ends = self._workers.max(np.array([codes.max(axis=0), -codes.min(axis=0).astype(float)]))
         self.can_split = bool((ends[0] != -ends[1]).any())
+        self._missing = np.iinfo(codes.dtype).max
+        self._device = data.device
+        if not self._device.is_memory:
+            self._held = self._device.put(np.asfortranarray(codes))
         self.matrix = self._xgboost.QuantileDMatrix(
-            codes,
-            missing=np.iinfo(codes.dtype).max,
+            codes if self._device.is_memory else self._device.shared(self._held),
+            missing=self._missing,
             feature_types=np.where(self._is_categorical, "c", "q").tolist(),
             max_bin=MORE_BINS,
             nthread=n_jobs,
@@ -91,7 +95,7 @@ class XGBoostRows:
         """One tree from these derivatives, and the leaf of each row; the votes of the tree are XGBoost's values."""
         known = self._data.record.next() if self._data.record.has_next else None
         if known is not None:
-            return known, known.leaves(self._data.X)
+            return known, self._data.leaves(known)
         tree, leaves = self._grown(gradients, hessians, parameters)
         self._data.record.add(tree)
         return tree, leaves
@@ -99,16 +103,37 @@ class XGBoostRows:
     def _grown(self, gradients: Vector, hessians: Vector, parameters: dict[str, Any]) -> tuple[Tree, Integers]:
         asked = parameters | {"tree_method": "hist", "learning_rate": 1.0, "base_score": 0.0, "verbosity": 0}
         asked |= {"nthread": self._n_jobs, "max_bin": MORE_BINS, "max_cat_to_onehot": ANY_NUMBER}
+        if not self._device.is_memory:
+            asked |= {"device": self._device.name}
         exact = self._exact(gradients, hessians)
         try:
             booster = self._xgboost.Booster(asked, [self.matrix])
-            booster.boost(self.matrix, 0, grad=exact[0], hess=exact[1])
-            nodes = booster.predict(self.matrix, pred_leaf=True).astype(np.intp).ravel()
+            booster.boost(self.matrix, 0, grad=self._device.shared(exact[0]), hess=self._device.shared(exact[1]))
+            model = json.loads(booster.save_raw("json"))
+            found = model["learner"]["gradient_booster"]["model"]["trees"][0]
+            nodes = self._nodes(booster, found)
         except self._xgboost.core.XGBoostError as failure:
             kind = GrowingError if self._workers.size == 1 else WorkerError
             raise kind(f"XGBoost failed to grow a tree: {failure}") from failure
-        trees = json.loads(booster.save_raw("json"))["learner"]["gradient_booster"]["model"]["trees"]
-        return self._converted(trees[0], nodes)
+        return self._converted(found, nodes)
+
+    def _nodes(self, booster: Any, found: dict[str, Any]) -> Integers:
+        """The node of XGBoost's tree that each row ends in; on a GPU by following the tree there."""
+        if self._device.is_memory:
+            nodes: Integers = booster.predict(self.matrix, pred_leaf=True).astype(np.intp).ravel()
+            return nodes
+        left, right, features = (found[name] for name in ("left_children", "right_children", "split_indices"))
+        named = dict(zip(found["categories_nodes"], found["categories_segments"], strict=True))
+        nodes = self._device.xp.zeros(len(self._held), dtype=np.intp)
+        for node in (node for node in range(len(left)) if left[node] != -1):  # children come after their parents
+            codes = self._held[:, features[node]]
+            if node in named:
+                goes_left = codes != found["categories"][named[node]]
+            else:
+                goes_left = codes < found["split_conditions"][node]
+            goes_left = np.where(codes == self._missing, bool(found["default_left"][node]), goes_left)
+            nodes = np.where(nodes == node, np.where(goes_left, left[node], right[node]), nodes)
+        return nodes
 
     def without_features(self, is_excluded: NDArray[np.bool_]) -> dict[str, Any]:
         """Parameters with which a tree has none of these features; an empty array is for none.
@@ -126,7 +151,7 @@ class XGBoostRows:
 
         So a tree does not depend on how rows are divided among threads and workers.
         """
-        largest = self._workers.max(np.array([np.abs(values).max(initial=0.0) for values in vectors]))
+        largest = self._workers.max(np.array([float(np.abs(values).max()) for values in vectors]))
         digits = min(DIGITS, EXACT_DIGITS - int(np.ceil(np.log2(self._n_rows + 1))))
         units = 2.0 ** (np.frexp(largest)[1] - digits)
         return [(np.rint(values / unit) * unit).astype(np.float32) for values, unit in zip(vectors, units, strict=True)]
@@ -137,7 +162,7 @@ class XGBoostRows:
         is_leaf = left == -1
         values = np.array(found["split_conditions"], dtype=float)
         numbers = np.where(is_leaf, ~(np.cumsum(is_leaf) - 1), np.cumsum(~is_leaf) - 1)
-        leaves = ~numbers[nodes]
+        leaves: Integers = self._device.put(~numbers).take(nodes)
         if len(left) == 1:
             return constant_tree(float(values[0])), leaves
         inner = np.flatnonzero(~is_leaf)

@@ -63,10 +63,12 @@ class TwoSides(Identity):
         return np.concatenate([outputs, -outputs])
 
     def adjoint(self, u: Vector) -> Vector:
-        return np.asarray(u[: self.n_rows] - u[self.n_rows :])
+        residual: Vector = u[: self.n_rows] - u[self.n_rows :]
+        return residual
 
     def curvature(self, of_margins: Vector) -> Vector:
-        return np.asarray(of_margins[: self.n_rows] + of_margins[self.n_rows :])
+        curvature: Vector = of_margins[: self.n_rows] + of_margins[self.n_rows :]
+        return curvature
 
     def intercepts(self) -> Matrix:
         return self.apply(np.ones(self.n_rows))[None, :]
