@@ -13,7 +13,19 @@ from numpy.lib.mixins import NDArrayOperatorsMixin
 FUNCTIONS = {
     *(np.abs, np.append, np.array_equal, np.bincount, np.broadcast_to, np.clip, np.column_stack, np.concatenate),
     *(np.copy, np.count_nonzero, np.dot, np.empty_like, np.flatnonzero, np.full_like, np.mean, np.ndim, np.ones_like),
-    *(np.partition, np.ptp, np.sum, np.tile, np.unique, np.vdot, np.vstack, np.where, np.zeros_like),
+    *(
+        np.partition,
+        np.ptp,
+        np.searchsorted,
+        np.sort,
+        np.sum,
+        np.tile,
+        np.unique,
+        np.vdot,
+        np.vstack,
+        np.where,
+        np.zeros_like,
+    ),
 }
 """Those that CuPy 14 has, with the arguments that are used here."""
 UFUNCS = {
@@ -91,11 +103,11 @@ class GuestArray(NDArrayOperatorsMixin):
     def sum(self, axis=None):
         return GuestArray(self.values.sum(axis=axis))
 
-    def min(self):
-        return GuestArray(self.values.min())
+    def min(self, axis=None):
+        return GuestArray(self.values.min(axis=axis))
 
-    def max(self):
-        return GuestArray(self.values.max())
+    def max(self, axis=None):
+        return GuestArray(self.values.max(axis=axis))
 
     def any(self):
         return GuestArray(self.values.any())

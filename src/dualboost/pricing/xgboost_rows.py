@@ -50,20 +50,24 @@ class XGBoostRows:
         n_features = data.X.shape[1]
         self._is_categorical = np.isin(np.arange(n_features), data.categorical)
         numeric = np.flatnonzero(~self._is_categorical).tolist()
-        self._cuts = dict(zip(numeric, cuts_by_all(data.X, numeric, MOST_CUTS, data.workers), strict=True))
+        self._device = device = data.device
+        cuts = cuts_by_all(
+            data.X, numeric, MOST_CUTS, data.workers, lambda values: device.host(np.sort(device.put(values)))
+        )
+        self._cuts = dict(zip(numeric, cuts, strict=True))
         self._has_missing = np.zeros(n_features, dtype=bool)
         self._workers = data.workers
         codes = self._codes(data)
         self._has_missing = self._workers.max(self._has_missing.astype(float)) > 0
         self._n_rows = self._workers.sum(float(len(codes)))
-        ends = self._workers.max(np.array([codes.max(axis=0), -codes.min(axis=0).astype(float)]))
+        highest, lowest = (device.host(ends).astype(float) for ends in (codes.max(axis=0), codes.min(axis=0)))
+        ends = self._workers.max(np.array([highest, -lowest]))
         self.can_split = bool((ends[0] != -ends[1]).any())
         self._missing = np.iinfo(codes.dtype).max
-        self._device = data.device
-        if not self._device.is_memory:
-            self._held = self._device.put(np.asfortranarray(codes))
+        if not device.is_memory:
+            self._held = codes
         self.matrix = self._xgboost.QuantileDMatrix(
-            codes if self._device.is_memory else self._device.shared(self._held),
+            device.shared(codes),
             missing=self._missing,
             feature_types=np.where(self._is_categorical, "c", "q").tolist(),
             max_bin=MORE_BINS,
@@ -75,16 +79,17 @@ class XGBoostRows:
         """The bin of each row and feature; the largest number of its type where the value is missing."""
         if isinstance(data.X, CodedFeatures):
             self._has_missing = data.X.has_missing
-            return data.X.codes
-        n_rows, n_features = data.X.shape
-        codes = np.empty((n_rows, n_features), dtype=np.uint8)
-        for feature in range(n_features):
-            values = column_values(data.X, feature, slice(None))
+            return self._device.put(data.X.codes)
+        put = self._device.put
+        # On a device a tree is followed column by column.
+        codes = self._device.xp.empty(data.X.shape, dtype=np.uint8, order="C" if self._device.is_memory else "F")
+        for feature in range(data.X.shape[1]):
+            values = put(column_values(data.X, feature, slice(None)))
             missing = np.isnan(values)
-            self._has_missing[feature] = missing.any()
+            self._has_missing[feature] = bool(missing.any())
             is_number = not self._is_categorical[feature]
-            own = np.searchsorted(self._cuts[feature], values) if is_number else np.where(missing, 0.0, values)
-            if own.max(initial=0) >= np.iinfo(codes.dtype).max:  # a column of many categories
+            own = np.searchsorted(put(self._cuts[feature]), values) if is_number else np.where(missing, 0.0, values)
+            if float(own.max()) >= np.iinfo(codes.dtype).max:  # a column of many categories
                 wider = codes.astype(np.uint32)
                 wider[codes == np.iinfo(codes.dtype).max] = np.iinfo(np.uint32).max
                 codes = wider

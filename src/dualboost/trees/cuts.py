@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -19,7 +19,10 @@ AT_ONCE = 16
 
 def cuts_between(values: Vector, n_cuts: int) -> Vector:
     """At most ``n_cuts`` points between neighbouring values."""
-    values = np.sort(values)
+    return _cuts_of_sorted(np.sort(values), n_cuts)
+
+
+def _cuts_of_sorted(values: Vector, n_cuts: int) -> Vector:
     distinct = values[np.append(True, values[1:] != values[:-1])] if len(values) else values
     below = np.arange(max(len(distinct) - 1, 0))
     if len(distinct) > n_cuts + 1:
@@ -28,8 +31,17 @@ def cuts_between(values: Vector, n_cuts: int) -> Vector:
     return _between(distinct[below], distinct[below + 1])
 
 
-def cuts_by_all(X: Features, features: Sequence[int], n_cuts: int, workers: Communicator) -> list[Vector]:
-    """The cuts of some features, whose missing values do not count; those of the values of all workers together."""
+def cuts_by_all(
+    X: Features,
+    features: Sequence[int],
+    n_cuts: int,
+    workers: Communicator,
+    in_order: Callable[[Vector], Vector] = np.sort,
+) -> list[Vector]:
+    """The cuts of some features, whose missing values do not count; those of the values of all workers together.
+
+    ``in_order`` sorts values, on a GPU where there is one.
+    """
     if isinstance(X, CodedFeatures):
         assert n_cuts >= MOST_CUTS, "bins are no finer than they were made"
         return [X.cuts[feature] for feature in features]
@@ -39,7 +51,7 @@ def cuts_by_all(X: Features, features: Sequence[int], n_cuts: int, workers: Comm
         return values[~np.isnan(values)]
 
     if workers.size == 1:
-        return [cuts_between(known(feature), n_cuts) for feature in features]
+        return [_cuts_of_sorted(in_order(known(feature)), n_cuts) for feature in features]
     found: list[Vector] = []
     for start in range(0, len(features), AT_ONCE):
         columns = [np.sort(known(feature)) for feature in features[start : start + AT_ONCE]]
