@@ -27,7 +27,7 @@ FENCE = re.compile(r"^```.*?^```$", re.DOTALL | re.MULTILINE)
 LINK = re.compile(r"\]\((?P<target>[^)\s]+)\)")
 HEADING = re.compile(r"^#+ (?P<text>.+)$", re.MULTILINE)
 
-NOT_RUN = {"from_colboost.md": 1, "scale.md": 2}
+NOT_RUN = {"from_colboost.md": 1, "scale.md": 3}
 """How many blocks of which page are marked as not to be run: a new one is a decision, not an accident."""
 
 ONE_AFTER_ANOTHER = """
