@@ -12,6 +12,7 @@ from dualboost.errors import ConstantPredictionWarning, DataWarning
 from dualboost.telling import warn_user
 
 from .estimators.test_answers import rare
+from .thoroughness import only_thorough
 
 STUMPS = DualBoostClassifier(max_depth=1, max_trees=5)
 
@@ -64,6 +65,7 @@ GridSearchCV(STUMPS, {"C": [1, 10, 100]}, cv=4, n_jobs=2).fit(*rare())
 """
 
 
+@only_thorough
 def test_processes_of_a_search_tell_it_once_each():
     """In a process of its own, since the processes of an earlier search stay, and have told it already."""
     told = subprocess.run([sys.executable, "-c", SEARCH], capture_output=True, text=True, check=True).stderr

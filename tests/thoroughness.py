@@ -35,6 +35,11 @@ def how_many(few, all):
     return all if THOROUGH else few
 
 
+def only_thorough(test):
+    """A test that ``make test`` leaves out, because it starts processes and takes seconds."""
+    return test if THOROUGH else None
+
+
 def together(items, name=str):
     """Groups of items: each on its own, or all at once where what they share is costly, such as a process."""
     return [pytest.param([item], id=name(item)) for item in items] if THOROUGH else [pytest.param([*items], id="all")]

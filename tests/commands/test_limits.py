@@ -8,6 +8,8 @@ import pytest
 
 from dualboost import DualBoostClassifier, DualBoostRegressor, LPBoost, QRLPBoost, load_model
 
+from ..thoroughness import only_thorough
+
 FIT = ("fit", "train.csv", "--target", "label", "--max-depth", "3", "--max-trees", "4")
 
 
@@ -94,6 +96,7 @@ def test_a_second_table_judges_the_fit(run, tables):
     assert "judge.csv: the model needs 'b'" in run(*FIT, "--eval-set", "judge.csv").stderr
 
 
+@only_thorough
 def test_a_shell_starts_it_so(start, tables):
     options = ("--monotonic", "b=+1", "--class-weight", "yes=2", "--min-samples-leaf", "0.05", "--interactions", "a,b")
     model = fitted(start, tables, *options)

@@ -11,7 +11,7 @@ import pytest
 
 from dualboost import load_model
 
-from ..thoroughness import how_many
+from ..thoroughness import how_many, only_thorough
 
 FIT = ("fit", "train.csv", "--target", "label", "--max-depth", "2")
 
@@ -184,6 +184,7 @@ def test_a_column_with_almost_the_name_is_suggested(run, tables):
     assert "did you mean 'label'?" in run("fit", "train.csv", "--target", "Label").stderr
 
 
+@only_thorough
 def test_an_interrupted_fit_keeps_its_trees_and_says_so(tables):
     X = np.random.default_rng(0).normal(size=(20_000, 12))
     frame = pd.DataFrame(X, columns=list("abcdefghijkl")).assign(y=(X.sum(axis=1) > 0).astype(int))

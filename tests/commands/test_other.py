@@ -14,6 +14,8 @@ from dualboost.datasets import make_ringnorm
 from dualboost.formulations import FORMULATIONS
 from dualboost.formulations.number_losses import NUMBER_LOSSES
 
+from ..thoroughness import only_thorough
+
 
 @pytest.fixture
 def rings(tmp_path):
@@ -57,6 +59,7 @@ def test_thin_a_model_of_lightgbm(run, rings, tmp_path):
     assert small.num_trees() == json.loads(done.stdout)["trees"]["after"] < 40
 
 
+@only_thorough
 @pytest.mark.parametrize("name", ["model.json", "model.txt", "ours.json"])
 def test_thin_models_of_three_classes(name, run, rings, tmp_path):
     X = rings.drop(columns="label")

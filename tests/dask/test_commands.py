@@ -9,6 +9,7 @@ from dualboost import load_model
 from dualboost.commands.fitting import fit
 from dualboost.errors import InvalidDataError, InvalidParameterError
 
+from ..thoroughness import only_thorough
 from .test_fits import table
 
 
@@ -16,6 +17,7 @@ def run(*arguments):
     return CliRunner().invoke(fit, [str(one) for one in arguments], catch_exceptions=False)
 
 
+@only_thorough
 def test_a_folder_of_files(client, tmp_path):
     frame = table(600)
     frame[:250].to_parquet(tmp_path / "a.parquet")

@@ -14,6 +14,7 @@ from dualboost.dask import DaskDualBoostClassifier
 from dualboost.datasets import make_ringnorm
 from dualboost.errors import UnfittedModelError, WorkerError
 
+from ..thoroughness import only_thorough
 from .conftest import cluster
 
 OPTIONS = {"max_depth": 4, "max_trees": 12}
@@ -31,6 +32,7 @@ def kill_once(client, is_time):
     threading.Thread(target=wait, daemon=True).start()
 
 
+@only_thorough
 def test_a_killed_worker_and_the_fit_after_it(tmp_path):
     X, y = make_ringnorm(6000, random_state=0)
     spread = da.from_array(X, chunks=(1000, 20)), da.from_array(y, chunks=1000)

@@ -11,7 +11,7 @@ from dualboost import DualBoostClassifier, DualBoostRegressor
 from dualboost.dask import DaskDualBoostClassifier, DaskDualBoostRegressor
 from dualboost.datasets import make_ringnorm
 
-from ..thoroughness import THOROUGH
+from ..thoroughness import only_thorough
 from ..workers.running import three_classes
 from .conftest import cluster
 
@@ -43,18 +43,17 @@ def spread_over_all(client, values):
     return da.concatenate(blocks)
 
 
-if THOROUGH:  # four processes take half a minute to begin; the quick mode has two, and four threads
-
-    @pytest.mark.parametrize("name", FITS)
-    def test_four_processes(name, four):
-        (Spread, Alone), make, options = FITS[name]
-        X, y = make(600, random_state=1)
-        options = options | {"max_trees": 6, "max_depth": 2}
-        model = Spread(client=four, **options).fit(*(spread_over_all(four, values) for values in (X, y)))
-        alone = Alone(learner="xgboost", **options).fit(X, y)
-        assert sorted(model.n_rows_) == [50, 100, 150, 300]
-        assert model.objective_ == pytest.approx(alone.objective_, rel=1e-8)
-        assert model.gap_ <= 1e-6
-        for one, other in zip(model.estimators_, alone.estimators_, strict=True):
-            np.testing.assert_array_equal(one.feature, other.feature)
-            np.testing.assert_array_equal(one.threshold, other.threshold)
+@only_thorough  # four processes take half a minute to begin; the quick mode has two, and four threads
+@pytest.mark.parametrize("name", FITS)
+def test_four_processes(name, four):
+    (Spread, Alone), make, options = FITS[name]
+    X, y = make(600, random_state=1)
+    options = options | {"max_trees": 6, "max_depth": 2}
+    model = Spread(client=four, **options).fit(*(spread_over_all(four, values) for values in (X, y)))
+    alone = Alone(learner="xgboost", **options).fit(X, y)
+    assert sorted(model.n_rows_) == [50, 100, 150, 300]
+    assert model.objective_ == pytest.approx(alone.objective_, rel=1e-8)
+    assert model.gap_ <= 1e-6
+    for one, other in zip(model.estimators_, alone.estimators_, strict=True):
+        np.testing.assert_array_equal(one.feature, other.feature)
+        np.testing.assert_array_equal(one.threshold, other.threshold)

@@ -12,7 +12,7 @@ from dualboost.errors import InvalidParameterError
 from dualboost.study import run_study
 from dualboost.study.lock import only_run
 
-from ..thoroughness import THOROUGH
+from ..thoroughness import only_thorough
 from .killing import TINY, kill, lines, started
 
 
@@ -44,6 +44,7 @@ def test_a_second_run_is_refused_and_loses_no_record(tmp_path):
     assert sorted(keys) == sorted(cell.key for cell in TINY.cells())
 
 
+@only_thorough
 def test_the_lock_of_a_killed_run_is_free_at_once(tmp_path):
     """Even if only the runner is killed, and its workers live on for a while."""
     for n_jobs in (1, 2):
@@ -77,17 +78,16 @@ def test_runs_of_one_process_are_kept_apart(tmp_path):
         pass
 
 
-if THOROUGH:
-
-    def test_runs_started_together_make_every_fit_once(tmp_path):
-        """Whoever comes first runs, the other is refused, and nobody needs to be told which one that is."""
-        runs = [started(tmp_path) for _ in range(2)]
-        outcomes = [run.communicate(timeout=300) for run in runs]
-        assert all(
-            run.returncode == 0 or "in use by another run" in said[1] for run, said in zip(runs, outcomes, strict=True)
-        )
-        assert sum(int(said[0] or 0) for said in outcomes) == len(TINY.cells())
-        assert len(lines(tmp_path)) == len(TINY.cells())
+@only_thorough
+def test_runs_started_together_make_every_fit_once(tmp_path):
+    """Whoever comes first runs, the other is refused, and nobody needs to be told which one that is."""
+    runs = [started(tmp_path) for _ in range(2)]
+    outcomes = [run.communicate(timeout=300) for run in runs]
+    assert all(
+        run.returncode == 0 or "in use by another run" in said[1] for run, said in zip(runs, outcomes, strict=True)
+    )
+    assert sum(int(said[0] or 0) for said in outcomes) == len(TINY.cells())
+    assert len(lines(tmp_path)) == len(TINY.cells())
 
 
 def test_a_folder_that_cannot_be_written_is_told(tmp_path):

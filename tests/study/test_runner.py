@@ -20,7 +20,7 @@ from dualboost.study import Preset, read_results, run_study
 from dualboost.study.folder import RECORDS
 from dualboost.study.methods import METHODS
 
-from ..thoroughness import how_many
+from ..thoroughness import how_many, only_thorough
 
 SMALL = Preset(
     experiments=("cart", "confidence", "optimal", "reweight"),
@@ -84,11 +84,13 @@ def test_the_best_value_is_chosen_on_the_validation_rows(reference):
     assert (found == best.reindex(found.index)).all()
 
 
+@only_thorough
 def test_records_do_not_depend_on_the_number_of_workers(reference, tmp_path):
     run_study(SMALL, tmp_path, n_jobs=2)
     assert_same(tmp_path, reference)
 
 
+@only_thorough
 def test_a_dask_cluster_gives_the_same_records(reference, tmp_path):
     n_workers = how_many(1, 2)
     with LocalCluster(n_workers=n_workers, threads_per_worker=1, dashboard_address=None) as cluster, Client(cluster):
