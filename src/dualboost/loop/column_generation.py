@@ -15,16 +15,15 @@ from typing import Any
 
 import numpy as np
 
-from .._typing import Matrix, Vector
-from ..algebra.rows import Rows
+from .._typing import Vector
 from ..errors import GrowingError, InterruptedFitWarning, SolverWarning
 from ..formulations.programme import Programme
 from ..masters import Candidate, MasterFailed, MasterSolution, bound_over_class, certify, n_used, relative_gap
 from ..masters.certificate import size_of_product
 from ..pricing.base import PricedColumn
 from ..pricing.pool import Offer
-from ..tasks.scoring import ScoredRows
 from ..telling import warn_user
+from .ensemble_scores import EnsembleScores
 from .failures import warn_of_grower
 from .guides import OwnDuals, PricingDuals
 from .held_out import HeldOut
@@ -63,7 +62,7 @@ class ColumnGeneration:
         self.formulation, self.columns = self.wiring.formulation, self.wiring.columns
         assert self.wiring.pool is not None, "somebody must find the columns"
         self.master, self.pool, self.rows = self.wiring.master, self.wiring.pool, self.wiring.rows
-        self.pricing = Pricing(self.wiring, self.pool)
+        self.pricing, self.scores = Pricing(self.wiring, self.pool), EnsembleScores(self.wiring)
         self.tol = self.wiring.precision.tolerance
 
     def run(self) -> Trace:
@@ -243,60 +242,25 @@ class ColumnGeneration:
             **self._figures(solution),
         )
         keep = not self.keep_best or self._improves(record.validation_score)
-        self.trace.append(solution.w, self.intercept(solution), solution.u, record, keep)
+        self.trace.append(solution.w, self.scores.intercept(solution), solution.u, record, keep)
         self._kept_programme = solution.programme if keep else self._kept_programme
         for observer in self.observers:
             observer(record)
 
     def _figures(self, solution: MasterSolution) -> dict[str, Any]:
         """The figures of a solution for the record of an iteration."""
-        margins, intercept = solution.margins[: self.columns.n_data], self.intercept(solution)
-        scores = self._finished(self.wiring.operator.scores(margins), solution.w, intercept, self.rows)
+        intercept = self.scores.intercept(solution)
+        scores = self.scores.of_margins(solution.margins, solution.w, intercept)
         held = self.held_out if self.scores_each else None
         return {
             "objective": self.formulation.objective_sign * solution.primal,
             "gap": solution.gap,
             "threshold": solution.threshold,
             "train_accuracy": self.wiring.task.quality(scores, self.wiring.targets, self.rows),
-            "validation_score": np.nan if held is None else self.score(held, solution.w, intercept),
+            "validation_score": np.nan if held is None else self.scores.judged(held, solution.w, intercept),
             "n_trees": n_used(solution.w),
             "n_generated": len(solution.w),
         }
-
-    def intercept(self, solution: MasterSolution) -> float:
-        """The multiplier of the free intercept, which comes last among those of the equations."""
-        return float(solution.rho[-1]) if self.wiring.has_intercept else 0.0
-
-    def score(self, held_out: HeldOut, w: Vector, intercept: float) -> float:
-        """How good the weights w are on held-out rows."""
-        return held_out.scoring.score(self.scored(held_out, w, intercept))
-
-    def scored(self, held_out: HeldOut, w: Vector, intercept: float) -> ScoredRows:
-        """The held-out rows with their scores under the weights w.
-
-        Probabilities, where a scorer asks for them and scores are no log-odds, are those of the curve that fits the
-        training rows.
-        """
-        task = self.wiring.task
-
-        def probabilities(scores: Vector) -> Matrix:
-            if self.formulation.has_final_scores:
-                return task.probabilities(scores, task.identity_calibration())
-            margins = self.columns.margins(np.pad(w, (0, self.columns.n_columns - len(w))))[: self.columns.n_data]
-            known = self._finished(self.wiring.operator.scores(margins), w, intercept, self.rows)
-            curve = task.calibrate(*map(self.rows.host, (known, self.wiring.targets, self.rows.counts)))
-            return task.probabilities(scores, curve)
-
-        scores = self._finished(held_out.scores(w), w, intercept, held_out.rows)
-        return ScoredRows(task, scores, held_out.targets, held_out.rows, probabilities)
-
-    def _finished(self, scores: Vector, w: Vector, intercept: float, rows: Rows) -> Vector:
-        """The scores with the intercept, or divided by the sum of the weights; those of the empty ensemble if zero."""
-        if not self.wiring.has_normalised_scores:
-            return scores + intercept
-        if not rows.any(scores != 0):
-            return np.full_like(scores, self.wiring.task.baseline(self.wiring.targets, self.rows))
-        return scores / w.sum()
 
     def _improves(self, validated: float) -> bool:
         return not self.trace.iterations or validated > self.trace.result.validation_score
@@ -334,7 +298,7 @@ class ColumnGeneration:
 
     def _replace_result(self, solution: MasterSolution) -> None:
         record = replace(self.trace.result, **self._figures(solution))
-        self.trace.replace_result(solution.w, self.intercept(solution), solution.u, record)
+        self.trace.replace_result(solution.w, self.scores.intercept(solution), solution.u, record)
         self._kept_programme = solution.programme
 
     def _unsolved(self) -> MasterSolution:

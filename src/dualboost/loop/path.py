@@ -75,8 +75,8 @@ def follow_path(
         if trace.iterations or start is None:
             w, intercept = trace.weights[-1], trace.intercepts[-1]
         else:
-            w, intercept = start.w, generation.intercept(start)
-        scored = generation.scored(held_out, w, intercept)
+            w, intercept = start.w, generation.scores.intercept(start)
+        scored = generation.scores.of_held_out(held_out, w, intercept)
         error = held_out.scoring.standard_error(scored) if with_errors else np.nan
         points[k] = PathPoint(float(Cs[k]), held_out.scoring.score(scored), _n_used_roughly(w), error)
         observer(points[k])
