@@ -16,7 +16,7 @@ settings.register_profile(
     "dualboost",
     deadline=None,
     derandomize=True,
-    max_examples=how_many(20, 100),
+    max_examples=how_many(15, 100),
     suppress_health_check=[HealthCheck.too_slow],
 )
 settings.load_profile("dualboost")

@@ -1,4 +1,4 @@
-"""The examples run as a newcomer runs them, in the quick mode on fewer rows."""
+"""The examples run as a newcomer runs them."""
 
 import os
 import subprocess
@@ -7,16 +7,16 @@ from pathlib import Path
 
 import pytest
 
-from .thoroughness import how_many
+from .thoroughness import only_thorough
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
-START = "import runpy, sys; runpy.run_path(sys.argv[1])['main'](int(sys.argv[2]))"
 
 
+@only_thorough
 @pytest.mark.parametrize(("script", "makes"), [("thin_xgboost.py", ["out/thinning.png", "out/thinned.json"])])
 def test_example(script, makes, tmp_path):
     run = subprocess.run(
-        [sys.executable, *how_many(["-c", START, str(EXAMPLES / script), "2000"], [str(EXAMPLES / script)])],
+        [sys.executable, str(EXAMPLES / script)],
         cwd=tmp_path,
         env=os.environ | {"OMP_NUM_THREADS": "1"},
         capture_output=True,

@@ -49,7 +49,7 @@ def name(page):
 
 
 RUN = [page for page in PAGES if blocks(page)]
-FEW = [page for page in RUN if page.name in ("README.md", "tuning.md")]
+FEW = [page for page in RUN if page.name == "README.md"]
 """Those of the first page, ``getting_started.md``, are run by ``test_session.py``."""
 
 

@@ -11,7 +11,9 @@ from dualboost.inspection.names import number
 from dualboost.models.ensemble import Ensemble
 from dualboost.trees.growing import Branch, Split, build_tree
 
-LEARNERS = ["cart", "optimal", CartLearner(criterion="edge"), OptimalLearner(max_depth=2)]
+from ..thoroughness import every
+
+LEARNERS = every(["cart", "optimal", CartLearner(criterion="edge"), OptimalLearner(max_depth=2)], few=["cart"])
 
 
 def p_values(n_rows=300):

@@ -98,6 +98,7 @@ def test_a_dask_cluster_gives_the_same_records(reference, tmp_path):
     assert_same(tmp_path, reference)
 
 
+@only_thorough
 def test_killed_again_and_again_and_resumed(reference, tmp_path):
     script = (
         "import sys; from tests.study.test_runner import SMALL; from dualboost.study import run_study;"

@@ -15,7 +15,7 @@ from dualboost import thin
 from dualboost.thinning import ADAPTERS, adapter_for
 from dualboost.thinning.kinds import Kinds, NewLeaves, refitted_scores
 
-from ..thoroughness import together
+from ..thoroughness import only_thorough, together
 from .models import CASES
 
 FRESH = """
@@ -127,6 +127,7 @@ def test_classes_and_probabilities_follow_the_raw_scores(case, fitted, thinned):
         assert np.mean(predicted == y) > 0.7
 
 
+@only_thorough
 @pytest.mark.parametrize("names", together(CASES))
 def test_round_trip_in_a_fresh_process(names, tmp_path):
     expected, cases = [], [CASES[name] for name in names]
