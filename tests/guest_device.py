@@ -145,7 +145,8 @@ def _making(name):
 class GuestDevice:
     """The device; XGBoost, which has no such device, is handed copies."""
 
-    name = "cpu"
+    name = "cuda"
+    of_xgboost = "cpu"
     is_memory = False
     xp = SimpleNamespace(**{name: _making(name) for name in ("empty", "zeros", "full", "ones", "arange")})
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 REQUIREMENTS = {
     "clarabel": "clarabel>=0.9",
     "click": "click>=8.1",
-    "cupy": "cupy-cuda12x>=13.0",
+    "cupy": "cupy-cuda12x[ctk]>=14.0",
     "dask": "dask[array,dataframe]>=2024.1",
     "distributed": "distributed>=2024.1",
     "folktables": "folktables>=0.0.12",

@@ -1,7 +1,7 @@
 """``device="cuda"``: the same code on arrays of a device; without a GPU, on stand-ins that are as strict as CuPy's."""
 
 import sys
-from types import ModuleType, SimpleNamespace
+from types import ModuleType
 
 import numpy as np
 import pandas as pd
@@ -17,7 +17,12 @@ from dualboost import (
 )
 from dualboost.algebra.devices import device_named, in_memory
 from dualboost.datasets import make_ringnorm
-from dualboost.errors import InvalidParameterError, MissingDependencyError, UnsupportedFormulationError
+from dualboost.errors import (
+    InvalidDataError,
+    InvalidParameterError,
+    MissingDependencyError,
+    UnsupportedFormulationError,
+)
 from dualboost.estimators import devices
 from dualboost.formulations.number_losses import NUMBER_LOSSES
 
@@ -104,6 +109,7 @@ def test_numbers(guest, rows, loss, corrects):
         {"validation_fraction": 0.2, "scoring": "neg_log_loss", "random_state": 0},
         {"class_weight": "balanced", "min_samples_leaf": 20, "max_features": 0.5, "subsample": 0.6},
         {"monotonic_cst": {"x0": 1, "x3": -1}},
+        {"formulation": "lp", "corrects": "leaves", "max_depth": 2, "monotonic_cst": {"x0": 1}},
         {"formulation": "nm", "monotonic_cst": {"x0": 1}},
     ],
     ids=lambda options: "-".join(map(str, options)) or "default",
@@ -134,6 +140,19 @@ def test_arrays_of_a_device_are_taken(guest, rows):
     given = model.fit(guest.put(X), guest.put(y), guest.put(weights)).predict(guest.put(X))
     assert np.array_equal(given, expected)
     assert in_memory(X) is X
+    there = tuple(map(guest.put, (X, y, weights)))
+    assert model.score(*there) == model.score(X, y, weights)
+    assert len(model.fit(X, y, eval_set=there).history_["validation_score"])
+    regressor = DualBoostRegressor(max_trees=2).fit(X, X[:, 0])
+    assert regressor.score(there[0], guest.put(X[:, 0])) == regressor.score(X, X[:, 0])
+
+
+def test_arrays_of_other_libraries_are_refused(rows):
+    class Tensor:
+        __cuda_array_interface__ = None
+
+    with pytest.raises(InvalidDataError, match="A Tensor on a GPU cannot be read: pass an array of CuPy"):
+        DualBoostClassifier().fit(rows[0], Tensor())
 
 
 def test_a_model_is_loaded_where_its_device_is_not(guest, rows, tmp_path, monkeypatch):
@@ -152,23 +171,21 @@ def test_other_devices_are_refused(rows):
 
 def test_without_CuPy_it_is_said_what_to_install(rows, monkeypatch):
     monkeypatch.setitem(sys.modules, "cupy", None)
-    with pytest.raises(MissingDependencyError, match=r"device='cuda' needs CuPy: pip install 'cupy-cuda12x"):
+    with pytest.raises(MissingDependencyError, match=r"device='cuda' needs CuPy: pip install 'cupy-cuda12x.ctk"):
         DualBoostClassifier(device="cuda", learner="xgboost").fit(*rows)
 
 
-@pytest.mark.parametrize("answer", ["no driver", 0])
-def test_without_a_GPU_it_is_said_what_to_do(rows, monkeypatch, answer):
-    """CuPy as it is imported on a machine without a GPU, where it fails when it is first asked."""
+def test_without_a_GPU_it_is_said_what_to_do(rows, monkeypatch):
+    """CuPy as it is imported on a machine without a GPU, where it fails when it is first asked for an array."""
 
-    def count():
-        if answer:
-            raise failure(answer)
-        return 0
+    def fail(size):
+        raise RuntimeError("cudaErrorInsufficientDriver:\n too old")
 
-    cupy, failure = ModuleType("cupy"), type("CUDARuntimeError", (RuntimeError,), {})
-    cupy.cuda = SimpleNamespace(runtime=SimpleNamespace(getDeviceCount=count, CUDARuntimeError=failure))
+    cupy = ModuleType("cupy")
+    cupy.ones = fail
     monkeypatch.setitem(sys.modules, "cupy", cupy)
-    with pytest.raises(InvalidParameterError, match=r"device='cuda' needs a GPU.*device='cpu'"):
+    message = r"device='cuda' needs a GPU.*cudaErrorInsufficientDriver: too old. Use device='cpu'"
+    with pytest.raises(InvalidParameterError, match=message):
         DualBoostClassifier(device="cuda", learner="xgboost").fit(*rows)
 
 
@@ -179,7 +196,7 @@ def test_learners_that_grow_in_memory_are_refused(guest, rows):
 
 def test_several_scores_and_side_rows_are_refused(guest, rows):
     X, y = rows
-    with pytest.raises(UnsupportedFormulationError, match="one score a row, and y asks for 3"):
+    with pytest.raises(UnsupportedFormulationError, match="one score a row, and 3 classes"):
         DualBoostClassifier(device="cuda", learner="xgboost").fit(X, np.arange(len(y)) % 3)
     with pytest.raises(UnsupportedFormulationError, match="'cq' and 'spatial'"):
         DualBoostClassifier("cq", device="cuda", learner="xgboost").fit(X, y)

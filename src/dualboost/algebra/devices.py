@@ -12,7 +12,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from ..errors import InvalidParameterError, MissingDependencyError
+from ..errors import InvalidDataError, InvalidParameterError, MissingDependencyError
 from ..extras import how_to_install
 
 
@@ -20,7 +20,7 @@ class Device(Protocol):
     """A place for arrays."""
 
     name: str
-    """As users name it, and XGBoost too."""
+    """As users name it."""
     is_memory: bool
     """Whether arrays there are NumPy's."""
     xp: Any
@@ -35,6 +35,10 @@ class Device(Protocol):
     def shared(self, values: Any) -> Any:
         """An array there as other libraries read it."""
 
+    @property
+    def of_xgboost(self) -> str:
+        """What XGBoost calls it."""
+
 
 class Memory:
     """The memory of the machine: NumPy's arrays."""
@@ -47,6 +51,10 @@ class Memory:
         return values
 
     host = shared = put
+
+    @property
+    def of_xgboost(self) -> str:
+        return "cpu"
 
 
 class Cuda:
@@ -67,6 +75,11 @@ class Cuda:
     def shared(self, values: Any) -> Any:
         return values
 
+    @property
+    def of_xgboost(self) -> str:
+        """Which has to be told the GPU that CuPy works on, and takes the first one if it is not."""
+        return f"cuda:{self.xp.cuda.Device().id}"
+
 
 MEMORY = Memory()
 DEVICES = [Memory.name, Cuda.name]
@@ -82,16 +95,23 @@ def device_named(name: str) -> Device:
     except ImportError as error:
         raise MissingDependencyError(f"device='cuda' needs CuPy: {how_to_install('cupy')}.") from error
     try:
-        n_devices = cupy.cuda.runtime.getDeviceCount()
-    except cupy.cuda.runtime.CUDARuntimeError as error:
+        float(cupy.ones(2) @ cupy.ones(2))  # asks for a GPU, its driver and CUDA's libraries
+    except Exception as error:  # of CuPy's many kinds
+        said = " ".join(str(error).split())
         raise InvalidParameterError(
-            f"device='cuda' needs a GPU, and CUDA answers: {error}. Use device='cpu'."
+            f"device='cuda' needs a GPU that CuPy can work on, and it answers: {said}. Use device='cpu'."
         ) from error
-    if not n_devices:
-        raise InvalidParameterError("device='cuda' needs a GPU, and this machine has none: use device='cpu'.")
     return Cuda(cupy)
 
 
 def in_memory(values: Any) -> Any:
-    """What a user passed: arrays of CuPy, or of another library on a GPU, as NumPy's; all else as it is."""
-    return values.get() if hasattr(values, "__cuda_array_interface__") and hasattr(values, "get") else values
+    """What a user passed: arrays of CuPy, and columns of cuDF, as NumPy's; all else as it is."""
+    if not hasattr(values, "__cuda_array_interface__"):
+        return values
+    fetch = getattr(values, "to_numpy", None) or getattr(values, "get", None)
+    if fetch is None:
+        raise InvalidDataError(
+            f"A {type(values).__name__} on a GPU cannot be read: pass an array of CuPy, cupy.asarray(values), or one "
+            "of NumPy."
+        )
+    return fetch()

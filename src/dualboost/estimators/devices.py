@@ -34,6 +34,7 @@ def rows_for(estimator: Any, task: Task, rows: Rows) -> Rows:
     device = find_device(estimator)
     if not device.is_memory and task.n_outputs > 1:
         raise UnsupportedFormulationError(
-            f"device={estimator.device!r} is for one score a row, and y asks for {task.n_outputs}: use device='cpu'."
+            f"device={estimator.device!r} is for one score a row, and {task.n_outputs} classes or quantiles are asked "
+            "for: use device='cpu'."
         )
     return on_device(rows, device)

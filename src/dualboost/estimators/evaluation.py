@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from ..algebra.devices import in_memory
 from ..data.features import as_features
 from ..errors import InvalidDataError, InvalidParameterError
 from ..loop.held_out import HeldOut
@@ -39,7 +40,7 @@ def as_evaluation_set(eval_set: Any, eval_metric: Any) -> EvaluationSet | None:
             )
         return None
     scoring = None if eval_metric is None else make_scoring(eval_metric, "eval_metric")
-    X, y, *weights = _parts(eval_set)
+    X, y, *weights = map(in_memory, _parts(eval_set))
     return EvaluationSet(X, y, weights[0] if weights else None, scoring)
 
 

@@ -11,6 +11,7 @@ from sklearn.metrics import accuracy_score
 from sklearn.utils.validation import check_is_fitted
 
 from .._typing import Features, Matrix, Vector
+from ..algebra.devices import in_memory
 from ..model_file.writing import save_model
 from ..models.tree_sum import TreeSum
 from ..tasks.labels import plain_labels
@@ -47,6 +48,7 @@ class PredictionMixin(FeatureReading):
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """The accuracy, for labels of any type that ``fit`` takes."""
+        y, sample_weight = map(in_memory, (y, sample_weight))
         return float(accuracy_score(plain_labels(y), self.predict(X), sample_weight=sample_weight))
 
     def decision_function(self, X: Any) -> Vector:

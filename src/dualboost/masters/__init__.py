@@ -51,8 +51,8 @@ def make_reoptimiser(
     can_leave_out = programme.has_idle_rows and programme.stages is None
     if options.active_rows is not None and not programme.rows.is_whole:
         raise UnsupportedFormulationError(
-            f"active_rows={options.active_rows!r} chooses among rows that are all in one place: leave it None over "
-            "workers."
+            f"active_rows={options.active_rows!r} chooses among rows that are all in memory: leave it None over "
+            "workers and on a GPU."
         )
     if options.active_rows is not None and not can_leave_out:
         raise UnsupportedFormulationError(
@@ -85,8 +85,9 @@ def make_ladder(master: str, programme: Programme, formulation_name: str, precis
         chosen = MASTERS[master]
         if not chosen.supports(programme):
             able = [name for name, other in MASTERS.items() if other.supports(programme)]
+            where = "" if programme.rows.is_whole else " over rows that are not all in memory"
             raise UnsupportedFormulationError(
-                f"master={master!r} cannot solve formulation {formulation_name!r}; use 'auto' or one of {able}."
+                f"master={master!r} cannot solve formulation {formulation_name!r}{where}; use 'auto' or one of {able}."
             )
         chosen()  # a missing extra is reported before any work is done
         order.sort(key=lambda other: other is not chosen)

@@ -87,7 +87,7 @@ def ordered_optimum(point: LeafPoint, tolerance: float) -> tuple[LeafPoint, Mast
 def kinked_ordered_optimum(point: LeafPoint, tolerance: float) -> tuple[LeafPoint, MasterSolution]:
     """The same under a loss with kinks."""
     boxes, differences = boxes_of(point), _differences(point.columns)
-    order = np.zeros(differences.shape[0])
+    order = boxes.rows.put(np.zeros(differences.shape[0]))
     n_rows = len(boxes.lower)
     method = InteriorPoint(
         Boxes(
@@ -138,15 +138,16 @@ class OrderedProducts(ScalarProducts):
     n_rows: int
 
     def margins(self, x: Vector) -> Vector:
-        return np.concatenate([super().margins(x), self.differences @ x[:-1]])
+        return np.concatenate([super().margins(x), self.columns.rows.put(self.differences @ x[:-1])])
 
     def sums(self, u: Vector) -> Vector:
         sums = super().sums(u[: self.n_rows])
-        sums[:-1] += self.differences.T @ u[self.n_rows :]
+        sums[:-1] += self.differences.T @ self.columns.rows.host(u[self.n_rows :])
         return sums
 
     def gram(self, d: Vector) -> Matrix:
-        return with_differences(super().gram(d[: self.n_rows]), self.differences, d[self.n_rows :])
+        of_order = self.columns.rows.host(d[self.n_rows :])
+        return with_differences(super().gram(d[: self.n_rows]), self.differences, of_order)
 
 
 def with_differences(matrix: Matrix, differences: sparse.csr_matrix, weights: Vector) -> Matrix:

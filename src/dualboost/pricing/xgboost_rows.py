@@ -51,6 +51,8 @@ class XGBoostRows:
         self._is_categorical = np.isin(np.arange(n_features), data.categorical)
         numeric = np.flatnonzero(~self._is_categorical).tolist()
         self._device = device = data.device
+        if "cuda" in device.of_xgboost and not self._xgboost.build_info().get("USE_CUDA"):
+            raise MissingDependencyError(f"device='cuda' needs XGBoost with CUDA: {how_to_install('xgboost')}.")
         cuts = cuts_by_all(
             data.X, numeric, MOST_CUTS, data.workers, lambda values: device.host(np.sort(device.put(values)))
         )
@@ -109,7 +111,7 @@ class XGBoostRows:
         asked = parameters | {"tree_method": "hist", "learning_rate": 1.0, "base_score": 0.0, "verbosity": 0}
         asked |= {"nthread": self._n_jobs, "max_bin": MORE_BINS, "max_cat_to_onehot": ANY_NUMBER}
         if not self._device.is_memory:
-            asked |= {"device": self._device.name}
+            asked |= {"device": self._device.of_xgboost}
         exact = self._exact(gradients, hessians)
         try:
             booster = self._xgboost.Booster(asked, [self.matrix])
