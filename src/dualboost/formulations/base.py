@@ -37,6 +37,9 @@ class Effort(NamedTuple):
     """How many times as many trees are grown as are asked for, before the least useful ones are eliminated."""
     n_regrown: int
     """How often each tree that is left is grown once more against all others."""
+    exchanges_stumps: bool = False
+    """Whether stumps, where their grower can compare all of them, are exchanged until no exchange helps instead: only
+    for losses that are quadratic in the scores."""
 
 
 @dataclass

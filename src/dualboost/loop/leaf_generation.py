@@ -2,7 +2,8 @@
 
 Grow a tree from the gradient and the curvature of the loss, re-optimise every leaf of every tree, repeat. More trees
 are grown than asked for; then those that are missed least are eliminated, and each tree that remains is grown once more
-against all others, and kept if the objective falls. At the end all leaves are solved to the duality gap.
+against all others, and kept if the objective falls. Stumps under the squared loss are exchanged instead. At the end all
+leaves are solved to the duality gap.
 
 Under "logistic", trees are grown at one of three values of C, whichever is nearest to the C asked for, which decides
 the values of their leaves: trees grown at each C were no better, and tuning is cheap where values of C share trees.
@@ -25,12 +26,14 @@ from ..masters import MasterFailed, MasterSolution, n_used
 from ..masters.leaf_elimination import ELIMINATED_AT_ONCE, Elimination
 from ..masters.leaf_masters import certificate_of, leaf_master_of
 from ..pricing.newton_trees import GrownTree
+from ..pricing.stump_exchange import StumpExchange
 from ..tasks.scoring import ScoredRows
 from ..telling import warn_user
 from .failures import warn_of_grower
 from .held_out import HeldOut
 from .history import Iteration
 from .leaf_ensemble import LeafEnsemble, LeafStage
+from .leaf_exchange import exchange_stumps, exchanger_of
 from .leaf_trace import LeafCache, LeafTrace
 from .leaf_wiring import LeafWiring
 from .row_samples import part
@@ -56,6 +59,8 @@ class LeafGeneration:
     """Return the iteration with the best validation score; those with too many trees to be returned are not scored."""
     stopping: Sequence[StoppingRule] = ()
     observers: Sequence[Observer] = ()
+    is_shared: bool = False
+    """Whether several values of C share the trees, each with exchanges of stumps of its own."""
     earlier: Sequence[GrownTree] = ()
     """Trees of an earlier fit, to begin with: they stay, and only the values of their leaves change."""
     trace: LeafTrace = field(default_factory=LeafTrace)
@@ -64,12 +69,15 @@ class LeafGeneration:
         programme = self.wiring.growing.programme
         self.ensemble = LeafEnsemble(leaf_master_of(programme).start(programme, self.wiring.columns))
         self._effort = self.wiring.formulation.effort(self.wiring.rows)
+        self._stumps = exchanger_of(self.wiring)
         self._cache = LeafCache(self.held_out.X if self.held_out is not None else np.empty((0, 1)))
         self._n_grown, self._grown_at, self._pricing_seconds = len(self.earlier), time.perf_counter(), 0.0
 
     @property
     def most_grown(self) -> int:
         """How many trees are grown before elimination."""
+        if self._stumps is not None:
+            return self.max_trees
         n_earlier = len(self.earlier)
         return n_earlier + ceil(self._effort.overgrowth * (self.max_trees - n_earlier))
 
@@ -117,10 +125,19 @@ class LeafGeneration:
         if len(self.ensemble.held) > self.max_trees:
             self._eliminate(self.max_trees)
             self._note(np.nan)
-        if reason in ("max_trees", "converged", "no_improvement"):
-            sweeps = (self._regrow() for _ in range(self._effort.n_regrown))
-            reason = next(filter(None, sweeps), reason)
-        return reason
+        if reason not in ("max_trees", "converged", "no_improvement"):
+            return reason
+        if self._stumps is not None:
+            if not self.is_shared:
+                self._note(self._exchanged(self._stumps, self.wiring))
+            return reason
+        sweeps = (self._regrow() for _ in range(self._effort.n_regrown))
+        return next(filter(None, sweeps), reason)
+
+    def _exchanged(self, stumps: StumpExchange, wiring: LeafWiring) -> float:
+        """Exchange stumps at the C of a wiring; returns how much the objective falls."""
+        self.ensemble.move_to(wiring.programme)
+        return exchange_stumps(self.ensemble, wiring, stumps, self._unit, LEAST_FALL, len(self.earlier))
 
     def _take_up(self) -> None:
         """Begin with the trees of an earlier fit, whose ensemble is the first that is recorded."""
@@ -160,9 +177,13 @@ class LeafGeneration:
             self.ensemble.point, _ = self.wiring.optimum(self.ensemble.point)
 
     def value_at(self, C: float) -> None:
-        """Give the leaves of the trees held the best values for another C."""
-        self.ensemble.move_to(self.wiring.at(C).programme)
-        self.ensemble.point, _ = self.wiring.optimum(self.ensemble.point)
+        """Give the leaves of the trees held the best values for another C, and exchange stumps for it."""
+        wiring = self.wiring.at(C)
+        if self._stumps is not None:
+            self._exchanged(self._stumps, wiring)
+            return
+        self.ensemble.move_to(wiring.programme)
+        self.ensemble.point, _ = wiring.optimum(self.ensemble.point)
 
     def _regrow(self) -> str | None:
         """Grow each tree once more against all others, the weakest first; returns why that ended early, if it did."""

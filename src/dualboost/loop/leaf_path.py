@@ -56,7 +56,7 @@ def follow_leaf_path(
 
 
 def _grown(wiring: LeafWiring, max_trees: int, held_out: HeldOut) -> LeafGeneration:
-    generation = LeafGeneration(wiring, max_trees, held_out=held_out, scores_each=False)
+    generation = LeafGeneration(wiring, max_trees, held_out=held_out, scores_each=False, is_shared=True)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", InterruptedFitWarning)  # the warning speaks of an ensemble returned
         trace = generation.run()
@@ -67,7 +67,8 @@ def _grown(wiring: LeafWiring, max_trees: int, held_out: HeldOut) -> LeafGenerat
 
 def _point(generation: LeafGeneration, C: float, held_out: HeldOut, with_errors: bool) -> PathPoint:
     """The best values of the leaves for this C, judged on held-out rows; the ensemble stays at its own C."""
-    n_trees, own = len(generation.ensemble.held), generation.ensemble.point
+    ensemble = generation.ensemble
+    n_trees, own, stage = len(ensemble.held), ensemble.point, ensemble.stage()
     try:
         generation.value_at(C)
         scored, scoring = generation.scored(held_out), held_out.scoring
@@ -75,4 +76,5 @@ def _point(generation: LeafGeneration, C: float, held_out: HeldOut, with_errors:
     except MasterFailed:  # no solver can solve this extreme value of C, so it is no candidate
         return PathPoint(C, np.nan, n_trees)
     finally:
-        generation.ensemble.point = own
+        ensemble.restore(stage)
+        ensemble.point = own

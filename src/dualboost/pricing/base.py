@@ -38,6 +38,12 @@ class PricingContext:
     def __post_init__(self) -> None:
         object.__setattr__(self, "max_depth", min(self.max_depth, DEEPEST))
 
+    @property
+    def has_free_stumps(self) -> bool:
+        """Whether trees are stumps, and every stump with enough rows on both sides is allowed at any time."""
+        free = replace(self.limits, fewest_rows=1, most_leaves=None, seed=0, most_together=None) == TreeLimits()
+        return free and (self.max_depth == 1 or self.limits.most_leaves == 2)
+
     def with_depth(self, max_depth: int | None) -> PricingContext:
         """The context with the learner's own depth, if it has one."""
         return self if max_depth is None else replace(self, max_depth=int(max_depth))

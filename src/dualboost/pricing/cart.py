@@ -22,6 +22,7 @@ from .lightgbm_options import SMALLEST_LEAVES, grown_again, tree_parameters, var
 from .lightgbm_rows import LightGBMRows
 from .newton_trees import Grower, NewtonTrees
 from .other_columns import without_leading_features
+from .stump_exchange import StumpExchange
 from .stumps import EdgePricer
 from .tree_growers import PricedTrees
 from .vector_trees import VectorTrees
@@ -70,11 +71,13 @@ class CartLearner(ParameterObject):
         return CartPricer(data, self.voting, context)
 
     def grower(self, data: TrainingData, context: PricingContext) -> Grower:
+        context = context.with_depth(self.max_depth)
         if context.n_outputs > 1:
-            return VectorTrees(data, context.with_depth(self.max_depth))
+            return VectorTrees(data, context)
         if self.criterion == "edge":
             return PricedTrees(self.pricer(data, context), data.X)
-        return NewtonTrees(data, context.with_depth(self.max_depth))
+        stumps = StumpExchange(data, context.limits.fewest_rows) if context.has_free_stumps else None
+        return NewtonTrees(data, context, stumps)
 
 
 class CartPricer:

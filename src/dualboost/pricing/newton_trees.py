@@ -7,7 +7,7 @@ to second order if the values of these leaves alone move.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import lightgbm
 import numpy as np
@@ -22,6 +22,9 @@ from ..workers import ALONE, Communicator
 from .base import PricingContext, TrainingData
 from .lightgbm_options import grown_again, tree_parameters, varies, with_heavier_leaves
 from .lightgbm_rows import LightGBMRows
+
+if TYPE_CHECKING:
+    from .stump_exchange import StumpExchange
 
 LIGHTEST_LEAVES = (1.0, 5.0)
 """The smallest sum of the curvature in a leaf, where that of a row of even odds is a quarter: at ridges up to 20, and
@@ -86,12 +89,15 @@ class Grower(Protocol):
         units in which the curvature of a row of even odds is about a quarter.
         """
 
+    # A grower of stumps may have ``stumps``, which says which stumps to hold in place of others (``StumpExchange``).
+
 
 class NewtonTrees:
     """Grows one tree for each call on binned training rows."""
 
-    def __init__(self, data: TrainingData, context: PricingContext) -> None:
+    def __init__(self, data: TrainingData, context: PricingContext, stumps: StumpExchange | None = None) -> None:
         n_rows = data.X.shape[0]
+        self.stumps = stumps
         self._X = data.X
         self._data, self._limits = data, context.limits
         self._parameters = tree_parameters(data, context)

@@ -1,0 +1,147 @@
+"""Which stumps to take in place of those held, if the steps of all stumps move along.
+
+Under a loss that is quadratic in the scores, stumps are a ridge regression (``stump_steps.py``), in which all stumps
+are compared at once. Each place is given the best stump for it until no exchange of one stump lowers the objective.
+Then a quarter of the places, drawn at random, are emptied, filled one by one, and improved in the same way, a few times
+over: the best ensemble is taken. (Lourenço, Martin & Stützle, "Iterated local search", 2003.)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cached_property, lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._typing import Vector
+from ..trees.bins import MOST_CUTS, Bins
+from ..trees.growing import Branch, build_tree
+from .base import TrainingData
+from .newton_trees import GrownTree, lightest_leaf
+from .stump_steps import Steps
+
+MOST_REMEMBERED = 256
+"""How many stumps' products with all others are kept."""
+MOST_STUMPS = 20_000
+"""The most stumps that are compared: features have fewer cuts where there are many features."""
+ROUNDING = 1e-9
+"""What falls by less than this share of what one stump can bring is rounding."""
+EMPTIED = 0.25
+"""The share of the places that are emptied at a time."""
+MOST_ROUNDS, MOST_WORK = 150, 6e8
+"""How often that is done at most, and the numbers that all rounds may read, roughly.
+
+On the benchmark's ten data sets, 30 stumps, 50 rounds bring 0.1 percent of the error on rows not seen; the objective of
+150 rounds is hardly lower."""
+
+Mask = NDArray[np.bool_]
+Products = Callable[[int], Vector]
+
+
+class StumpExchange:
+    """All stumps on the training rows with at least so many of the user's rows in both leaves."""
+
+    def __init__(self, data: TrainingData, fewest_rows: int) -> None:
+        self._data, self._fewest_rows = data, fewest_rows
+
+    @cached_property
+    def _bins(self) -> Bins:
+        most_cuts = max(min(MOST_CUTS, MOST_STUMPS // self._data.X.shape[1]), 1)
+        return Bins(self._data.X, self._data.categorical, most_cuts)
+
+    @cached_property
+    def _splits(self) -> list[tuple[int, int]]:
+        return [(feature, k) for feature, own in enumerate(self._bins.splits) for k in range(len(own))]
+
+    @cached_property
+    def _has_enough_rows(self) -> Mask:
+        rows = self._left_sums(self._data.n_merged)
+        return np.minimum(rows, self._data.n_merged.sum() - rows) >= self._fewest_rows
+
+    def exchanged(
+        self,
+        held: Sequence[Mask],
+        pull: Vector,
+        curvature: Vector,
+        ridge: float,
+        least: float,
+        n_fixed: int = 0,
+    ) -> dict[int, GrownTree]:
+        """Stumps to take in place of some of those held, by their places; the first few places keep theirs.
+
+        ``held`` says which rows each stump sends left. ``pull`` is the curvature times the targets by row, up to a
+        constant target; units are those of ``Grower.grow``. What falls by less than ``least`` is no improvement.
+        """
+        own, n_stumps = np.array(held), len(self._splits)
+
+        def sums(values: Vector) -> Vector:
+            """The sum over the rows that go left: for all stumps, and then for those held, which may be others."""
+            return np.concatenate([self._left_sums(values), own @ values])
+
+        @lru_cache(maxsize=MOST_REMEMBERED)
+        def products(k: int) -> Vector:
+            return sums(curvature * (self._goes_left(k) if k < n_stumps else own[k - n_stumps]))
+
+        sizes, total = sums(curvature), float(curvature.sum())
+        steps = Steps(sums(pull), sizes, float(pull.sum()), total, ridge, len(own))
+        least = max(least, ROUNDING * steps.best(np.ones(len(sizes), dtype=bool))[1])
+        for place in range(len(own)):
+            steps.put(place, n_stumps + place, products(n_stumps + place))
+        may_enter = np.minimum(sizes, total - sizes) >= lightest_leaf(ridge)
+        may_enter[:n_stumps] &= self._has_enough_rows
+        may_enter[n_stumps:] = False
+        work = len(own) * (len(own) * len(sizes) + self._data.X.shape[0] * self._data.X.shape[1])
+        n_rounds = int(min(MOST_ROUNDS, MOST_WORK / work))
+        best = searched(steps, products, may_enter, least, n_fixed, n_rounds)
+        return {
+            place: self._grown(k, 2.0 * best.lost_without(place))
+            for place, k in enumerate(best.held.tolist())
+            if k != n_stumps + place
+        }
+
+    def _left_sums(self, values: Vector) -> Vector:
+        """The sum over the rows that go left, for all stumps."""
+        parts = [self._bins.left_sums(j, values, slice(None)) for j, own in enumerate(self._bins.splits) if own]
+        return np.concatenate([np.zeros(0), *parts])
+
+    def _goes_left(self, k: int) -> Mask:
+        return self._bins.goes_left(*self._splits[k])
+
+    def _grown(self, k: int, gain: float) -> GrownTree:
+        feature, cut = self._splits[k]
+        tree = build_tree(Branch(self._bins.splits[feature][cut], gain=gain))
+        return GrownTree(tree, (~self._goes_left(k)).astype(np.uint8))
+
+
+def searched(steps: Steps, products: Products, may_enter: Mask, least: float, n_fixed: int, n_rounds: int) -> Steps:
+    """The best of the ensembles that are found; the same each time."""
+    places, numbers = list(range(n_fixed, len(steps.held))), np.random.default_rng(0)
+    improve(steps, places, products, may_enter, least)
+    n_emptied = min(max(round(EMPTIED * len(places)), 2), len(places))
+    for _ in range(n_rounds):
+        tried, emptied = steps.copy(), numbers.choice(places, size=n_emptied, replace=False).tolist()
+        for place in emptied:
+            tried.remove(place)
+        for place in emptied:
+            k, fall = tried.best(may_enter)
+            if fall <= least:  # there are fewer stumps of use than places
+                return steps
+            tried.put(place, k, products(k))
+        improve(tried, places, products, may_enter, least)
+        if tried.fall > steps.fall + least:
+            steps = tried
+    return steps
+
+
+def improve(steps: Steps, places: Sequence[int], products: Products, may_enter: Mask, least: float) -> None:
+    """Give each place in turn the best stump for it, until none is better."""
+    n_kept = 0
+    while n_kept < len(places):
+        for place in places:
+            k, fall = steps.best(may_enter, place)
+            n_kept += 1
+            if fall > least:
+                steps.remove(place)
+                steps.put(place, k, products(k))
+                n_kept = 0
