@@ -130,12 +130,11 @@ def test_where_no_stump_is_allowed_nothing_is_exchanged() -> None:
     assert constant.exchanged([X[:, 0] < 2.0], y, np.full(len(y), 0.25), 1.0, EVERY) == {}
 
 
-@pytest.mark.parametrize("n_trees", [2, 5])
-def test_no_exchange_of_one_stump_improves_a_regressor(n_trees: int) -> None:
+@pytest.mark.parametrize(("n_trees", "C"), [(2, 30.0), (5, 30.0), (5, 8.0), (5, 2.0)])
+def test_no_exchange_of_one_stump_improves_a_regressor(n_trees: int, C: float) -> None:
     rng = np.random.default_rng(1)
     X = rng.integers(0, 8, (90, 3)).astype(float)
     y = X[:, 0] * (1 + X[:, 1]) + np.cos(X[:, 2]) + rng.normal(size=90)
-    C = 30.0
     reg = DualBoostRegressor(C=C, max_depth=1, max_trees=n_trees).fit(X, y)
     z, ridge = (y - y.mean()) / y.std(), len(y) / C
     held = [X[:, tree.feature[0]] <= tree.threshold[0] for tree in reg.estimators_]

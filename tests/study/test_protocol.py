@@ -42,7 +42,7 @@ def test_the_parts_of_the_full_study_have_no_fit_twice_and_the_papers_values():
     parts = [load_preset(name) for name in ("cart", "confidence", "reweight", "optimal", "optimal_deep")]
     assert all((part.values, part.iterations, part.most_rows) == (10, 100, 0) for part in parts)
     keys = [cell.key for part in parts for cell in replace(part, datasets=("banana",)).cells()]
-    assert len(set(keys)) == len(keys) == 10 * (5 * 4 * (9 + 6 + 6) + 5 * 2 * 6 + 2 * 1 * 6)
+    assert len(set(keys)) == len(keys) == 10 * (5 * 4 * (9 + 6) + 1 * 4 * 6 + 1 * 2 * 6 + 1 * 1 * 6)
 
 
 def test_heuristic_methods_take_part_in_the_main_experiment_and_in_that_of_equal_sizes():

@@ -31,8 +31,9 @@ class DualBoostRegressor(Boosting, InspectionMixin, NumberPredictionMixin, Regre
     """A small, accurate tree ensemble for numbers, by totally corrective boosting.
 
     Trees are grown one after the other, and after every tree the values of all leaves of all trees are re-optimised.
-    Twice as many trees are grown as asked for, those that are missed least are eliminated, and each tree that
-    remains is grown once more against all others. The result has a duality gap, computed from its values and duals.
+    More trees are grown than asked for, those that are missed least are eliminated, and each tree that remains is
+    grown anew against all others; under the squared loss stumps are exchanged for better ones instead. The result has
+    a duality gap, computed from its values and duals.
 
     Targets are standardised inside: y -> a y + b makes the predictions a F + b.
 

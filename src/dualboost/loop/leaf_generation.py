@@ -115,9 +115,7 @@ class LeafGeneration:
         # Begin at the class balance: else the first tree would have to make up for the intercept, and where classes
         # are unequal no split of it might be worth the ridge.
         self.ensemble.point = point = self.wiring.optimum(self.ensemble.point)[0]
-        total = max(self.wiring.rows.total(point.curvature), np.finfo(float).tiny)
-        rows = self.wiring.rows
-        self._unit = 0.25 * rows.rows_each * rows.workers.sum(float(point.curvature.size)) / total
+        self._unit = self.wiring.unit(point)
         self._take_up()
         reason = self._grow()
         if reason == "no_improvement":
@@ -137,7 +135,7 @@ class LeafGeneration:
     def _exchanged(self, stumps: StumpExchange, wiring: LeafWiring) -> float:
         """Exchange stumps at the C of a wiring; returns how much the objective falls."""
         self.ensemble.move_to(wiring.programme)
-        return exchange_stumps(self.ensemble, wiring, stumps, self._unit, LEAST_FALL, len(self.earlier))
+        return exchange_stumps(self.ensemble, wiring, stumps, LEAST_FALL, len(self.earlier))
 
     def _take_up(self) -> None:
         """Begin with the trees of an earlier fit, whose ensemble is the first that is recorded."""

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
+
 from .._typing import Vector
 from ..algebra.leaves import LeafColumns
 from ..algebra.rows import Rows
@@ -73,6 +75,12 @@ class LeafWiring:
     def optimum(self, point: Any) -> tuple[Any, MasterSolution]:
         """The optimum over the leaves held, to the tolerance."""
         return leaf_master_of(point.programme).optimum(point, self.precision.tolerance)
+
+    def unit(self, point: Any) -> float:
+        """The factor that makes the mean curvature of a row at this point a quarter, as trees are grown with."""
+        rows = self.rows
+        total = max(rows.total(point.curvature), np.finfo(float).tiny)
+        return float(0.25 * rows.rows_each * rows.workers.sum(float(point.curvature.size)) / total)
 
     def at(self, C: float) -> LeafWiring:
         """The same parts at another C."""

@@ -26,7 +26,8 @@ MOST_REMEMBERED = 256
 MOST_STUMPS = 20_000
 """The most stumps that are compared: features have fewer cuts where there are many features."""
 ROUNDING = 1e-9
-"""What falls by less than this share of what one stump can bring is rounding."""
+"""What falls by less than this share of what one stump can bring is rounding, and so is what a leaf lacks of its weight
+by so small a share."""
 EMPTIED = 0.25
 """The share of the places that are emptied at a time."""
 MOST_ROUNDS, MOST_WORK = 20, 1e8
@@ -89,7 +90,7 @@ class StumpExchange:
         least = max(least, ROUNDING * steps.best(np.ones(len(sizes), dtype=bool))[1])
         for place in range(len(own)):
             steps.put(place, n_stumps + place, products(n_stumps + place))
-        may_enter = np.minimum(sizes, total - sizes) >= lightest_leaf(ridge)
+        may_enter = np.minimum(sizes, total - sizes) >= (1.0 - ROUNDING) * lightest_leaf(ridge)
         may_enter[:n_stumps] &= self._has_enough_rows
         may_enter[n_stumps:] = False
         work = len(own) * (len(own) * len(sizes) + self._data.X.shape[0] * self._data.X.shape[1])
