@@ -44,8 +44,13 @@ def has_gpu():
     return True
 
 
-@pytest.fixture
-def guest(monkeypatch):
+@pytest.fixture(
+    params=["guest", pytest.param("gpu", marks=pytest.mark.skipif(not has_gpu(), reason="needs CuPy and a GPU"))]
+)
+def guest(request, monkeypatch):
+    """The stand-in; and the GPU itself where there is one."""
+    if request.param == "gpu":
+        return device_named("cuda")
     device = GuestDevice()
     monkeypatch.setattr(devices, "device_named", lambda name: device if name == "cuda" else device_named(name))
     return device

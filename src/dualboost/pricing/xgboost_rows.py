@@ -68,14 +68,24 @@ class XGBoostRows:
         self._missing = np.iinfo(codes.dtype).max
         if not device.is_memory:
             self._held = codes
-        self.matrix = self._xgboost.QuantileDMatrix(
-            device.shared(codes),
+        self.matrix = self._matrix_of(device.shared(codes), None if device.is_memory else self._every_bin(codes))
+
+    def _matrix_of(self, codes: Any, bins_of: Any = None) -> Any:
+        return self._xgboost.QuantileDMatrix(
+            codes,
             missing=self._missing,
             feature_types=np.where(self._is_categorical, "c", "q").tolist(),
             max_bin=MORE_BINS,
-            nthread=n_jobs,
+            nthread=self._n_jobs,
             enable_categorical=True,
+            ref=bins_of,
         )
+
+    def _every_bin(self, codes: Codes) -> Any:
+        """A matrix in memory with each number of each feature, for its bins: on a GPU, XGBoost would merge rare ones."""
+        highest = self._device.host(np.where(codes == self._missing, 0, codes).max(axis=0))
+        numbers = np.arange(int(highest.max()) + 1)
+        return self._matrix_of(np.minimum(numbers[:, np.newaxis], highest).astype(np.float32))
 
     def _codes(self, data: TrainingData) -> Codes:
         """The bin of each row and feature; the largest number of its type where the value is missing."""
