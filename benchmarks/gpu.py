@@ -1,7 +1,7 @@
 """Time fits on a GPU beside XGBoost's own, and say where the time goes.
 
     python benchmarks/gpu.py [--rows 10000000] [--features 50] [--trees 100] [--depth 1] [--device cuda]
-        [--formulations logistic,nm]
+        [--formulations logistic,nm] [--jobs -1]
 
 Rows are arrays on the device. One line a formulation: seconds of the whole fit, of which before the first tree
 (reading and hashing, on the processor, and binning), finding trees, and the master; milliseconds of the master for one
@@ -57,13 +57,19 @@ def main() -> None:
     parser.add_argument("--depth", type=int, default=1)
     parser.add_argument("--device", choices=DEVICES, default="cuda")
     parser.add_argument("--formulations", default="logistic,nm")
+    parser.add_argument("--jobs", type=int, default=-1, help="threads for what the processor does")
     given = parser.parse_args()
     X, y = make_rows(device_named(given.device).xp, given.rows, given.features)
     seconds_of_xgboost(X[:1000], y[:1000], given.device, 1, given.depth)  # what is loaded once is not timed
     rival = seconds_of_xgboost(X, y, given.device, given.trees, given.depth)
     print(f"{given.rows} rows x {given.features}, {given.trees} trees of depth {given.depth}, XGBoost: {rival:.2f} s")
     for formulation in given.formulations.split(","):
-        options: dict[str, Any] = {"max_trees": given.trees, "max_depth": given.depth, "calibration": "training"}
+        options: dict[str, Any] = {
+            "max_trees": given.trees,
+            "max_depth": given.depth,
+            "n_jobs": given.jobs,
+            "calibration": "training",
+        }
         model = DualBoostClassifier(formulation, learner="xgboost", device=given.device, **options)
         model.fit(X[:1000], y[:1000])
         started = time.perf_counter()

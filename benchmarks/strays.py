@@ -3,8 +3,8 @@
     python benchmarks/strays.py --data FOLDER [--names compas,adult] [--depths 1,5] [--seeds 2] [--rows 6000]
         [--jobs 2] [--out out/strays] [--methods qrlp,xgboost] [--report-only]
 
-Suspects: epsilon of ``qrlp`` and ``erlp`` (0.01 in the paper's text, 0.99 in its authors' library), the two solves that
-the library makes of ``qrlp`` (``strays_library.py``) and its stopping by training accuracy, the entropy of
+Suspects: epsilon of ``qrlp`` and ``erlp`` (0.01 in the paper's text, 0.99 in its authors' library), when
+the library ends a fit and that it solves ``qrlp`` twice (``strays_library.py``), the entropy of
 ``erlp`` or what is left of it after a single step of its expansion (the library's tolerance of 0.495 allows no second),
 the sum of the weights of ``md``, its negative duals set to zero (the library) or taken with the label flipped (ours),
 ties of CART broken at random (scikit-learn's trees) or always alike (ours), bins of equal width or of equal numbers of
@@ -27,7 +27,7 @@ import numpy as np
 import pandas as pd
 from joblib import Parallel, delayed
 from sklearn.tree import DecisionTreeClassifier
-from strays_library import LIBRARY, TwoSolves
+from strays_library import LibraryLoop
 from threadpoolctl import threadpool_limits
 from tqdm import tqdm
 from xgboost import XGBClassifier
@@ -38,8 +38,8 @@ from dualboost.study.comparison import paper_results
 from dualboost.study.fitting import prepared
 
 NAMES = "titanic,german_credit,image,splice,waveform,compas,twonorm,adult"
-TEXT = 0.01
-"""epsilon in the paper's text."""
+TEXT, LIBRARY = 0.01, 0.99
+"""epsilon in the paper's text, and in its authors' library."""
 RESULTS = "results.jsonl"
 N_VALUES = 10
 
@@ -56,8 +56,8 @@ def md_clipped(X: np.ndarray, y: np.ndarray, C: float, depth: int):
     return ours(X, y, None, depth, MDBoost(C, negative_weights="clip"))
 
 
-def two_solves(X: np.ndarray, y: np.ndarray, C: float, depth: int, stops_by_accuracy: bool = False):
-    return TwoSolves(C, depth, stops_by_accuracy).fit(X, y)
+def by_library(X: np.ndarray, y: np.ndarray, C: float, depth: int, epsilon: float, **options: Any):
+    return LibraryLoop(C, depth, epsilon, **options).fit(X, y)
 
 
 def xgboost(X: np.ndarray, y: np.ndarray, rate: float, depth: int):
@@ -76,8 +76,12 @@ SUSPECTS: dict[tuple[str, str], Fit] = {
             "epsilon 0.99, ties at random": {"epsilon": LIBRARY, "random_ties": True},
         }.items()
     },
-    ("qrlp", "two solves (library)"): two_solves,
-    ("qrlp", "two solves, stopped by training accuracy"): partial(two_solves, stops_by_accuracy=True),
+    ("qrlp", "epsilon 0.01, ends at the multiplier"): partial(by_library, epsilon=TEXT),
+    ("qrlp", "epsilon 0.99, ends at the multiplier"): partial(by_library, epsilon=LIBRARY),
+    ("qrlp", "two solves (library)"): partial(by_library, epsilon=LIBRARY, n_solves=2),
+    ("qrlp", "two solves, stopped by training accuracy"): partial(
+        by_library, epsilon=LIBRARY, n_solves=2, stops_by_accuracy=True
+    ),
     ("erlp", "one quadratic step (library)"): partial(ours, method="qrlp", epsilon=2 * LIBRARY),
     ("md", "labels flipped"): partial(ours, method="md"),
     ("md", "negative duals clipped (library)"): md_clipped,

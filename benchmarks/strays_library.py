@@ -1,11 +1,14 @@
-"""``qrlp`` as the paper's authors' library (colboost 0.1.5) computes it, which is not what its text states.
+"""``qrlp`` by the loop of the paper's authors' library (colboost 0.1.5), which differs from what its text states.
 
-In each iteration it solves the programme of the text with epsilon = 0.99, and takes the weights of that solution. Then it
-expands the entropy around the duals found, in place of the uniform distribution, and solves once more: these second
-duals are what the next tree is grown with. Its loop has a tolerance of 0.99 on objectives that differ by less, so it
-never goes on to a third. A fit ends when the edge of the new tree is at most the multiplier of the total of the second
-duals, and, by the library's default, when the mean training accuracy of five iterations is no better than that of the
-five before.
+- A fit ends when the edge of the new tree is at most the multiplier of sum_i u_i = 1. In a linear programme without
+  caps that is the largest edge held, which the text names; with u_i <= 1/C it is larger, by the sum of the multipliers
+  of the caps times 1/C.
+- The library solves the programme of the text with epsilon = 0.99, and takes the weights of that solution. Then it
+  expands the entropy around the duals found, in place of the uniform distribution, and solves once more
+  (``n_solves=2``): the second duals are what the next tree is grown with. Its tolerance of 0.99 on objectives that
+  differ by less allows no third.
+- By default (``stops_by_accuracy``), a fit ends too when the mean training accuracy of five iterations is no better
+  than that of the five before.
 """
 
 from __future__ import annotations
@@ -21,8 +24,6 @@ from dualboost.formulations.terms import QuadraticTerm
 from dualboost.formulations.weight_sets import Simplex
 from dualboost.masters import MasterSolution, Precision, make_ladder
 
-LIBRARY = 0.99
-"""epsilon in the library."""
 MOST_TREES = 100
 AT_ONCE = 5
 """How many iterations a mean of training accuracies is over."""
@@ -32,28 +33,34 @@ LEAST_SHARE = 1e-6
 PRECISION = Precision(1e-6)
 
 
-class TwoSolves:
+class LibraryLoop:
     """A fit with hard votes of scikit-learn's trees, which break ties at random."""
 
-    def __init__(self, C: float, max_depth: int, stops_by_accuracy: bool) -> None:
-        self.C, self.max_depth, self.stops_by_accuracy = C, max_depth, stops_by_accuracy
+    def __init__(
+        self, C: float, max_depth: int, epsilon: float, n_solves: int = 1, stops_by_accuracy: bool = False
+    ) -> None:
+        self.formulation, self.max_depth = QRLPBoost(C, epsilon=epsilon), max_depth
+        self.n_solves, self.stops_by_accuracy = n_solves, stops_by_accuracy
 
-    def fit(self, X: np.ndarray, y: np.ndarray) -> TwoSolves:
+    def fit(self, X: np.ndarray, y: np.ndarray) -> LibraryLoop:
         labels, rows = np.where(y > 0, 1.0, -1.0), Rows(np.ones(len(y)))
-        columns, masters = Columns(rows), (_master(self.C, rows), _master(self.C, rows))
+        columns = Columns(rows)
+        masters = [make_ladder("auto", self.formulation.programme(rows, 1), "qrlp", PRECISION) for _ in range(2)]
         self.trees, self.weights = [], np.zeros(0)
-        u, threshold, accuracies = np.full(len(y), 1.0 / len(y)), 0.0, []
+        u, multiplier, accuracies = np.full(len(y), 1.0 / len(y)), 0.0, []
         while len(self.trees) < MOST_TREES:
             tree = DecisionTreeClassifier(max_depth=self.max_depth).fit(X, labels, sample_weight=u)
             column = labels * tree.predict(X)
-            if column @ u <= threshold:
+            if column @ u <= multiplier:
                 break
             columns.append(column, tree)
             self.trees.append(tree)
-            first = masters[0].solve(columns, QRLPBoost(self.C, epsilon=LIBRARY).programme(rows, columns.n_columns))
-            second = masters[1].solve(columns, self._around(first, rows))
-            self.weights, u, threshold = first.w, np.maximum(second.u, 0.0), float(second.rho[0])
-            accuracies.append(np.mean(first.margins > 0))
+            solution = masters[0].solve(columns, self.formulation.programme(rows, columns.n_columns))
+            self.weights = solution.w
+            accuracies.append(np.mean(solution.margins > 0))
+            if self.n_solves == 2:
+                solution = masters[1].solve(columns, self._around(solution, rows))
+            u, multiplier = np.maximum(solution.u, 0.0), float(solution.rho[0])
             if self.stops_by_accuracy and _has_stalled(accuracies):
                 break
         return self
@@ -62,9 +69,9 @@ class TwoSolves:
         """The programme with the entropy expanded around these duals."""
         n_rows = rows.n_data
         around = np.maximum(solution.u, LEAST_SHARE / n_rows)
-        eta = QRLPBoost(self.C, epsilon=LIBRARY).eta(n_rows)
+        eta = self.formulation.eta(n_rows)
         term = QuadraticTerm(np.log(around) / eta, 1.0 / (eta * around), np.zeros(n_rows))
-        return Programme(rows, rows.full(0.0), rows.full(1.0 / self.C), term, Simplex(), total=1.0)
+        return Programme(rows, rows.full(0.0), rows.full(1.0 / self.formulation.C), term, Simplex(), total=1.0)
 
     @property
     def n_trees_(self) -> int:
@@ -73,10 +80,6 @@ class TwoSolves:
     def predict(self, X: np.ndarray) -> np.ndarray:
         scores = sum((w * tree.predict(X) for w, tree in zip(self.weights, self.trees, strict=True)), np.zeros(len(X)))
         return np.where(scores >= 0, 1, -1)
-
-
-def _master(C: float, rows: Rows):
-    return make_ladder("auto", QRLPBoost(C).programme(rows, 1), "qrlp", PRECISION)
 
 
 def _has_stalled(accuracies: list[float]) -> bool:

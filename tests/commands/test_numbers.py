@@ -7,7 +7,13 @@ import numpy as np
 import pandas as pd
 import pytest
 import xgboost
-from sklearn.metrics import mean_absolute_error, r2_score, root_mean_squared_error
+from sklearn.metrics import (
+    mean_absolute_error,
+    mean_pinball_loss,
+    mean_poisson_deviance,
+    r2_score,
+    root_mean_squared_error,
+)
 
 from dualboost import DualBoostRegressor, DualBoostRegressorCV, HuberLoss, QuantileLoss, load_model
 
@@ -86,6 +92,13 @@ def test_a_loss_of_numbers_says_that_it_is_regression(run, tables):
     frame.to_csv(tables / "train.csv", index=False)
     figures = json.loads(run(*FIT, "--loss", "absolute", "--json").stdout)
     assert (figures["task"], figures["loss"]) == ("regression", "absolute")
+    figures = json.loads(run(*FIT, "--loss", "quantile", "--quantiles", "0.1,0.9", "--json").stdout)
+    assert figures["task"] == "regression"
+
+
+def test_a_constant_with_a_fraction_is_a_number(run, tables):
+    pd.read_csv(tables / "train.csv").assign(y=0.5).to_csv(tables / "train.csv", index=False)
+    assert json.loads(run(*FIT, "--json").stdout)["task"] == "regression"
 
 
 @pytest.mark.parametrize(
@@ -111,7 +124,7 @@ def test_one_bad_cell_of_the_target_is_told(cell, message, run, tables):
         (("--formulation", "nm"), "--formulation nm is not for regression: leave it out, or set --task."),
         (("--class-weight", "balanced"), "--class-weight balanced is not for regression"),
         (("--task", "classification"), "'y' holds numbers with fractions"),
-        (("--quantile", "0.9"), "--quantile is no option of the loss squared: set --loss"),
+        (("--quantile", "0.9"), "--quantile is no option of the loss squared: set --loss quantile, or"),
         (("--loss", "quantile", "--quantile", "2"), "quantile=2.0 must be a number above 0 and below 1"),
         (("--target", "colour", "--task", "regression"), "column 'colour' must hold numbers, for regression; row 1"),
         (("--target", "n", "--task", "classification", "--loss", "huber"), "--loss huber is not for classification"),
@@ -155,6 +168,23 @@ def test_evaluate_agrees_with_scikit_learn(run, model, tables):
     assert "column 'y' must hold numbers, for regression; row 1 has 'high'" in refused.stderr
     frame[:1].to_csv(tables / "test.csv", index=False)
     assert json.loads(run("evaluate", model, "test.csv", "--target", "y", "--json").stdout)["r2"] is None
+
+
+@pytest.mark.parametrize("loss", ["quantile", "poisson"])
+def test_evaluate_judges_by_the_loss(loss, run, tables):
+    for name in ("train", "test"):
+        frame = pd.read_csv(tables / f"{name}.csv").drop(columns="y").rename(columns={"n": "y"})
+        frame.to_csv(tables / f"{name}.csv", index=False)
+    options = ("--quantile", "0.9") if loss == "quantile" else ()
+    assert run(*FIT, "--task", "regression", "--loss", loss, *options).returncode == 0
+    frame = pd.read_csv(tables / "test.csv")
+    true, predicted = frame["y"], load_model(tables / "model.json").predict(features_of(frame))
+    figures = json.loads(run("evaluate", "model.json", "test.csv", "--target", "y", "--json").stdout)
+    if loss == "quantile":
+        assert figures["pinball_loss"] == pytest.approx(mean_pinball_loss(true, predicted, alpha=0.9))
+        assert figures["share_below"] == pytest.approx(np.mean(true <= predicted))
+    else:
+        assert figures["poisson_deviance"] == pytest.approx(mean_poisson_deviance(true, predicted))
 
 
 def test_show_trees_and_rules(run, model):

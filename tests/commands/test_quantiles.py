@@ -84,8 +84,8 @@ def test_c_may_be_tuned(run, tables):
         ((*SEVERAL, "--quantile", "0.5"), "--quantile and --quantiles 0.05,0.5,0.95 are both given: leave one"),
         ((*SEVERAL, "--corrects", "trees"), "use corrects='leaves'"),
         (("--calibrate", "conformal"), "--calibrate conformal is for intervals: add --loss quantile --quantiles"),
-        (("--quantiles", "0.1,0.9", "--target", "colour"), "--quantiles 0.1,0.9 is not for classification"),
-        (("--calibrate", "conformal", "--target", "colour"), "--calibrate conformal is not for classification"),
+        (("--quantiles", "0.1,0.9", "--target", "colour"), "column 'colour' must hold numbers, for regression"),
+        (("--calibrate", "conformal", "--target", "colour"), "column 'colour' must hold numbers, for regression"),
     ],
     ids=str,
 )

@@ -30,7 +30,7 @@ def test_labels_must_be_there(path):
     frame = read_table(path)
     with pytest.raises(InvalidDataError, match=r"no column 'z' \(--target\); there are 'age', 'job', 'ok', 'y'"):
         split_target(frame, "z", path)
-    with pytest.raises(InvalidDataError, match="1 labels are missing, the first in row 2"):
+    with pytest.raises(InvalidDataError, match="'job' is missing in 1 of 3 rows, the first of them row 2"):
         split_target(frame, "job", path)
     with pytest.raises(InvalidDataError, match="no column besides"):
         split_target(frame[["y"]], "y", path)

@@ -176,7 +176,7 @@ def test_missing_labels_are_told_by_their_row(gap, tmp_path):
             DualBoostClassifier(**SMALL).fit(FRAME, y)
     FRAME.assign(y=labels).to_csv(tmp_path / "train.csv", index=False)
     done = called("fit", "train.csv", *FIT, cwd=tmp_path)
-    assert "dualboost: train.csv: 2 labels are missing, the first in row 4" in done.stderr
+    assert "dualboost: train.csv: 'y' is missing in 2 of 240 rows, the first of them row 4" in done.stderr
 
 
 def test_a_word_among_numbers(tmp_path):

@@ -122,8 +122,8 @@ def refusals():
     yield {"eval_set": X}, InvalidDataError, "eval_set must be a tuple"
     yield {"eval_set": (X,)}, InvalidDataError, "eval_set must be a tuple"
     yield {"eval_set": [(X, y), (X, y)]}, InvalidDataError, "list of 2"
-    yield {"eval_set": (X[:, :2], y)}, ValueError, "2 features"
-    yield {"eval_set": (X, y[:-1])}, InvalidDataError, "one class for each of the 40 rows"
+    yield {"eval_set": (X[:, :2], y)}, ValueError, "eval_set: .*2 features"
+    yield {"eval_set": (X, y[:-1])}, InvalidDataError, "eval_set: .*one class for each of the 40 rows"
     yield {"eval_set": (X, np.full(40, "maybe"))}, InvalidDataError, "'maybe'"
     yield {"eval_set": (X, y, np.ones(3))}, InvalidDataError, "sample_weight has shape"
 

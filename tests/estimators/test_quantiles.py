@@ -257,9 +257,15 @@ def test_arguments_that_do_not_fit(options, words):
         DualBoostRegressor(**{"loss": "quantile", **options}).fit(X, y)
 
 
+def test_levels_of_a_range_are_the_numbers_meant():
+    X, y = wide(60)
+    reg = DualBoostRegressor("quantile", quantiles=np.linspace(0.1, 0.9, 9), max_trees=2).fit(X, y)
+    assert reg.formulation_.quantiles == (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
+
+
 def test_too_few_rows_and_models_without_quantiles():
     X, y = wide(40)
-    with pytest.raises(InvalidDataError, match="too few for intervals that cover 98%"):
+    with pytest.raises(InvalidDataError, match="10 here, and intervals that cover 98% of new rows need 49: give 196"):
         made([0.01, 0.99], calibrate="conformal", max_trees=2).fit(X, y)
     with pytest.raises(InvalidParameterError, match="has no quantiles: fit with loss='quantile'"):
         DualBoostRegressor(max_trees=2).fit(X, y).predict_interval(X)

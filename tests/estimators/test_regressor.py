@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.sparse import csr_matrix
 from sklearn.datasets import load_diabetes
 from sklearn.linear_model import Ridge
 from sklearn.metrics import mean_absolute_error
@@ -132,6 +133,7 @@ def test_outliers_move_huber_less(diabetes):
         ("poisson", [0.0, 0.0, 0.0, 0.0], r"zero in all rows"),
         ("squared", [1.0, np.nan, 2.0, 3.0], r"NaN|nan"),
         ("squared", ["a", "b", "c", "d"], r"numbers"),
+        ("squared", csr_matrix([[1.0], [0.0], [2.0], [3.0]]), r"y is a sparse matrix.*y\.toarray\(\)\.ravel"),
     ],
 )
 def test_targets_that_cannot_be_learnt(loss, y, message):
@@ -179,6 +181,30 @@ def test_tables_and_pandas_numbers():
     table = pd.DataFrame({"colour": pd.Categorical(rng.choice(["red", "blue"], 200)), "a": rng.normal(size=200)})
     y = pd.Series(np.where(table["colour"] == "red", 3, -1), dtype="Int64")
     assert DualBoostRegressor(C=1e4, max_depth=2, max_trees=3).fit(table, y).score(table, y.astype(float)) > 0.99
+
+
+def test_entries_that_are_masked_are_missing(diabetes):
+    X, Xt, y, _ = diabetes
+    mask = np.random.default_rng(0).random(X.shape) < 0.1
+    masked = DualBoostRegressor(max_depth=2, max_trees=3).fit(np.ma.array(X, mask=mask), y)
+    missing = DualBoostRegressor(max_depth=2, max_trees=3).fit(np.where(mask, np.nan, X), y)
+    np.testing.assert_array_equal(masked.predict(Xt), missing.predict(Xt))
+    with pytest.raises(ValueError, match=r"NaN|nan"):
+        DualBoostRegressor().fit(X, np.ma.array(y, mask=y > 200))
+
+
+def test_the_score_of_a_constant_that_is_predicted_is_one():
+    X, y = np.arange(20.0)[:, None], np.full(20, 0.1)
+    with pytest.warns(DegenerateEnsembleWarning, match="y is the same in all rows"):
+        reg = DualBoostRegressor(max_trees=2).fit(X, y)
+    assert reg.score(X, y) == 1.0
+
+
+def test_an_empty_ensemble_says_which_way_C_should_go(diabetes):
+    X, _, y, _ = diabetes
+    with pytest.warns(DegenerateEnsembleWarning, match=r"the mean of y .* (smallest C that uses|A larger C may help)"):
+        reg = DualBoostRegressor("absolute", C=1e-6, corrects="trees", max_trees=3).fit(X, y)
+    assert reg.n_trees_ == 0
 
 
 def test_a_weight_of_two_is_the_row_twice_and_threads_change_nothing(diabetes):

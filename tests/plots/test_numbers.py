@@ -111,6 +111,14 @@ def test_history_has_no_panel_for_one_gap(fitted):
     assert not given[1].axison
 
 
+def test_history_has_no_panel_for_gaps_of_few_iterations():
+    a, b, noise = np.random.default_rng(0).normal(size=(3, 300))
+    stopped = DualBoostRegressor(max_depth=2, max_trees=6, n_iter_no_change=3, random_state=0)
+    stopped.fit(np.column_stack([a, b]), a * b + noise)
+    assert 1 < np.isfinite(stopped.history_["gap"]).sum() < 0.5 * len(stopped.history_["gap"])
+    assert len(plot_history(stopped)) == 2
+
+
 def test_path_against_C_where_trees_are_as_many():
     cv = DualBoostRegressorCV(Cs=[1.0, 10.0, 100.0], max_depth=1, max_trees=3, random_state=0).fit(X, Y)
     assert set(cv.path_["n_trees"]) == {3}

@@ -319,6 +319,9 @@ def test_data_and_arguments_that_do_not_fit(boosted):
         thin(boosted, X, pd.Series(["a"] * len(Y)))
     with pytest.raises(UnsupportedModelError, match="y is the same number in all rows"):
         thin(boosted, X, np.ones(len(Y)))
+    for unit in (1e-200, 1e200):
+        with pytest.raises(InvalidDataError, match=r"y has numbers of size .* train the model on y in a unit"):
+            thin(boosted, X, Y * unit)
     with pytest.raises(InvalidParameterError, match="scoring='accuracy' is for classes"):
         thin(boosted, X, Y, scoring="accuracy")
     with pytest.raises(InvalidParameterError, match=r"tolerance=1.5 must be a loss of R² of at least 0"):

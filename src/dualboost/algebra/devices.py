@@ -105,7 +105,9 @@ def device_named(name: str) -> Device:
 
 
 def in_memory(values: Any) -> Any:
-    """What a user passed: arrays of CuPy, and columns of cuDF, as NumPy's; all else as it is."""
+    """What a user passed: arrays of CuPy, and columns of cuDF, as NumPy's; entries that are masked as missing."""
+    if isinstance(values, np.ma.MaskedArray):
+        return _without_mask(values)
     if not hasattr(values, "__cuda_array_interface__"):
         return values
     fetch = getattr(values, "to_numpy", None) or getattr(values, "get", None)
@@ -115,3 +117,10 @@ def in_memory(values: Any) -> Any:
             "of NumPy."
         )
     return fetch()
+
+
+def _without_mask(values: Any) -> Any:
+    if not np.ma.is_masked(values):
+        return values.data
+    is_number = values.dtype.kind in "biuf"
+    return values.astype(float if is_number else object).filled(np.nan if is_number else None)

@@ -138,7 +138,10 @@ def _loss_object(options: dict[str, Any]) -> dict[str, Any]:
     loss = NUMBER_LOSSES[options["loss"] or str(DualBoostRegressor().loss)]()
     for name in given:
         if name not in loss.get_params():
-            raise InvalidParameterError(f"--{name} is no option of the loss {loss.name}: set --loss, or leave it out.")
+            able = " or ".join(one for one, other in NUMBER_LOSSES.items() if name in other().get_params())
+            raise InvalidParameterError(
+                f"--{name} is no option of the loss {loss.name}: set --loss {able}, or leave it out."
+            )
     return {"loss": loss.set_params(**given)}
 
 

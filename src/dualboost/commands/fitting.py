@@ -19,6 +19,9 @@ from .options import (
     TASKS,
 )
 
+OF_NUMBERS = ("delta", "quantile", "quantiles", "calibrate")
+"""Options of regression alone."""
+
 
 @click.command()
 @click.argument("data", type=FILE)
@@ -134,7 +137,7 @@ def fit(
     from .output import report, require_place, write_model
 
     require_place(out, *(path for path in (data, eval_set) if path is not None))
-    if task is None and options["loss"] in set(LOSSES_FOR_NUMBERS) - set(LOSSES_FOR_CLASSES):
+    if task is None and options["formulation"] is None and _is_of_numbers(options):
         task = TASKS[1]
     is_weighted = options["class_weight"] or sample_weight
     weights = [] if sample_weight is None else [sample_weight]
@@ -157,6 +160,11 @@ def fit(
     report(figures, as_json, to_stderr=out == STANDARD)
     if model.stop_reason_ == "interrupted":
         raise KeyboardInterrupt
+
+
+def _is_of_numbers(options: dict[str, Any]) -> bool:
+    """Whether an option is given that classification by the default formulation does not have."""
+    return options["loss"] in LOSSES_FOR_NUMBERS or any(options[name] is not None for name in OF_NUMBERS)
 
 
 def _fit_here(

@@ -7,13 +7,22 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from sklearn.metrics import confusion_matrix, log_loss, r2_score, recall_score, roc_auc_score
+from sklearn.metrics import (
+    confusion_matrix,
+    log_loss,
+    mean_pinball_loss,
+    mean_poisson_deviance,
+    recall_score,
+    roc_auc_score,
+)
 
 from .._typing import Integers, Matrix, Vector
 from ..data.messages import few
 from ..data.table_files import name_of
 from ..data.tables import Table
 from ..errors import InvalidDataError
+from ..formulations.numbers import PoissonLoss, QuantileLoss
+from ..tasks.errors_of_numbers import r_squared, root_mean_square
 from .targets import split_numbers, split_target
 
 
@@ -29,8 +38,7 @@ def figures_of(fitted: Any, frame: pd.DataFrame, features: Table, target: str, p
     else:
         numbers = split_numbers(frame, target, path)[1]
         figures |= number_figures(numbers, fitted.predict(features))
-        if fitted.fitted_.task.n_outputs > 1:
-            figures |= quantile_figures(fitted, features, numbers)
+        figures |= figures_of_loss(fitted, features, numbers)
     return figures | {"trees": fitted.n_trees_, "leaves": fitted.n_leaves_} | confusion
 
 
@@ -62,10 +70,25 @@ def quality_figures(true: Integers, predicted: Integers, probabilities: Matrix) 
 def number_figures(true: Vector, predicted: Vector) -> dict[str, float]:
     """Figures of rows with numbers; R^2 is nan where there is one row only."""
     return {
-        "rmse": float(np.sqrt(np.mean((true - predicted) ** 2))),
+        "rmse": root_mean_square(true, predicted),
         "mae": float(np.mean(np.abs(true - predicted))),
-        "r2": r2_score(true, predicted) if len(true) > 1 else float("nan"),
+        "r2": r_squared(true, predicted) if len(true) > 1 else float("nan"),
     }
+
+
+def figures_of_loss(model: Any, features: Any, true: Vector) -> dict[str, float]:
+    """What judges the predictions of losses that are not for means."""
+    loss, predicted = model.formulation_, model.predict(features)
+    if model.fitted_.task.n_outputs > 1:
+        return quantile_figures(model, features, true)
+    if isinstance(loss, QuantileLoss):
+        return {
+            "pinball_loss": mean_pinball_loss(true, predicted, alpha=loss.quantile),
+            "share_below": float(np.mean(true <= predicted)),
+        }
+    if isinstance(loss, PoissonLoss):
+        return {"poisson_deviance": float(mean_poisson_deviance(true, predicted))}
+    return {}
 
 
 def quantile_figures(model: Any, features: Any, true: Vector) -> dict[str, float]:

@@ -99,6 +99,9 @@ def guessed_task(column: pd.Series) -> str:
     """Regression for numbers with fractions and for many whole numbers; two different values are always classes."""
     numbers = _mostly_numbers(column)
     n_kinds = numbers.nunique()
+    is_constant_with_fraction = n_kinds == 1 and pd.api.types.is_float_dtype(numbers) and bool(numbers.iloc[0] % 1)
+    if is_constant_with_fraction:
+        return "regression"
     if n_kinds <= 2 or not pd.api.types.is_numeric_dtype(numbers) or pd.api.types.is_bool_dtype(numbers):
         return "classification"
     has_fractions = bool((numbers % 1 != 0).any())
@@ -139,8 +142,8 @@ def split_frame(frame: pd.DataFrame, target: str, path: Path) -> tuple[pd.DataFr
     if column.isna().any():
         first = int(np.flatnonzero(column.isna())[0]) + 1
         raise InvalidDataError(
-            f"{name_of(path)}: {int(column.isna().sum())} labels are missing, the first in row {first} (an empty cell, "
-            "NA, None, nan, null and N/A are missing values)."
+            f"{name_of(path)}: {target!r} is missing in {int(column.isna().sum())} of {len(column)} rows, the first of "
+            f"them row {first} (an empty cell, NA, None, nan, null and N/A are missing values): leave such rows out."
         )
     if features.shape[1] == 0:
         raise InvalidDataError(f"{name_of(path)}: there is no column besides {target!r}.")

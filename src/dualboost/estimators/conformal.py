@@ -54,9 +54,11 @@ def _widened(outside: Vector, counts: Vector, coverage: float) -> float:
     total = float(counts.sum())
     asked = coverage * (total + 1.0)
     if asked > total:
+        needed = int(np.ceil(coverage / (1.0 - coverage) * (1.0 - 1e-12)))
         raise InvalidDataError(
-            f"calibrate='conformal' sets a quarter of the rows aside, and the total of {total:g} is too few for "
-            f"intervals that cover {coverage:.0%} of new rows: give more rows, or quantiles closer to each other."
+            f"calibrate='conformal' sets a quarter of the rows aside, {total:g} here, and intervals that cover "
+            f"{coverage:.0%} of new rows need {needed}: give {needed / SHARE:.0f} rows or more, or quantiles closer to "
+            "each other."
         )
     return _smallest_reaching(asked, outside, counts)
 

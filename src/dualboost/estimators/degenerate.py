@@ -71,10 +71,11 @@ def _emptiness(formulation: Formulation, columns: Columns) -> str:
     duals = columns.with_sides(formulation.multiplicities(columns.rows))
     smallest = formulation.smallest_useful_C(float(columns.edges(duals).max()))
     is_known = smallest is not None and smallest > formulation.strength  # several classes share duals, which hides it
+    advice = f" A {'smaller' if formulation.sparser_with_larger_C else 'larger'} C may help."
     hint = f" The smallest C that uses a learner is about {smallest:.3g}." if is_known else ""
     return (
         f"The optimal ensemble of {formulation.name!r} with C={formulation.C:.3g} is empty, so every row gets the same "
-        f"prediction, the majority class if there are classes.{hint}"
+        f"prediction, the mean of y or its majority class.{hint or advice}"
     )
 
 

@@ -23,9 +23,12 @@ class EvaluationSet(NamedTuple):
 
     def read(self, estimator: Any, data: TrainingSet, scoring: Scoring) -> HeldOut:
         """The rows in the form that the loop needs, encoded and weighed as those of the training set are."""
-        features = as_features(read_other_features(estimator, data, self.X))
-        targets = data.task.encode(data.task.plain(self.y), features.shape[0])
-        weights = data.weigh(targets, as_sample_weight(self.sample_weight, features.shape[0]))
+        try:
+            features = as_features(read_other_features(estimator, data, self.X))
+            targets = data.task.encode(data.task.plain(self.y), features.shape[0])
+            weights = data.weigh(targets, as_sample_weight(self.sample_weight, features.shape[0]))
+        except ValueError as error:
+            raise InvalidDataError(f"eval_set: {error}") from error
         known = weights > 0
         scoring = require_for_task(self.scoring or scoring, data.task)
         return HeldOut(features[known], targets[known], weights[known], scoring)

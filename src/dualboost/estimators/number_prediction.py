@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from sklearn.metrics import r2_score
 
 from .._typing import Matrix, Vector
 from ..algebra.devices import in_memory
 from ..arguments import require_fraction
 from ..errors import InvalidParameterError
+from ..tasks.errors_of_numbers import r_squared
 from ..tasks.quantiles import QuantileNumbers
 from .prediction import FeatureReading
 
@@ -63,7 +63,7 @@ class NumberPredictionMixin(FeatureReading):
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """R^2 of the predictions: the share of the variance of y that they explain."""
         y, sample_weight = map(in_memory, (y, sample_weight))
-        return float(r2_score(y, self.predict(X), sample_weight=sample_weight))
+        return r_squared(y, self.predict(X), sample_weight)
 
     def staged_predict(self, X: Any) -> Iterator[Vector]:
         """What ``predict`` would be for the ensemble as it was optimised after each iteration."""

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
+from scipy.sparse import issparse
 from sklearn.base import is_classifier
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_array, validate_data
@@ -168,6 +169,8 @@ def _read_on_disk(estimator: Any, X: RowsOnDisk, y: Any, sample_weight: Any, wor
 
 def _require_one_target(estimator: Any, y: Any) -> None:
     """Refuse several columns of targets, and say how they are learnt."""
+    if issparse(y):
+        raise InvalidDataError("y is a sparse matrix, and must be an array: pass y.toarray().ravel().")
     shape: tuple[int, ...] = getattr(y, "shape", ())
     if len(shape) == 2 and shape[1] > 1:
         wrapper = "MultiOutputClassifier" if is_classifier(estimator) else "MultiOutputRegressor"

@@ -216,10 +216,14 @@ class PinballScorer:
         return found
 
 
+LEVEL_DIGITS = 12
+"""Levels are rounded to so many digits: ``np.linspace(0.1, 0.9, 9)`` has 0.30000000000000004 among them."""
+
+
 def require_levels(name: str, levels: Any) -> tuple[float, ...]:
     """Several increasing levels inside (0, 1), or an error; such a tuple as it is, which ``clone`` relies on."""
     try:
-        found = tuple(float(level) for level in levels)
+        found = tuple(round(float(level), LEVEL_DIGITS) for level in levels)
     except (TypeError, ValueError) as error:
         raise InvalidParameterError(
             f"{name}={levels!r} must be a list of levels, for example [0.05, 0.5, 0.95]."

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.metrics import r2_score
 
 from .._typing import Vector
 from ..errors import InvalidDataError, InvalidParameterError, UnsupportedModelError
 from ..inspection.scores import held_out_name, training_name
+from ..tasks.errors_of_numbers import r_squared
 from .axes import BLUE, GREEN, RED, finish, legend_above, pyplot, require_fitted
 
 N_PANELS = 3
@@ -36,7 +36,7 @@ def plot_history(clf: Any, X: Any = None, y: Any = None, *, ax: Any = None) -> A
     history = clf.history_
     iterations = history["iteration"]
     gaps = history["gap"][np.isfinite(history["gap"])]
-    has_gaps = len(gaps) > 1 and bool((gaps > 0).any())
+    has_gaps = len(gaps) > max(1, 0.5 * len(iterations)) and bool((gaps > 0).any())
     axes = _panels(ax, N_PANELS if has_gaps else N_PANELS - 1)
     _curve(axes[0], iterations, history["objective"], BLUE)
     if has_gaps:
@@ -104,7 +104,7 @@ def _staged_score(clf: Any, X: Any, y: Any, n_iterations: int) -> Vector:
     if X is None or y is None:
         missing = "X" if X is None else "y"
         raise InvalidDataError(f"plot_history needs X and y to draw an accuracy, and {missing} is None: pass both.")
-    judge = _accuracy if clf.fitted_.task.has_classes else r2_score
+    judge = _accuracy if clf.fitted_.task.has_classes else r_squared
     scores = np.array([judge(y, predicted) for predicted in clf.staged_predict(X)])
     if len(scores) != n_iterations:
         raise UnsupportedModelError("clf was thinned, so that its stages are gone: draw it without X and y.")

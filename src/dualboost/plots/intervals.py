@@ -42,4 +42,5 @@ def plot_intervals(reg: Any, X: Any, y: Any, *, coverage: float | None = None, a
     title = (
         f"covers {is_inside.mean():.1%} of {len(true)} rows, mean width {number(float(f'{np.mean(high - low):.3g}'))}"
     )
-    return finish(ax, xlabel="rows, by what is predicted", ylabel="y", title=title, xticks=[])
+    some = f"{len(shown)} of these" if len(shown) < len(true) else "rows"
+    return finish(ax, xlabel=f"{some}, by what is predicted", ylabel="y", title=title, xticks=[])

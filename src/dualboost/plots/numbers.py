@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import is_regressor
-from sklearn.metrics import r2_score
 
 from .._typing import Vector
 from ..errors import UnsupportedModelError
 from ..inspection.names import number
 from ..tasks import Numbers
+from ..tasks.errors_of_numbers import r_squared, root_mean_square
 from .axes import BLUE, RED, axes_for, finish, require_fitted
 
 SIZE = 22.0
@@ -34,8 +34,8 @@ def plot_predictions(reg: Any, X: Any, y: Any, *, ax: Any = None) -> Any:
     low, high = _ends(np.concatenate([true, predicted]))
     ax.plot([low, high], [low, high], color=RED, lw=1.2, zorder=1)
     _draw_points(ax, true, predicted)
-    error = float(np.sqrt(np.mean((true - predicted) ** 2)))
-    explained = r2_score(true, predicted) if len(true) > 1 else np.nan
+    error = root_mean_square(true, predicted)
+    explained = r_squared(true, predicted) if len(true) > 1 else np.nan
     ax.set_aspect("equal")
     return finish(
         ax,

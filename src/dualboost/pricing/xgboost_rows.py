@@ -82,7 +82,7 @@ class XGBoostRows:
         )
 
     def _every_bin(self, codes: Codes) -> Any:
-        """A matrix in memory with each number of each feature, for its bins: on a GPU, XGBoost would merge rare ones."""
+        """A matrix in memory with each number of each feature, whose bins are taken: a GPU would merge rare ones."""
         highest = self._device.host(np.where(codes == self._missing, 0, codes).max(axis=0))
         numbers = np.arange(int(highest.max()) + 1)
         return self._matrix_of(np.minimum(numbers[:, np.newaxis], highest).astype(np.float32))

@@ -24,6 +24,8 @@ from ..telling import warn_user
 from ..workers import ALONE, Communicator
 from .base import Task, TaskReader, Units
 from .endings import Ending, NumberEnding
+from .errors_of_numbers import ROUNDING
+from .outliers import warn_of_outliers
 from .standardising import (
     GRID,
     Standard,
@@ -153,7 +155,7 @@ class Numbers(Task):
         centre, scale = cls.standard(y[counted], weights[counted], workers)
         task, targets = cls(float(centre), scale), rounded(standardised(y, centre, scale))
         task._warn_of_lost_digits(y[counted], workers)
-        task._warn_of_outliers(targets[counted], workers)
+        warn_of_outliers(Standard(task.centre, scale), cls.reach, y[counted], targets[counted], workers)
         return task, np.clip(targets, -cls.reach, cls.reach)
 
     @classmethod
@@ -182,17 +184,6 @@ class Numbers(Task):
                 DataWarning,
             )
 
-    def _warn_of_outliers(self, targets: Vector, workers: Communicator) -> None:
-        own = np.array([np.count_nonzero(np.abs(targets) > self.reach), len(targets)], dtype=float)
-        n_beyond, n_all = workers.sum(own)
-        if n_beyond:
-            warn_user(
-                f"{n_beyond:.0f} of {n_all:.0f} numbers of y are further than {self.reach * self.scale:.3g} from their "
-                f"median, {self.centre:.6g}, and count as being so far: no prediction goes beyond. If they are no "
-                "outliers, take the logarithm of y or loss='squared'.",
-                DataWarning,
-            )
-
     def encode(self, y: Any, n_rows: int) -> Vector:
         numbers = with_all_digits(np.asarray(y))
         if len(numbers) != n_rows:
@@ -218,7 +209,8 @@ class Numbers(Task):
         spread = rows.dot((targets - mean) ** 2, rows.counts)
         with np.errstate(over="ignore"):  # exponentials of scores between two pricings
             squares = (targets - self.standard_predictions(scores)) ** 2
-        return 1.0 - rows.dot(squares, rows.counts) / spread if spread > 0 else 0.0
+        missed = rows.dot(squares, rows.counts)
+        return float(missed <= ROUNDING**2 * rows.n_samples) if spread <= 0 else 1.0 - missed / spread
 
     def calibrate(self, scores: Vector, targets: Vector, counts: Vector) -> None:
         return None

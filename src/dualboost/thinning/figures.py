@@ -6,9 +6,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.metrics import balanced_accuracy_score, log_loss, mean_absolute_error, r2_score, root_mean_squared_error
+from sklearn.metrics import balanced_accuracy_score, log_loss, mean_absolute_error
 
 from .._typing import Scores, Vector
+from ..tasks.errors_of_numbers import r_squared, root_mean_square
 
 
 def class_figures(y: NDArray[Any], predicted: NDArray[Any], probabilities: Scores, classes: Any) -> dict[str, float]:
@@ -25,7 +26,7 @@ def class_figures(y: NDArray[Any], predicted: NDArray[Any], probabilities: Score
 def number_figures(y: Vector, predicted: Vector) -> dict[str, float]:
     """For predicted numbers."""
     return {
-        "R², rows given": float(r2_score(y, predicted)),
+        "R², rows given": r_squared(y, predicted),
         "mean absolute error": float(mean_absolute_error(y, predicted)),
-        "root mean squared error": float(root_mean_squared_error(y, predicted)),
+        "root mean squared error": root_mean_square(y, predicted),
     }

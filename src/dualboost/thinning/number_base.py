@@ -11,7 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._typing import Integers, Scores, Vector
+from ..errors import InvalidDataError
 from ..tasks import Numbers
+from ..tasks.numbers import LARGEST_USUAL
 from .base import Adapter
 from .figures import number_figures
 from .number_links import MEAN, NumberLink, Predicts
@@ -54,6 +56,7 @@ class NumberAdapter(Adapter):
         return prices_for(int(self.n_leaves.sum()), knows_others and self.predicts.is_mean)
 
     def rows(self, X: Any, labels: Vector, counts: Vector) -> NumberRows:
+        _require_usual_size(labels)
         leaves = [
             np.asarray(own).astype(np.min_scalar_type(len(values) - 1))
             for own, values in zip(self.leaf_numbers(X), self.leaf_values, strict=True)
@@ -73,3 +76,13 @@ class NumberAdapter(Adapter):
 
     def figures(self, model: Any, X: Any, y: NDArray[Any], scores: Scores) -> dict[str, float]:
         return number_figures(y, self.task.decode(scores))
+
+
+def _require_usual_size(y: Vector) -> None:
+    """Refuse a y whose squares are no numbers."""
+    largest = float(np.abs(y).max(initial=0.0))
+    if largest and not 1.0 / LARGEST_USUAL < largest < LARGEST_USUAL:
+        raise InvalidDataError(
+            f"y has numbers of size {largest:.1e}, and thinning needs their squares, which double precision does not "
+            f"have: train the model on y in a unit that keeps it between {1.0 / LARGEST_USUAL:g} and {LARGEST_USUAL:g}."
+        )
