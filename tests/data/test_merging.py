@@ -44,6 +44,26 @@ def test_order_of_the_data_does_not_matter(seed):
     np.testing.assert_allclose(one.counts, other.counts)
 
 
+@given(seed=st.integers(0, 999))
+def test_the_last_digits_of_targets_do_not_move_rows(seed):
+    rng = np.random.default_rng(seed)
+    X, targets = rng.integers(0, 9, (40, 2)).astype(float), np.round(rng.normal(size=40), 2)
+    X = np.column_stack([X, np.arange(40)])
+    one, other = (merge_rows(X, values, np.ones(40)) for values in (targets, targets + 1e-9 * rng.normal(size=40)))
+    np.testing.assert_array_equal(other.X, one.X)
+    np.testing.assert_array_equal(other.keys, one.keys)
+
+
+@given(seed=st.integers(0, 999))
+def test_targets_that_differ_by_their_last_digits_are_not_merged(seed):
+    rng = np.random.default_rng(seed)
+    X, targets, weights = np.zeros((20, 1)), 0.5 + 1e-9 * rng.integers(0, 5, 20), rng.uniform(1.0, 2.0, 20)
+    merged, order = merge_rows(X, targets, weights), rng.permutation(20)
+    np.testing.assert_array_equal(np.sort(merged.targets), np.unique(targets))
+    np.testing.assert_array_equal(merged.targets[merged.group], targets)
+    np.testing.assert_array_equal(merge_rows(X, targets[order], weights[order]).targets, merged.targets)
+
+
 def test_weights_equal_repetition():
     rng = np.random.default_rng(0)
     X, labels, weights = rng.normal(size=(20, 2)), rng.choice([-1.0, 1.0], 20), rng.integers(0, 4, 20)
@@ -74,7 +94,7 @@ def test_sparse_rows_merge_like_dense_ones(density):
 def test_rows_survive_a_collision_of_hashes(monkeypatch):
     from dualboost.data import merging as module
 
-    monkeypatch.setattr(module, "_hashes", lambda X, labels: np.zeros(len(labels), dtype=np.uint64))
+    monkeypatch.setattr(module, "_hashes_of_features", lambda X: np.zeros(X.shape[0], dtype=np.uint64))
     X = np.arange(5.0)[:, None]
     rows = merge_rows(X, np.ones(5), np.arange(1.0, 6.0))
     np.testing.assert_array_equal(np.sort(rows.X.ravel()), X.ravel())

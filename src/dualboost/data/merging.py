@@ -3,7 +3,8 @@
 Every formulation depends on rows with the same features and target only through the sum of their weights, so that
 merging them is exact, and a row of weight two gives the same problem as the row twice. Sorting the rows by a hash makes
 the fitted model independent of the order of the data. The sign of a target is the last bit of the hash, so that targets
-of the opposite sign have the same order.
+of the opposite sign have the same order. Only the leading digits of a target count for the order, so that rows keep
+their places where another unit of y changes the last ones.
 """
 
 from __future__ import annotations
@@ -21,6 +22,8 @@ from .multiplicities import numbers_of_rows, rows_each
 
 ROWS_AT_ONCE = 512
 """How many rows are hashed or copied at a time: few enough to stay in the processor's cache."""
+LEADING = 1024.0
+"""Targets are hashed for the order of the rows as multiples of one by this."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,7 +38,7 @@ class TrainingRows:
     share: Vector
     """The share of each original row in the weight of its merged row."""
     keys: NDArray[np.uint64]
-    """The hash of each row."""
+    """The hash of each row with the leading digits of its target, by which rows are sorted."""
     rows_each: float = 1.0
     """How many original rows a row stands for, on average: see ``multiplicities.rows_each``."""
     n_each: Vector | None = None
@@ -78,18 +81,21 @@ def merge_rows(
 def equal_rows(X: Features) -> Integers:
     """A number for each row, the same for rows with equal features and almost surely for no others."""
     rows = X.tocsr() if sparse.issparse(X) else X
-    _, number = np.unique(_hashes(rows, np.full(X.shape[0], -1.0)), return_inverse=True)
+    _, number = np.unique(_hashes_of_features(rows), return_inverse=True)
     return number.astype(np.intp, copy=False)
 
 
 def _merge_indexed(X: Features, targets: Vector, weights: Vector) -> TrainingRows:
     """``merge_rows`` for features that can be indexed quickly by row."""
     kept = np.flatnonzero(weights > 0)
-    keys = _hashes(X, targets)[kept]
+    of_features, own = _hashes_of_features(X)[kept], targets[kept]
+    keys, leading = (_with_targets(of_features, X.shape[1], digits) for digits in (own, _leading(own)))
     _, first, group = np.unique(keys, return_index=True, return_inverse=True)
     if not _identical(X, targets, kept[first[group]], kept):
         first = np.argsort(keys, kind="stable")
         group = np.argsort(first)
+    order = np.argsort(leading[first], kind="stable")
+    first, group = first[order], np.argsort(order)[group]
     counts = np.bincount(group, weights=weights[kept]).astype(float)
     all_groups = np.full(len(weights), -1, dtype=np.intp)
     all_groups[kept] = group
@@ -98,7 +104,7 @@ def _merge_indexed(X: Features, targets: Vector, weights: Vector) -> TrainingRow
     chosen = kept[first]
     X = X[chosen] if sparse.issparse(X) else _taken(X, chosen)
     n_each = np.bincount(group).astype(float)
-    return TrainingRows(X, targets[chosen], counts, all_groups, share, keys[first], n_each=n_each)
+    return TrainingRows(X, targets[chosen], counts, all_groups, share, leading[first], n_each=n_each)
 
 
 def _taken(X: Features, rows: Integers) -> Features:
@@ -112,20 +118,25 @@ def _taken(X: Features, rows: Integers) -> Features:
     return taken
 
 
-def _hashes(X: Features, targets: Vector) -> NDArray[np.uint64]:
+def _hashes_of_features(X: Features) -> NDArray[np.uint64]:
     """A 64-bit hash of each row: equal rows have equal hashes, and different rows almost surely different ones."""
-    odd = _odd_numbers(X.shape[1])
-    hashes = _hashes_of_targets(targets, odd[-1])
     if isinstance(X, HashedFeatures):
-        return _with_signs(hashes + X.hashes, targets)
+        return X.hashes
+    odd = _odd_numbers(X.shape[1])
     if sparse.issparse(X):
         products = _mix(X.data) * odd[X.indices]
         ends = np.concatenate([[np.uint64(0)], np.cumsum(products, dtype=np.uint64)])
-        return _with_signs(hashes + (ends[X.indptr[1:]] - ends[X.indptr[:-1]]), targets)
-    for start in range(0, len(targets), ROWS_AT_ONCE):
+        return np.asarray(ends[X.indptr[1:]] - ends[X.indptr[:-1]])
+    hashes = np.empty(X.shape[0], dtype=np.uint64)
+    for start in range(0, len(hashes), ROWS_AT_ONCE):
         block = slice(start, start + ROWS_AT_ONCE)
-        hashes[block] += (_mix(X[block]) * odd[:-1]).sum(axis=1, dtype=np.uint64)
-    return _with_signs(hashes, targets)
+        hashes[block] = (_mix(X[block]) * odd[:-1]).sum(axis=1, dtype=np.uint64)
+    return hashes
+
+
+def _leading(targets: Vector) -> Vector:
+    """The targets without the digits that another unit of y may change; classes and counts are as they are."""
+    return np.rint(targets * LEADING) / LEADING
 
 
 def hashes_of_column(values: Vector, feature: int, n_features: int) -> NDArray[np.uint64]:
@@ -138,8 +149,9 @@ def _odd_numbers(n_features: int) -> NDArray[np.uint64]:
     return np.random.default_rng(20250101).integers(0, 2**63, n_features + 1, dtype=np.uint64) * 2 + 1
 
 
-def _with_signs(hashes: NDArray[np.uint64], targets: Vector) -> NDArray[np.uint64]:
-    """The hashes with the sign of the target as their last bit."""
+def _with_targets(of_features: NDArray[np.uint64], n_features: int, targets: Vector) -> NDArray[np.uint64]:
+    """The hashes of the rows: those of the features, the targets added, and the sign of the target as the last bit."""
+    hashes = of_features + _hashes_of_targets(targets, _odd_numbers(n_features)[-1])
     return (hashes & ~np.uint64(1)) | (targets < 0)
 
 

@@ -2,6 +2,11 @@
 
 For a leaf with G = sum(r) and H = sum(h), LightGBM maximises the sum of G^2/(H + ridge): twice what the objective falls
 to second order if the values of these leaves alone move.
+
+Splits that divide the rows of a small node alike are equally good. Rounding errors must not decide between them, or
+another unit of y, another scale of the weights, or another order of the sums would give another tree. So gradients and
+Hessians are whole multiples of a step, whose sums are exact in any order, and of equal splits LightGBM takes that of
+the first feature. LightGBM adds 1e-15 to sums of Hessians; that vanishes beside Hessians in units of ``UNIT``.
 """
 
 from __future__ import annotations
@@ -34,6 +39,16 @@ LAST_RESORT = 1e-3
 """The same where no split at all has such leaves: of few rows, a pattern of a single one may be all there is."""
 HEAVIER = (1.0, 10.0, 100.0)
 """By how much heavier leaves must be where LightGBM fails on lighter ones."""
+UNIT = 2.0**32
+"""What gradients, Hessians and ridges are multiplied by. ``cat_smooth`` is not: LightGBM takes it for a number of rows
+too. So it no longer evens out the order of categories, which changed no log loss by more than chance
+(``benchmarks/categories.py``)."""
+DIGITS = 24
+"""The bits of the largest gradient, and of the largest Hessian: as many as single precision has."""
+LEAST_STEP_OF_GRADIENTS = 2.0**-100
+"""Smaller powers of two are near the smallest number of single precision."""
+LEAST_STEP_OF_HESSIANS = 16.0
+"""Beside 16 of that unit, and whatever is larger, 1e-15 is less than half a digit."""
 FEW_LEAVES = 32
 """Up to this many leaves, comparing all rows with each leaf is faster than a binary search for every row."""
 
@@ -92,6 +107,15 @@ class Grower(Protocol):
     # A grower of stumps may have ``stumps``, which says which stumps to hold in place of others (``StumpExchange``).
 
 
+def _to_multiples(values: NDArray[np.float32], least: float) -> None:
+    """Round values in place to multiples of a power of two: of which the largest has ``DIGITS`` bits, or the least."""
+    exponent = np.frexp(np.abs(values).max())[1]
+    step = max(2.0 ** float(exponent - DIGITS), least)
+    values /= step
+    np.rint(values, out=values)
+    values *= step
+
+
 class NewtonTrees:
     """Grows one tree for each call on binned training rows."""
 
@@ -102,6 +126,7 @@ class NewtonTrees:
         self._data, self._limits = data, context.limits
         self._parameters = tree_parameters(data, context)
         self._parameters["min_data_in_leaf"] = max(1, self._parameters["min_data_in_leaf"])
+        self._parameters["cat_l2"] *= UNIT
         self._lightgbm_rows = LightGBMRows(data, self._parameters)
         self._gradients = np.empty(n_rows, dtype=np.float32)
         self._hessians = np.empty(n_rows, dtype=np.float32)
@@ -114,8 +139,10 @@ class NewtonTrees:
     def grow(self, residual: Vector, curvature: Vector, ridge: float) -> GrownTree | None:
         if not self._can_split:
             return None
-        np.negative(residual, out=self._gradients, casting="same_kind")
-        self._hessians[:] = curvature
+        np.multiply(residual, -UNIT, out=self._gradients, casting="same_kind")
+        np.multiply(curvature, UNIT, out=self._hessians, casting="same_kind")
+        _to_multiples(self._gradients, LEAST_STEP_OF_GRADIENTS)
+        _to_multiples(self._hessians, LEAST_STEP_OF_HESSIANS)
         self._set_ridge(ridge)
         grown = self._grown()
         if grown is None and not self._has_grown:
@@ -143,7 +170,7 @@ class NewtonTrees:
 
     def _grown_again(self, asked: dict[str, Any]) -> GrownTree:
         def grow(lightest: float) -> Any:
-            stronger = asked | {"min_sum_hessian_in_leaf": lightest}
+            stronger = asked | {"min_sum_hessian_in_leaf": UNIT * lightest}
             return grown_again(self._booster, stronger, self._lightgbm_rows.dataset, self._derivatives)
 
         again = with_heavier_leaves(grow, [factor * self._lightest for factor in HEAVIER])
@@ -170,18 +197,19 @@ class NewtonTrees:
 
     def _allow(self, lightest: float) -> None:
         if lightest != self._lightest:
-            self._booster.reset_parameter({"min_sum_hessian_in_leaf": lightest})
+            self._booster.reset_parameter({"min_sum_hessian_in_leaf": UNIT * lightest})
             self._lightest = lightest
 
     def _set_ridge(self, ridge: float) -> None:
         if ridge == self._ridge:
             return
-        strength = {"lambda_l2": ridge, "min_sum_hessian_in_leaf": lightest_leaf(ridge)}
+        lightest = lightest_leaf(ridge)
+        strength = {"lambda_l2": UNIT * ridge, "min_sum_hessian_in_leaf": UNIT * lightest}
         if not hasattr(self, "_booster"):
             self._booster = lightgbm.Booster(self._parameters | strength, self._lightgbm_rows.dataset)
         else:
             self._booster.reset_parameter(strength)
-        self._ridge, self._lightest = ridge, lightest_leaf(ridge)
+        self._ridge, self._lightest = ridge, lightest
 
     def _leaves(self, tree: Tree) -> NDArray[np.unsignedinteger]:
         """The leaf of each row, from how much the tree has added to LightGBM's own scores of the rows."""

@@ -59,13 +59,20 @@ class Identity(OutputsThemselves):
 
 @dataclass(frozen=True, eq=False)
 class TwoSides(Identity):
-    """T for losses that bend twice: a row of A for falling below y, and one of the opposite sign for rising above."""
+    """T for losses that bend twice: a row of A for falling below y, and one of the opposite sign for rising above.
+
+    Rows of the kind named by ``first`` come first, +1 for those below. A linear programme depends, where it is
+    degenerate, on the order of its rows, so ``first`` is chosen such that y and -y are the same programme.
+    """
+
+    first: float = 1.0
 
     def apply(self, outputs: Vector) -> Vector:
-        return np.concatenate([outputs, -outputs])
+        signed = self.first * outputs
+        return np.concatenate([signed, -signed])
 
     def adjoint(self, u: Vector) -> Vector:
-        residual: Vector = u[: self.n_rows] - u[self.n_rows :]
+        residual: Vector = self.first * (u[: self.n_rows] - u[self.n_rows :])
         return residual
 
     def curvature(self, of_margins: Vector) -> Vector:
@@ -76,13 +83,15 @@ class TwoSides(Identity):
         return self.apply(np.ones(self.n_rows))[None, :]
 
     def scores(self, margins: Vector) -> Vector:
-        return margins[: self.n_rows]
+        scores: Vector = self.first * margins[: self.n_rows]
+        return scores
 
     def rows_of_A(self, rows: Rows) -> Rows:
-        return rows.like(np.tile(rows.counts, 2), np.concatenate([rows.values, -rows.values]))
+        return rows.like(np.tile(rows.counts, 2), self.apply(rows.values))
 
     def divided(self, u: Vector) -> Vector:
-        return np.concatenate([np.maximum(u, 0.0), np.maximum(-u, 0.0)])
+        signed = self.first * u
+        return np.concatenate([np.maximum(signed, 0.0), np.maximum(-signed, 0.0)])
 
     def duals_of_rows(self, u: Vector) -> Vector:
         return self.adjoint(u)
@@ -304,7 +313,7 @@ class TubeNumbers(RobustNumbers):
     name: ClassVar[str] = "tube"
 
     def operator(self, targets: Vector) -> TwoSides:
-        return TwoSides(len(targets))
+        return TwoSides(len(targets), first=-1.0 if (targets**3).sum() < 0 else 1.0)
 
 
 def _require_counts(numbers: NDArray[Any]) -> None:

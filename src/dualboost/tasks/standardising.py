@@ -23,7 +23,7 @@ from ..workers.exchange import joined, smallest_reaching
 LARGEST_EXACT = 2.0**53
 """Whole numbers up to this are exact in double precision."""
 LARGEST = float(np.finfo(np.float64).max)
-GRID = 32
+GRID = 36
 """The bits of a target after the binary point; of a target beyond one, after its leading bit."""
 LEAST_TAIL, LARGEST_TAIL = 0.1, 0.25
 """The share of rows beyond the outer quantiles on either side: the larger one if y has few numbers."""
