@@ -55,6 +55,15 @@ def test_the_last_digits_of_targets_do_not_move_rows(seed):
 
 
 @given(seed=st.integers(0, 999))
+def test_targets_of_the_opposite_sign_have_the_same_order(seed):
+    """Also those of size one, which the targets of two classes are."""
+    rng = np.random.default_rng(seed)
+    X, targets = np.arange(40.0)[:, None], np.round(rng.normal(size=40), 1)
+    one, other = (merge_rows(X, values, np.ones(40)) for values in (targets, -targets))
+    np.testing.assert_array_equal(other.X, one.X)
+
+
+@given(seed=st.integers(0, 999))
 def test_targets_that_differ_by_their_last_digits_are_not_merged(seed):
     rng = np.random.default_rng(seed)
     X, targets, weights = np.zeros((20, 1)), 0.5 + 1e-9 * rng.integers(0, 5, 20), rng.uniform(1.0, 2.0, 20)

@@ -150,15 +150,9 @@ def _odd_numbers(n_features: int) -> NDArray[np.uint64]:
 
 
 def _with_targets(of_features: NDArray[np.uint64], n_features: int, targets: Vector) -> NDArray[np.uint64]:
-    """The hashes of the rows: those of the features, the targets added, and the sign of the target as the last bit."""
-    hashes = of_features + _hashes_of_targets(targets, _odd_numbers(n_features)[-1])
+    """The hashes of the rows: those of the features, of the sizes of the targets, and the sign as the last bit."""
+    hashes = of_features + _mix(np.abs(targets)) * _odd_numbers(n_features)[-1]
     return (hashes & ~np.uint64(1)) | (targets < 0)
-
-
-def _hashes_of_targets(targets: Vector, odd: np.uint64) -> NDArray[np.uint64]:
-    """What the targets add to the hashes of the rows; targets of -1 and +1 need no mixing of their bits."""
-    of_class = np.where(targets > 0, odd, np.uint64(0))
-    return np.where(np.abs(targets) == 1, of_class, _mix(np.abs(targets)) * odd)
 
 
 def _mix(values: Vector) -> NDArray[np.uint64]:
