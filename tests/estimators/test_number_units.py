@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from sklearn.datasets import load_diabetes
 
 from dualboost import DualBoostRegressor, QuantileLoss
-from dualboost.errors import DataWarning
+from dualboost.errors import DataWarning, DegenerateEnsembleWarning
 from dualboost.formulations.number_losses import NUMBER_LOSSES
 
 from ..thoroughness import how_many
@@ -116,3 +116,21 @@ def test_targets_out_of_reach_are_told():
     y = np.append(np.arange(119.0), 1e12)
     with pytest.warns(DataWarning, match=r"1 of 120 numbers of y are further than 3.7.e\+05 from their median, 59.5"):
         DualBoostRegressor("absolute", max_depth=2, max_trees=2).fit(X, y)
+
+
+@pytest.mark.parametrize("loss", [name for name in NUMBER_LOSSES if name not in ("quantiles", "poisson")])
+@pytest.mark.parametrize("corrects", ["leaves", "trees"])
+def test_y_that_is_the_same_in_all_rows_is_predicted(loss, corrects):
+    """Also under a tube, which is as wide as everything else in the standardised y, and has room for other numbers."""
+    for value in (3.3, -5e-12, 0.0):
+        reg = DualBoostRegressor(loss, corrects=corrects, max_trees=2)
+        with pytest.warns(DegenerateEnsembleWarning, match="y is the same in all rows"):
+            reg.fit(X, np.full(len(X), value))
+        assert (reg.predict(X_UNSEEN) == value).all()
+
+
+def test_intervals_of_a_constant_are_as_narrow_as_its_unit():
+    reg = DualBoostRegressor("quantile", quantiles=[0.05, 0.95], calibrate="conformal", random_state=0)
+    with pytest.warns(DegenerateEnsembleWarning):
+        reg.fit(X, np.full(len(X), 7e-12))
+    np.testing.assert_allclose(reg.predict_interval(X_UNSEEN), 7e-12, rtol=1e-5)

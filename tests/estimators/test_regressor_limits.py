@@ -109,6 +109,7 @@ def test_a_tube_around_all_rows_is_told_by_its_width():
     ("options", "message"),
     [
         ({"C": -1}, "C=-1 is outside the range of loss 'squared'"),
+        ({"C": 1e-200}, "C=1e-200 is outside .* it must be a number above 1e-100"),
         ({"learner": LinearRegression()}, "it is a regressor, and also for numbers learners vote -1 or [+]1"),
     ],
 )

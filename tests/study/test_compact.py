@@ -163,6 +163,15 @@ def test_fits_of_which_other_values_are_missing_are_not_kept(study, tmp_path):
     assert not np.logical_and.reduce(of_split).any()
 
 
+def test_a_study_does_not_go_on_beside_results_of_other_data(study, tmp_path):
+    write_compact(read_results(study), study, tmp_path / "kept", TABLES)
+    summary = tmp_path / "kept" / "summary.json"
+    summary.write_text(summary.read_text().replace('"generated"', '"of another file"'))
+    with pytest.raises(InvalidDataError, match="were made with other data than yours"):
+        run_study(CART, tmp_path / "more", beside=tmp_path / "kept")
+    assert not (tmp_path / "more").exists()
+
+
 def test_a_study_goes_on_beside_kept_results(study, tmp_path):
     """What was kept stays; a later run adds a seed, and both are read as one."""
     parts, grown = tmp_path / "parts", replace(CART, seeds=CART.seeds + 1)

@@ -120,6 +120,7 @@ def test_how_many_trees_match():
     assert row["trees"] == 20
     assert row["rivals_at_most_as_many"] == pytest.approx(0.7)
     assert row["rival_trees"] == 40
+    assert row["own_trees"] == 1
     by_chance = sizes.assign(
         test_accuracy=sizes["test_accuracy"] + 0.1 * sizes["budget"].eq(3) * sizes["method"].eq("xgboost")
     )

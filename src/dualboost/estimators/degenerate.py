@@ -17,6 +17,8 @@ from ..tasks.binary import TIE
 from ..telling import warn_user
 from .answers import MOST_TIED, tied_share
 
+SAME_Y = "y is the same in all rows, to the digits that a fit sees, so every row gets the same prediction."
+ROUNDING = 1e-9
 FLAT = 1e-3
 """Predictions of numbers that differ by less than this, in deviations of y, are as good as one constant."""
 
@@ -29,7 +31,7 @@ def warn_if_degenerate(model: FittedModel, wiring: Wiring | LeafWiring) -> None:
         elif is_flat_for_numbers(model):
             warn_user(_flatness(model.formulation), DegenerateEnsembleWarning)
         return
-    for message, category in _findings(model, wiring.columns):
+    for message, category in _findings(model, wiring):
         warn_user(message, category)
 
 
@@ -45,12 +47,12 @@ def _flatness(formulation: Formulation) -> str:
     )
 
 
-def _findings(model: FittedModel, columns: Columns) -> Iterator[tuple[str, type[DualBoostWarning]]]:
-    weights, formulation = model.ensemble.weights, model.formulation
+def _findings(model: FittedModel, wiring: Wiring) -> Iterator[tuple[str, type[DualBoostWarning]]]:
+    weights, formulation, columns = model.ensemble.weights, model.formulation, wiring.columns
     margins = columns.margins(weights[: columns.n_columns])
     share = tied_share(margins[: columns.n_data], columns.rows, TIE * weights.sum())
     if not weights.any():
-        yield _emptiness(formulation, columns), DegenerateEnsembleWarning
+        yield SAME_Y if _is_constant(wiring) else _emptiness(model, columns), DegenerateEnsembleWarning
     elif model.task.has_classes and share > MOST_TIED:
         yield _tie(formulation, share), TiedEnsembleWarning
     missed = formulation.shortcoming(margins[columns.n_data :])
@@ -58,16 +60,24 @@ def _findings(model: FittedModel, columns: Columns) -> Iterator[tuple[str, type[
         yield missed, DegenerateEnsembleWarning
 
 
+def _is_constant(wiring: Wiring) -> bool:
+    """Whether the targets of all workers are the same number, up to the rounding error of their mean."""
+    rows, targets = wiring.rows, wiring.targets
+    mean = rows.dot(targets, rows.counts) / rows.n_samples
+    return not rows.any(np.abs(targets - mean) > ROUNDING)
+
+
 def _without_splits(formulation: Formulation, targets: Vector) -> str:
     if np.ptp(targets) == 0:
-        return "y is the same in all rows, to the digits that a fit sees, so every row gets the same prediction."
+        return SAME_Y
     return (
         f"No split lowers the objective of {formulation.name!r} with C={formulation.C:.3g}, so every row gets the "
         f"same prediction. {formulation.advice_for_splits(targets)}"
     )
 
 
-def _emptiness(formulation: Formulation, columns: Columns) -> str:
+def _emptiness(model: FittedModel, columns: Columns) -> str:
+    formulation = model.formulation
     duals = columns.with_sides(formulation.multiplicities(columns.rows))
     smallest = formulation.smallest_useful_C(float(columns.edges(duals).max()))
     is_known = smallest is not None and smallest > formulation.strength  # several classes share duals, which hides it
@@ -75,7 +85,7 @@ def _emptiness(formulation: Formulation, columns: Columns) -> str:
     hint = f" The smallest C that uses a learner is about {smallest:.3g}." if is_known else ""
     return (
         f"The optimal ensemble of {formulation.name!r} with C={formulation.C:.3g} is empty, so every row gets the same "
-        f"prediction, the mean of y or its majority class.{hint or advice}"
+        f"prediction, {'the majority class' if model.task.has_classes else 'the best constant'}.{hint or advice}"
     )
 
 

@@ -120,7 +120,7 @@ class TunedBoosting(TunedAttributes, Boosting):
         except (TypeError, ValueError) as error:
             raise InvalidParameterError(f"Cs={self.Cs!r} must be a number of values, or the values.") from error
         if np.ndim(self.Cs) == 0 or not len(values):
-            raise InvalidParameterError(f"Cs={self.Cs!r} must be a whole number of values, or a list of the values.")
+            raise InvalidParameterError(f"Cs={self.Cs!r} must be a whole number of values, or a list of one or more.")
         for C in values:
             self._made_formulation(float(C)).resolve(n_samples)
         return values

@@ -18,6 +18,8 @@ from .programme import Programme
 
 LARGEST_C = 1e15
 """The largest C beside a ridge: beyond it the ridge is lost in the rounding errors of the loss."""
+SMALLEST_C = 1e-100
+"""The bound of C from below: squares of smaller prices of rows vanish."""
 ROUNDING = 1e-9
 """By what share C may exceed its bound: a sum of weights depends on the order in which it is added up."""
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from .._typing import Vector
 from ..algebra.rows import Rows
-from .base import LARGEST_C, Formulation, Intercepts
+from .base import LARGEST_C, SMALLEST_C, Formulation, Intercepts
 from .programme import Programme
 from .softmax import SoftmaxProgramme
 from .terms import LogisticTerm
@@ -91,7 +91,7 @@ class LogisticBoost(Formulation):
         return rows.n_observed * n_classes**2 / (4.0 * (n_classes - 1))
 
     def C_bounds(self, n_samples: float) -> tuple[float, float]:
-        return 0.0, LARGEST_C
+        return SMALLEST_C, LARGEST_C
 
     def default_C(self, n_samples: float) -> float:
         """The default for that many rows."""

@@ -29,7 +29,7 @@ from sklearn.metrics import make_scorer, mean_pinball_loss
 from .._typing import Vector
 from ..algebra.rows import Rows
 from ..errors import InvalidParameterError
-from .base import LARGEST_C, Effort, Formulation
+from .base import LARGEST_C, SMALLEST_C, Effort, Formulation
 from .programme import Programme
 from .terms import LinearTerm, PoissonTerm, QuadraticTerm, RowTerm
 from .weight_sets import Cone
@@ -102,7 +102,7 @@ class NumberLoss(Formulation):
         return Effort(overgrowth=2.0, n_regrown=1)
 
     def C_bounds(self, n_samples: float) -> tuple[float, float]:
-        return 0.0, LARGEST_C
+        return SMALLEST_C, LARGEST_C
 
     def default_C(self, n_samples: float) -> float:
         return max(n_samples, LEAST_ROWS) / DEFAULT_RIDGE

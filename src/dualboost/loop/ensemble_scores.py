@@ -21,8 +21,15 @@ class EnsembleScores:
     wiring: Wiring
 
     def intercept(self, solution: MasterSolution) -> float:
-        """The multiplier of the free intercept, which comes last among those of the equations."""
-        return float(solution.rho[-1]) if self.wiring.has_intercept else 0.0
+        """The multiplier of the free intercept, which comes last among those of the equations.
+
+        Where no tree has a weight and all targets are zero, zero is optimal, and nothing else is y: a tube has room for
+        other intercepts.
+        """
+        rows, targets = self.wiring.rows, self.wiring.targets
+        if not self.wiring.has_intercept or not (solution.w.any() or rows.any(targets != 0)):
+            return 0.0
+        return float(solution.rho[-1])
 
     def of_margins(self, margins: Vector, w: Vector, intercept: float) -> Vector:
         """The scores of the training rows, given their margins under the weights w."""

@@ -59,6 +59,7 @@ def matches(results: Results) -> str:
             short(row.method),
             f"{row.accuracy:.{DIGITS}f}",
             f"{row.trees:.0f}",
+            f"{row.own_trees:.0f}",
             f"{row.rivals_at_most_as_many:.{DIGITS}f}",
             "more than 100" if pd.isna(row.rival_trees) else f"{row.rival_trees:.0f}",
         ]
@@ -69,6 +70,7 @@ def matches(results: Results) -> str:
         "method",
         "accuracy",
         "its trees",
+        "it matches within",
         "best heuristic with no more trees",
         "trees of a heuristic that match",
     ]

@@ -52,13 +52,13 @@ def write_compact(results: Results, source: Path, out: Path, names: Iterable[str
         "stages_are_optimal": results.stages_are_optimal,
         "without_stages": sorted(key for key in results.pending if key == of_stages(tuned(key))),
         "tables": {name: _description(table) for name, table in tables.items()},
-        "plans": _plans(source),
+        "plans": plans_of(source),
     }
     write_whole(out / SUMMARY, json.dumps(summary, indent=1).encode())
     return [*(_path(out, name) for name in tables), out / SUMMARY]
 
 
-def _plans(source: Path) -> dict[str, Any]:
+def plans_of(source: Path) -> dict[str, Any]:
     """What was planned for each part of the results, by the name of its folder."""
     plans: dict[str, Any] = {}
     for part in parts_of(source):

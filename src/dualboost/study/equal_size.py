@@ -70,10 +70,10 @@ def best_of(means: pd.DataFrame, methods: list[str]) -> pd.DataFrame:
 
 
 def trees_to_match(sizes: pd.DataFrame, methods: list[str], rivals: list[str]) -> pd.DataFrame:
-    """For each depth and method: accuracy and trees after all iterations, and with how many trees rivals match it.
+    """For each depth and method: accuracy and trees after all iterations, and how many trees match it.
 
     ``rival_trees`` is the smallest budget from which on the best rival's mean accuracy is at most ``MATCHES`` below;
-    missing if there is none.
+    missing if there is none. ``own_trees`` is the same of the method itself.
     """
     accuracy, trees = (size_means(sizes, "trees", column) for column in ("test_accuracy", "trees"))
     rows = []
@@ -81,8 +81,14 @@ def trees_to_match(sizes: pd.DataFrame, methods: list[str], rivals: list[str]) -
         reached = accuracy.loc[depth, rivals].max(axis=1)
         for method in methods:
             own, used = (float(table.at[(depth, ALL_TREES), method]) for table in (accuracy, trees))
-            enough = reached[reached[::-1].cummin()[::-1] >= own - MATCHES]
+            of_rivals, of_its_own = (_fewest(curve, own - MATCHES) for curve in (reached, accuracy.loc[depth, method]))
             at_equal = reached[reached.index <= max(used, TREES[0])].iloc[-1]
-            rows.append((depth, method, own, used, at_equal, enough.index.min() if len(enough) else None))
-    columns = ["depth", "method", "accuracy", "trees", "rivals_at_most_as_many", "rival_trees"]
-    return pd.DataFrame(rows, columns=columns).astype({"rival_trees": float})
+            rows.append((depth, method, own, used, of_its_own, at_equal, of_rivals))
+    columns = ["depth", "method", "accuracy", "trees", "own_trees", "rivals_at_most_as_many", "rival_trees"]
+    return pd.DataFrame(rows, columns=columns).astype({"own_trees": float, "rival_trees": float})
+
+
+def _fewest(curve: pd.Series, accuracy: float) -> int | None:
+    """The smallest budget from which on the curve is nowhere below the accuracy."""
+    enough = curve[curve[::-1].cummin()[::-1] >= accuracy]
+    return int(enough.index.min()) if len(enough) else None

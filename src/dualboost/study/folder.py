@@ -38,7 +38,7 @@ def make_folder(out: Path) -> None:
 
 def prepare_folder(out: Path, preset: Preset, data: Path | None) -> None:
     """Write or check the plan: the fits of a folder must be of one protocol and one version of the data."""
-    checksums = {name: _checksum(file_of(name, data)) for name in preset.datasets}
+    checksums = {name: checksum_of(name, data) for name in preset.datasets}
     plan = preset.as_table() | {"checksums": checksums, "versions": _versions()}
     if (out / PRESET).exists():
         before = read_plan(out)
@@ -61,7 +61,9 @@ def _require_same_protocol(out: Path, before: dict[str, Any], plan: dict[str, An
             raise InvalidDataError(f"The data set {name!r} has changed since {out} was begun; choose another folder.")
 
 
-def _checksum(path: Path | None) -> str:
+def checksum_of(name: str, data: Path | None) -> str:
+    """That of the file of a data set in the folder of the data."""
+    path = file_of(name, data)
     return "generated" if path is None else hashlib.sha256(path.read_bytes()).hexdigest()
 
 

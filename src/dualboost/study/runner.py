@@ -17,9 +17,18 @@ from ..arguments import require_jobs
 from ..errors import InvalidDataError
 from ..loop.progress import ProgressBar
 from .choice import chosen_cells, has_optimal_stages, keys_of, tuned
+from .compact import plans_of
 from .datasets import available, load
 from .fitting import run_cell
-from .folder import RECORDS, STAGES, cut_off_incomplete_line, make_folder, prepare_folder, read_records
+from .folder import (
+    RECORDS,
+    STAGES,
+    checksum_of,
+    cut_off_incomplete_line,
+    make_folder,
+    prepare_folder,
+    read_records,
+)
 from .lock import only_run
 from .protocol import Cell, Preset
 from .results import read_results
@@ -64,6 +73,8 @@ def run_study(
     n_rows = {name: _usable_rows(name, folder) for name in preset.datasets or available(folder)}
     preset = replace(preset, datasets=tuple(sorted(n_rows, key=lambda name: n_rows[name])))
     known = set(map(tuned, keys_of(read_results(beside).fits))) if beside is not None else set()
+    if beside is not None:
+        _require_same_data(preset, folder, Path(beside))
     make_folder(out)
     with only_run(out):
         prepare_folder(out, preset, folder)
@@ -74,6 +85,18 @@ def run_study(
                 records = _records(phase.cells, phase.preset, folder, n_jobs, backend)
                 _write(records, out / phase.file, len(phase.cells), verbose, run)
         return run
+
+
+def _require_same_data(preset: Preset, folder: Path | None, beside: Path) -> None:
+    """Refuse to go on beside fits to other rows of the same name."""
+    checksums = {name: checksum_of(name, folder) for name in preset.datasets}
+    for plan in plans_of(beside).values():
+        for name, checksum in plan.get("checksums", {}).items():
+            if checksums.get(name, checksum) != checksum:
+                raise InvalidDataError(
+                    f"The fits of {name!r} in {beside} were made with other data than yours: use the same file, or "
+                    "name the other data sets in the preset (datasets)."
+                )
 
 
 class Phase(NamedTuple):

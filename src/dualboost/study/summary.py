@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 
 from .comparison import compare_seconds, compare_with_paper, straying
-from .equal_size import ANY_DEPTH, best_of, size_means, trees_to_match
+from .equal_size import ANY_DEPTH, MATCHES, best_of, size_means, trees_to_match
 from .methods import METHODS
 from .observations import OBSERVATIONS, Verdict
 from .observations.accuracy import SHALLOW, SPARSER
@@ -50,7 +50,13 @@ def _scope(results: Results) -> str:
     fits = results.fits
     methods, depths = counted(fits["method"].nunique(), "method"), listed(sorted(fits["depth"].unique()))
     datasets, seeds = splits_told(fits)
-    return f"{len(fits):,} fits: {methods} on {datasets}, trees of depth {depths}, {seeds}."
+    parts = [f"{name} {_part(part)}" for name, part in fits.groupby("experiment", sort=False)]
+    how_often = seeds if len(parts) == 1 else f"in parts: {'; '.join(parts)}"
+    return f"{len(fits):,} fits: {methods} on {datasets}, trees of depth {depths}, {how_often}."
+
+
+def _part(fits: pd.DataFrame) -> str:
+    return f"{counted(fits['method'].nunique(), 'method')}, {splits_told(fits)[1]}"
 
 
 def _claim(results: Results) -> str:
@@ -104,8 +110,12 @@ def _matches(sizes: pd.DataFrame, ours: list[str], rivals: list[str]) -> str:
     for depth, part in table[table["depth"] != ANY_DEPTH].groupby("depth"):
         best = part.loc[part["accuracy"].idxmax()]
         needed = "more than 100" if pd.isna(best["rival_trees"]) else f"{best['rival_trees']:.0f}"
-        parts.append(f"{needed} at depth {depth} ({METHODS[best['method']].title} has {best['trees']:.0f})")
-    return f"To match the most accurate of the six, a tuned heuristic needs so many trees: {listed(parts)}."
+        own = f"{METHODS[best['method']].title} {best['own_trees']:.0f} of its {best['trees']:.0f}"
+        parts.append(f"{needed} at depth {depth} ({own})")
+    return (
+        f"To be within {MATCHES} of the most accurate of the six, a tuned heuristic needs so many trees: "
+        f"{listed(parts)}."
+    )
 
 
 def _closeness(results: Results) -> str:

@@ -130,7 +130,7 @@ class Numbers(Task):
         if np.any(is_infinite):
             raise InvalidDataError(
                 "Input y contains infinity or a value too large for dtype('float64'). Row "
-                f"{int(np.argmax(is_infinite))} is the first."
+                f"{int(np.argmax(is_infinite))} is the first: drop such rows, or give y in a larger unit."
             )
         return values
 

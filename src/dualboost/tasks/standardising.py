@@ -115,7 +115,8 @@ def by_deviation(y: NDArray[Any], weights: Vector, workers: Communicator = ALONE
     apart = _finite(differences(y, centre))
     apart = apart - _mean(apart, shares, workers)
     largest = _largest(apart, workers)
-    return Standard(centre, _positive(largest * np.sqrt(_mean((apart / (largest or 1.0)) ** 2, shares, workers))))
+    scale = largest * np.sqrt(_mean((apart / (largest or 1.0)) ** 2, shares, workers))
+    return Standard(centre, _positive(scale, centre))
 
 
 def by_quantiles(y: NDArray[Any], weights: Vector, workers: Communicator = ALONE) -> Standard:
@@ -132,12 +133,13 @@ def by_quantiles(y: NDArray[Any], weights: Vector, workers: Communicator = ALONE
     low, median, high = _quantiles(apart, shares, [tail, 0.5, 1.0 - tail], workers)
     is_apart = high - low > LEAST_SHARE * _largest(apart, workers)
     scale = (high - low) / (-2.0 * ndtri(tail)) if is_apart else by_deviation(y, weights, workers).scale
-    return Standard(_moved(y, rough, median), _positive(scale))
+    centre = _moved(y, rough, median)
+    return Standard(centre, _positive(scale, centre))
 
 
 def by_mean(y: NDArray[Any], weights: Vector, workers: Communicator = ALONE) -> Standard:
     """The mean as the scale, for numbers that are never negative."""
-    return Standard(0.0, _positive(_mean(y.astype(np.float64), _shares(weights, workers), workers)))
+    return Standard(0.0, _positive(_mean(y.astype(np.float64), _shares(weights, workers), workers), 0.0))
 
 
 def rounded(targets: Vector) -> Vector:
@@ -182,6 +184,6 @@ def _finite(apart: Vector) -> Vector:
     return apart
 
 
-def _positive(scale: float) -> float:
-    """One where all numbers are the same."""
-    return float(scale) if scale > 0 else 1.0
+def _positive(scale: float, centre: float) -> float:
+    """The scale; where all numbers are the same, their size, or one if they are zero."""
+    return float(scale) if scale > 0 else abs(float(centre)) or 1.0

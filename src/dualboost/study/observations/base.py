@@ -63,8 +63,9 @@ class Observation:
         parts = []
         for experiment in self.experiments:
             fits = results.fits[results.fits["experiment"] == experiment]
-            if len(fits):
-                depths, counts = listed(sorted(fits["depth"].unique())), " and ".join(splits_told(fits))
+            by_depth = {depth: " and ".join(splits_told(part)) for depth, part in fits.groupby("depth")}
+            for counts in dict.fromkeys(by_depth.values()):
+                depths = listed([depth for depth, told in by_depth.items() if told == counts])
                 parts.append(f"{experiment} at depth {depths}, {counts}")
         return "; ".join(parts)
 
