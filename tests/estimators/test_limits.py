@@ -238,8 +238,3 @@ def test_draws_are_refused_where_trees_are_corrected(drawn):
     X, y = rows("two", n=60)
     with pytest.raises(InvalidParameterError, match="corrects='leaves'"):
         DualBoostClassifier("lp", **drawn).fit(X, y)
-
-
-def test_votes_are_refused_where_every_leaf_has_a_value():
-    with pytest.raises(InvalidParameterError, match=r"voting='confidence'.*corrects='trees'.*Leave voting at 'hard'"):
-        DualBoostClassifier(learner=CartLearner(voting="confidence")).fit(*rows("two", n=60))

@@ -202,7 +202,9 @@ def test_the_score_of_a_constant_that_is_predicted_is_one():
 
 def test_an_empty_ensemble_says_which_way_C_should_go(diabetes):
     X, _, y, _ = diabetes
-    with pytest.warns(DegenerateEnsembleWarning, match=r"the mean of y .* (smallest C that uses|A larger C may help)"):
+    with pytest.warns(
+        DegenerateEnsembleWarning, match=r"the best constant.* (smallest C that uses|A larger C may help)"
+    ):
         reg = DualBoostRegressor("absolute", C=1e-6, corrects="trees", max_trees=3).fit(X, y)
     assert reg.n_trees_ == 0
 

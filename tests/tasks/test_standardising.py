@@ -66,7 +66,7 @@ def test_constant_numbers(kind, value):
     task, targets = kind.read(np.full(50, value), np.linspace(0.0, 1.0, 50))
     assert len(np.unique(targets)) == 1
     if kind is not Counts:
-        assert (task.centre, task.scale) == (value, 1.0)
+        assert (task.centre, task.scale) == (value, value)
         np.testing.assert_array_equal(targets, 0.0)
 
 

@@ -77,7 +77,13 @@ OF_NUMBERS = ("delta", "quantile", "quantiles", "calibrate")
     metavar="pairwise|none|A,B",
     help="Which columns may be on the way to one leaf: any two, one, or these; may be given again.",
 )
-@click.option("--voting", type=click.Choice(["hard", "confidence"]), default="hard", show_default=True)
+@click.option(
+    "--voting",
+    type=click.Choice(["hard", "confidence"]),
+    default="hard",
+    show_default=True,
+    help="How trees vote that have one weight each; over leaves, each of which has a value, it changes nothing.",
+)
 @click.option("--learner", type=click.Choice(LEARNERS), default="cart", show_default=True)
 @click.option(
     "--select", type=click.Choice(["best", "sparsest"]), default="best", show_default=True, help="With --C auto."

@@ -52,18 +52,7 @@ def require_limits(estimator: Any) -> None:
 
 
 def require_for_units(estimator: Any, corrected: str) -> None:
-    """Refuse what means nothing for trees that have a weight each, or for trees whose leaves have a value each.
-
-    Random choices are for leaves: where trees are corrected, a pricing that finds nothing must mean that nothing is
-    left.
-    """
-    for member in as_learners(estimator.learner):
-        voting = getattr(member, "voting", "hard")
-        if corrected == "leaves" and voting != "hard":
-            raise InvalidParameterError(
-                f"voting={voting!r} says how a tree votes that has one weight, which is for corrects='trees': here "
-                "every leaf has a value of its own. Leave voting at 'hard'."
-            )
+    """Refuse random choices where trees are corrected: a pricing that finds nothing must mean that nothing is left."""
     for name in ("subsample", "max_features"):
         value = getattr(estimator, name)
         if corrected == "trees" and value is not None and not _is_all(value):
