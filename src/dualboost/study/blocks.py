@@ -15,9 +15,7 @@ from .results import Results
 from .significance import significance
 from .summary import leaders, sentences, verdicts
 from .tables import DIGITS, AccuracyTable, accuracy_table
-from .words import figure, short, unbroken
-
-EXPERIMENTS = {"cart": "CART trees", "confidence": "confidence-rated", "optimal": "optimal", "reweight": "reweighted"}
+from .words import PARTS, figure, short, unbroken
 
 
 def markdown_table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
@@ -124,7 +122,7 @@ def variants(results: Results) -> str:
             shared = ours.accuracy.dropna().index.intersection(paper.accuracy.index)
             for name, table in (("ours", ours), ("paper", paper)):
                 cells = [_mean(table, shared, method) if method in table.accuracy else "" for method in OURS]
-                rows.append([f"{EXPERIMENTS[experiment]}, depth {depth}, {name} ({len(shared)} sets)", *cells])
+                rows.append([f"{PARTS[experiment]}, depth {depth}, {name} ({len(shared)} sets)", *cells])
     return markdown_table(["", *map(short, OURS)], rows) if rows else "\nNone was run.\n"
 
 

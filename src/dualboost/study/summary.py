@@ -11,7 +11,7 @@ from .observations import OBSERVATIONS, Verdict
 from .observations.accuracy import SHALLOW, SPARSER
 from .observations.base import EQUAL, HEURISTIC, OURS, means, splits_told
 from .results import Results
-from .words import counted, listed, titles
+from .words import PARTS, counted, listed, titles
 
 CLOSE = ("nm", "lp", "cg", "qrlp")
 """The methods whose results are close to the paper's; the others are looked into one by one."""
@@ -50,7 +50,7 @@ def _scope(results: Results) -> str:
     fits = results.fits
     methods, depths = counted(fits["method"].nunique(), "method"), listed(sorted(fits["depth"].unique()))
     datasets, seeds = splits_told(fits)
-    parts = [f"{name} {_part(part)}" for name, part in fits.groupby("experiment", sort=False)]
+    parts = [f"{PARTS[str(name)]}: {_part(part)}" for name, part in fits.groupby("experiment", sort=False)]
     how_often = seeds if len(parts) == 1 else f"in parts: {'; '.join(parts)}"
     return f"{len(fits):,} fits: {methods} on {datasets}, trees of depth {depths}, {how_often}."
 

@@ -6,6 +6,15 @@ from collections.abc import Iterable
 
 from .methods import METHODS
 
+PARTS = {
+    "cart": "CART trees",
+    "confidence": "confidence-rated",
+    "optimal": "optimal",
+    "reweight": "reweighted",
+    "equal_size": "equal sizes",
+}
+"""The experiments as readers know them."""
+
 
 def listed(items: Iterable[object]) -> str:
     """Words such as "1, 3 and 5"."""
