@@ -284,7 +284,8 @@ class PoissonTerm(RowTerm):
         return 1.0 / (self.price * self._means(u))
 
     def response(self, margins: Vector, lower: Vector, upper: Vector) -> Vector:
-        return np.clip(self.price * (self.y - np.exp(np.minimum(margins, LARGEST_EXPONENT))), lower, upper)
+        with np.errstate(over="ignore"):  # a product that is infinite is clipped
+            return np.clip(self.price * (self.y - np.exp(np.minimum(margins, LARGEST_EXPONENT))), lower, upper)
 
 
 def _in_block(value: float | Vector, block: slice) -> float | Vector:
