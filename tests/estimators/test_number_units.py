@@ -22,6 +22,8 @@ LEAVES_ONLY = ("quantiles", "trees")
 """Several quantiles need a value for each in every leaf, and refuse weights of whole trees."""
 POSITIVE_ONLY = ("quantile",)
 """Losses under which a negative factor makes another programme."""
+WITH_KINKS = ("absolute", "quantile", "epsilon_insensitive")
+"""Losses whose weights of trees solve a linear programme, to the precision of an interior-point method."""
 WEIGHTS = np.random.default_rng(1).uniform(0.1, 3.0, 120)
 
 
@@ -53,7 +55,8 @@ def test_the_unit_of_y_changes_nothing(loss, corrects, targets, weights, logarit
     a = -(10.0**logarithm) if is_negative else 10.0**logarithm
     b = a * y.std() * 10.0**shift
     found = (predicted(loss, corrects, a * y + b, sample_weight=weights) - b) / a
-    assert apart(found, predicted(loss, corrects, y, sample_weight=weights)) <= 1e-9
+    within = 1e-6 if corrects == "trees" and loss in WITH_KINKS else 1e-9
+    assert apart(found, predicted(loss, corrects, y, sample_weight=weights)) <= within
 
 
 @pytest.mark.parametrize("loss", ["squared", "absolute", "quantiles"])
