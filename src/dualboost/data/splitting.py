@@ -21,8 +21,6 @@ def hold_out(strata: NDArray[Any] | None, weights: Vector, fraction: float, rng:
     kept = None if strata is None else strata[present]
     if kept is not None and len(np.unique(kept)) > 2:
         return np.sort(present[_from_many(kept, fraction, rng)])
-    if len(present) < 2:
-        raise InvalidDataError(f"A share of {fraction!r} cannot be set aside of {len(present)} rows: give more rows.")
     try:
         _, held = train_test_split(present, test_size=fraction, stratify=kept, random_state=rng)
     except ValueError as error:
