@@ -23,7 +23,9 @@ LEAVES_ONLY = ("quantiles", "trees")
 POSITIVE_ONLY = ("quantile",)
 """Losses under which a negative factor makes another programme."""
 WITH_KINKS = ("absolute", "quantile", "epsilon_insensitive")
-"""Losses whose weights of trees solve a linear programme, to the precision of an interior-point method."""
+"""Losses whose weights of trees solve a linear programme, which magnifies the digits that a far centre costs y."""
+TWO_SIDED = ("epsilon_insensitive", "trees")
+"""A linear programme with two rows for each of the data, which a negative factor may put into another order."""
 WEIGHTS = np.random.default_rng(1).uniform(0.1, 3.0, 120)
 
 
@@ -55,8 +57,9 @@ def test_the_unit_of_y_changes_nothing(loss, corrects, targets, weights, logarit
     a = -(10.0**logarithm) if is_negative else 10.0**logarithm
     b = a * y.std() * 10.0**shift
     found = (predicted(loss, corrects, a * y + b, sample_weight=weights) - b) / a
-    within = 1e-6 if corrects == "trees" and loss in WITH_KINKS else 1e-9
-    assert apart(found, predicted(loss, corrects, y, sample_weight=weights)) <= within
+    is_far = shift > 2.0 and corrects == "trees" and loss in WITH_KINKS
+    limit = 1e-6 if is_far or (is_negative and (loss, corrects) == TWO_SIDED) else 1e-9
+    assert apart(found, predicted(loss, corrects, y, sample_weight=weights)) <= limit
 
 
 @pytest.mark.parametrize("loss", ["squared", "absolute", "quantiles"])

@@ -59,7 +59,7 @@ def test_folds_have_scores_of_their_own():
 
 @pytest.fixture(scope="module")
 def stopped():
-    options = {"validation_fraction": 0.3, "n_iter_no_change": 5, "random_state": 1, "max_trees": 40}
+    options = {"validation_fraction": 0.3, "n_iter_no_change": 5, "random_state": 2, "max_trees": 40}
     solver = SolverOptions(reoptimize="every")  # no score changes by a polish at the end
     return DualBoostClassifier("cg", scoring="roc_auc", solver=solver, **options).fit(X, Y)
 
@@ -69,9 +69,8 @@ def test_a_fit_ends_when_the_score_no_longer_rises(stopped):
     best = int(np.argmax(scores))
     assert stopped.stop_reason_ == "no_improvement"
     assert len(scores) == best + 6
-    held = hold_out((Y > 0).astype(int), np.ones(len(Y)), 0.3, np.random.RandomState(1))
-    a_pair = 1.0 / ((Y[held] > 0).sum() * (Y[held] < 0).sum())  # that is tied or not by rounding
-    assert scores[best] == pytest.approx(roc_auc_score(Y[held], stopped.decision_function(X[held])), abs=a_pair)
+    held = hold_out((Y > 0).astype(int), np.ones(len(Y)), 0.3, np.random.RandomState(2))
+    assert scores[best] == pytest.approx(roc_auc_score(Y[held], stopped.decision_function(X[held])))
 
 
 def test_a_scorer_that_falls_below_minus_one():

@@ -71,7 +71,7 @@ def test_the_tree_of_depth_two_of_the_largest_edge(n_classes):
 
 
 def test_deeper_optimal_trees_are_better():
-    pytest.importorskip("pystreed")
+    pytest.importorskip("pystreed", reason="optimal trees need pystreed, the extra optimal")
     X, residual = table(4, seed=0, n_rows=60, n_features=2)
     edges = [price(OptimalLearner(n_thresholds=5), X, residual, depth)[1].edge for depth in (1, 2, 3)]
     assert edges[0] < edges[1] < edges[2]

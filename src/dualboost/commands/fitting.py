@@ -92,7 +92,7 @@ OF_NUMBERS = ("delta", "quantile", "quantiles", "calibrate")
     "--scale-free", is_flag=True, help="Let C mean the same on any number of rows; for cg, convex, erlp, lp and qrlp."
 )
 @click.option("--cv", type=int, help="With --C auto: the number of folds [default: a fifth of the rows is held out].")
-@click.option("--scoring", help="What --C auto and early stopping go by, as roc_auc [default: accuracy, or the loss].")
+@click.option("--scoring", help="What --C auto and early stopping go by, e.g. roc_auc [default: accuracy, or loss].")
 @click.option(
     "--class-weight",
     multiple=True,

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from .._typing import Vector
 from ..algebra.columns import Columns
 from ..errors import DegenerateEnsembleWarning, DualBoostWarning, TiedEnsembleWarning
 from ..formulations import Formulation
@@ -18,7 +17,9 @@ from ..telling import warn_user
 from .answers import MOST_TIED, tied_share
 
 SAME_Y = "y is the same in all rows, to the digits that a fit sees, so every row gets the same prediction."
+"""What is said of a y that no model can learn from."""
 ROUNDING = 1e-9
+"""Targets that differ from their mean by no more than this are all the same."""
 FLAT = 1e-3
 """Predictions of numbers that differ by less than this, in deviations of y, are as good as one constant."""
 
@@ -27,7 +28,7 @@ def warn_if_degenerate(model: FittedModel, wiring: Wiring | LeafWiring) -> None:
     """Warn if the ensemble is empty, gives a tie for most rows, or fails to reach what its formulation requires."""
     if isinstance(wiring, LeafWiring):
         if not model.ensemble.weights.any():
-            warn_user(_without_splits(model.formulation, wiring.targets), DegenerateEnsembleWarning)
+            warn_user(_without_splits(model.formulation, wiring), DegenerateEnsembleWarning)
         elif is_flat_for_numbers(model):
             warn_user(_flatness(model.formulation), DegenerateEnsembleWarning)
         return
@@ -60,19 +61,19 @@ def _findings(model: FittedModel, wiring: Wiring) -> Iterator[tuple[str, type[Du
         yield missed, DegenerateEnsembleWarning
 
 
-def _is_constant(wiring: Wiring) -> bool:
+def _is_constant(wiring: Wiring | LeafWiring) -> bool:
     """Whether the targets of all workers are the same number, up to the rounding error of their mean."""
     rows, targets = wiring.rows, wiring.targets
     mean = rows.dot(targets, rows.counts) / rows.n_samples
     return not rows.any(np.abs(targets - mean) > ROUNDING)
 
 
-def _without_splits(formulation: Formulation, targets: Vector) -> str:
-    if np.ptp(targets) == 0:
+def _without_splits(formulation: Formulation, wiring: LeafWiring) -> str:
+    if _is_constant(wiring):
         return SAME_Y
     return (
         f"No split lowers the objective of {formulation.name!r} with C={formulation.C:.3g}, so every row gets the "
-        f"same prediction. {formulation.advice_for_splits(targets)}"
+        f"same prediction. {formulation.advice_for_splits(wiring.targets)}"
     )
 
 

@@ -23,8 +23,8 @@ class EnsembleScores:
     def intercept(self, solution: MasterSolution) -> float:
         """The multiplier of the free intercept, which comes last among those of the equations.
 
-        Where no tree has a weight and all targets are zero, zero is optimal, and nothing else is y: a tube has room for
-        other intercepts.
+        Where no tree has a weight and all targets are zero, the intercept is zero: under a tube other numbers are
+        optimal too, but they are not y.
         """
         rows, targets = self.wiring.rows, self.wiring.targets
         if not self.wiring.has_intercept or not (solution.w.any() or rows.any(targets != 0)):

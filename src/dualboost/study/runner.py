@@ -72,9 +72,7 @@ def run_study(
     require_jobs(n_jobs)
     n_rows = {name: _usable_rows(name, folder) for name in preset.datasets or available(folder)}
     preset = replace(preset, datasets=tuple(sorted(n_rows, key=lambda name: n_rows[name])))
-    known = set(map(tuned, keys_of(read_results(beside).fits))) if beside is not None else set()
-    if beside is not None:
-        _require_same_data(preset, folder, Path(beside))
+    known = set() if beside is None else _fits_beside(Path(beside), preset, folder)
     make_folder(out)
     with only_run(out):
         prepare_folder(out, preset, folder)
@@ -87,8 +85,9 @@ def run_study(
         return run
 
 
-def _require_same_data(preset: Preset, folder: Path | None, beside: Path) -> None:
-    """Refuse to go on beside fits to other rows of the same name."""
+def _fits_beside(beside: Path, preset: Preset, folder: Path | None) -> set[str]:
+    """The fits that the results hold; an error where they are of other rows of the same name."""
+    fits = read_results(beside).fits
     checksums = {name: checksum_of(name, folder) for name in preset.datasets}
     for plan in plans_of(beside).values():
         for name, checksum in plan.get("checksums", {}).items():
@@ -97,6 +96,7 @@ def _require_same_data(preset: Preset, folder: Path | None, beside: Path) -> Non
                     f"The fits of {name!r} in {beside} were made with other data than yours: use the same file, or "
                     "name the other data sets in the preset (datasets)."
                 )
+    return set(map(tuned, keys_of(fits)))
 
 
 class Phase(NamedTuple):
