@@ -73,7 +73,8 @@ class GrowerWarning(DualBoostWarning):
 
 
 class ThinningWarning(DualBoostWarning):
-    """No smaller ensemble is good enough, so that the model is returned unchanged, or the best of a given size."""
+    """No smaller ensemble is good enough, so that the model is returned unchanged, or the best of a given size; or
+    weights of classes that the model was trained with cannot be read."""
 
 
 class ModelFileWarning(DualBoostWarning):

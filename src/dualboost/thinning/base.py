@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .._typing import Integers, Scores, Vector
+from ..algebra.rows import Rows
 from ..tasks import Task, TwoClasses
 from .figures import class_figures
 from .leaf_path import LeafPath
@@ -17,6 +19,14 @@ from .links import Link, Logit
 from .outputs import Outputs, Probability
 from .prices import Prices, prices_for, scale_for
 from .rows import MemberRows
+
+
+class ClassWeights(NamedTuple):
+    """The weights of classes that a model was trained with, each as scikit-learn writes it; they multiply."""
+
+    given: tuple[Any, ...] = ()
+    unread: str = ""
+    """Why there may be others, which cannot be read."""
 
 
 class Adapter(ABC):
@@ -38,8 +48,10 @@ class Adapter(ABC):
 
     classes: NDArray[Any]
     """Those of a classifier."""
-    class_weight: Any = None
-    """The weights of classes that the model was trained with, as scikit-learn writes them."""
+    balances_weights: ClassVar[bool] = False
+    """Whether "balanced" counts rows by their sample weights; other libraries count rows."""
+    cut: float = 0.0
+    """The raw score of two classes above which ``predict`` of the model decides for the second class."""
     weights: Vector
     """The weight of each member in the model before thinning."""
     intercept: Any
@@ -98,6 +110,11 @@ class Adapter(ABC):
         """The size of the model as its own library saves it."""
 
     @property
+    def class_weights(self) -> ClassWeights:
+        """Those that the model was trained with."""
+        return ClassWeights()
+
+    @property
     def feature_names(self) -> list[str] | None:
         """The names of the columns that the model was trained on, if it knows them."""
         return None
@@ -126,9 +143,11 @@ class Adapter(ABC):
 
     def figures(self, model: Any, X: Any, y: NDArray[Any], scores: Scores) -> dict[str, float]:
         """How good the model, or one rebuilt from it, is on rows for which it has these raw scores."""
-        has_probabilities = hasattr(model, "predict_proba")
-        probabilities = np.asarray(model.predict_proba(X) if has_probabilities else self.link.expected(scores))
-        return class_figures(y, self.task.decode(scores), probabilities, self.classes)
+        return class_figures(y, self.task.decode(scores), self.probabilities(model, X, scores), self.classes)
+
+    def probabilities(self, model: Any, X: Any, scores: Scores) -> Scores:
+        """Those of the model, or of one rebuilt from it, on rows for which it has these raw scores."""
+        return np.asarray(model.predict_proba(X) if hasattr(model, "predict_proba") else self.link.expected(scores))
 
     def expected(self, raw: Scores) -> Scores:
         """The probabilities, or predictions, of the model before thinning, for its raw scores."""
@@ -141,8 +160,24 @@ class Adapter(ABC):
         return curve
 
 
+@dataclass(frozen=True, eq=False)
+class CutClasses(TwoClasses):
+    """Two classes of which the second one has the scores above a cut."""
+
+    cut: float
+
+    def decode(self, scores: Vector) -> NDArray[Any]:
+        return super().decode(scores - self.cut)
+
+    def labels(self, targets: Vector) -> NDArray[Any]:
+        return super().decode(targets)
+
+    def quality(self, scores: Vector, targets: Vector, rows: Rows) -> float:
+        return super().quality(scores - self.cut, targets, rows)
+
+
 class TwoClassAdapter(Adapter):
-    """The raw score of a row is ``intercept + weights @ outputs``; positive means the second class."""
+    """The raw score of a row is ``intercept + weights @ outputs``; above ``cut`` it means the second class."""
 
     takes_weights: ClassVar[bool] = True
     intercept: float
@@ -159,11 +194,12 @@ class TwoClassAdapter(Adapter):
 
     @property
     def task(self) -> TwoClasses:
-        return TwoClasses(self.classes)
+        return CutClasses(self.classes, self.cut)
 
     def rows(self, X: Any, labels: Vector, counts: Vector) -> MemberRows:
         outputs = self.outputs(X)
-        return MemberRows(outputs, labels, counts, self.intercept + self.weights @ outputs, self.leaf_outputs(X))
+        full_scores = self.intercept + self.weights @ outputs
+        return MemberRows(outputs, labels, counts, full_scores, self.leaf_outputs(X), self.cut)
 
     def leaf_path(self, rows: MemberRows) -> LeafPath:
         return LeafPath(rows)

@@ -13,7 +13,6 @@ from ..errors import DegenerateEnsembleWarning, InvalidParameterError, SolverWar
 from ..formulations import Formulation
 from ..loop.progress import ProgressBar
 from ..masters import MasterFailed
-from ..tasks.binary import TwoClasses
 from ..tasks.scoring import Scoring
 from .base import Adapter
 from .candidates import Candidates, sizes_below
@@ -102,8 +101,7 @@ class Thinning:
         return Tried.of(point, self.adapter)
 
     def _full_score(self, rows: MemberRows) -> float:
-        task = TwoClasses(self.adapter.classes)
-        return self.scoring.score(rows.scored(rows.full_scores, task, self.adapter.expected))
+        return self.scoring.score(rows.scored(rows.full_scores, self.adapter.task, self.adapter.expected))
 
     def _search(self, on: MemberRows, compared_on: MemberRows | None, members: Integers | None = None) -> Search:
         return Search(

@@ -54,5 +54,13 @@ def warn_not_refitted(reason: str) -> None:
     _warn(f"method='refit': {reason}. New weights are computed instead, as by method='thin'.")
 
 
+def warn_of_unread_weights(reason: str, has_classes: bool) -> None:
+    remedy = "name what counts, as in scoring='balanced_accuracy', or pass" if has_classes else "pass"
+    _warn(
+        f"The weights of classes that the model was trained with cannot be read: {reason}. Without them, the smaller "
+        f"model may lose its aim: {remedy} the weights of the rows as sample_weight."
+    )
+
+
 def _warn(message: str) -> None:
     warnings.warn(message, ThinningWarning, stacklevel=USER)

@@ -29,7 +29,7 @@ class Method:
 
     def targets(self, rows: MemberRows) -> Vector:
         """The targets of the programme: the model's decisions, or y if the model always decides for one class."""
-        decisions = np.where(rows.full_scores > 0, 1.0, -1.0)
+        decisions = np.where(rows.full_scores > rows.cut, 1.0, -1.0)
         return decisions if self.imitates and decisions.min() < decisions.max() else rows.labels
 
     def goals(self, adapter: Adapter, rows: MemberRows) -> Vector:

@@ -30,10 +30,14 @@ def read_rows(adapter: Adapter, X: Any, y: Any, sample_weight: Any) -> Any:
 
 def _weighed(adapter: Adapter, labels: Vector, counts: Vector) -> Vector:
     """The multiplicities times the weights of classes that the model was trained with, so that it keeps its aim."""
-    if adapter.class_weight is None:
+    if not adapter.task.has_classes:
         return counts
-    factors, groups = weights_by_class(adapter.class_weight, adapter.task, labels, counts), adapter.task.groups(labels)
-    return counts if factors is None else counts * factors[groups]
+    balanced, groups = counts if adapter.balances_weights else np.ones(len(counts)), adapter.task.groups(labels)
+    weighed = counts
+    for class_weight in adapter.class_weights.given:
+        factors = weights_by_class(class_weight, adapter.task, labels, balanced)
+        weighed = weighed if factors is None else weighed * factors[groups]
+    return weighed
 
 
 def read_validation(adapter: Adapter, validation_data: Any) -> Any:

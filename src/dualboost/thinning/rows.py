@@ -69,6 +69,8 @@ class MemberRows:
     full_scores: Vector
     told_apart: Outputs | None = None
     """What tells the leaves of members apart, where their outputs do not."""
+    cut: float = 0.0
+    """The raw score above which the model decides for the second class."""
 
     @property
     def leaf_outputs(self) -> Outputs:
@@ -80,8 +82,14 @@ class MemberRows:
 
     def part(self, rows: Integers | NDArray[np.bool_]) -> MemberRows:
         told_apart = None if self.told_apart is None else np.ascontiguousarray(self.told_apart[:, rows])
-        outputs = np.ascontiguousarray(self.outputs[:, rows])
-        return MemberRows(outputs, self.labels[rows], self.counts[rows], self.full_scores[rows], told_apart)
+        return replace(
+            self,
+            outputs=np.ascontiguousarray(self.outputs[:, rows]),
+            labels=self.labels[rows],
+            counts=self.counts[rows],
+            full_scores=self.full_scores[rows],
+            told_apart=told_apart,
+        )
 
     def imitating(self, p: Vector) -> MemberRows:
         """Each row twice, as one of either class, with the probabilities of the classes as shares of its count."""
@@ -114,7 +122,7 @@ class MemberRows:
     @property
     def full_quality(self) -> float:
         """The accuracy of the model."""
-        return accuracy(self.full_scores, self.labels, self.counts)
+        return accuracy(self.full_scores - self.cut, self.labels, self.counts)
 
     @property
     def full_quality_in_words(self) -> str:

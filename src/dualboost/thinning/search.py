@@ -11,7 +11,6 @@ from ..errors import InvalidDataError, InvalidParameterError
 from ..formulations import Formulation, Programme
 from ..loop.wiring import wire
 from ..masters import MasterFailed, MasterSolution, SolverOptions
-from ..tasks.binary import TwoClasses
 from ..tasks.scoring import ScorerFailed, Scoring
 from .base import Adapter
 from .member_master import EXACT, LOOSE, MemberMaster, Trust
@@ -41,7 +40,7 @@ class Search:
         if members is not None:
             self._scales[np.setdiff1d(np.arange(adapter.n_members), members)] = 0.0
         self._goals = method.goals(adapter, rows)
-        task, targets = TwoClasses(adapter.classes), method.targets(rows)
+        task, targets = adapter.task, method.targets(rows)
         self.columns, self.members = rows.columns(task.operator(targets), self._scales, task.groups(targets))
         if not len(self.members):
             raise InvalidDataError("Every member of the model says the same of all rows of X: nothing can be thinned.")

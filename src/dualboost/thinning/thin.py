@@ -19,7 +19,7 @@ from .adapters import adapter_for
 from .base import Adapter
 from .choosing import Thinning
 from .kinds import MOST_KINDS
-from .messages import warn_not_refitted
+from .messages import warn_not_refitted, warn_of_unread_weights
 from .methods import METHODS
 from .order import is_ordered
 from .reading import read_rows, read_validation
@@ -102,6 +102,7 @@ def thin(
     if name != REFIT and not adapter.takes_weights:
         raise _needs_two_classes(adapter, {"method": method, "formulation": formulation, "C": C, "epsilon": epsilon})
     _require_a_round(max_trees, adapter)
+    _warn_of_unread_weights(adapter, is_aimed=judge.scorer is not None or sample_weight is not None)
     rows, validation = read_rows(adapter, X, y, sample_weight), read_validation(adapter, validation_data)
     if name == REFIT and (obstacle := _obstacle(adapter, model, rows)):
         if not adapter.takes_weights:
@@ -126,6 +127,15 @@ def thin(
     if isinstance(result.model, ThinnedTreesClassifier):  # the library's own models keep what they know of X
         result.model.truths = truths_of(X)
     return result
+
+
+def _warn_of_unread_weights(adapter: Adapter, is_aimed: bool) -> None:
+    """``is_aimed`` if the call itself names a score or weights."""
+    found, has_classes = adapter.class_weights, adapter.task.has_classes
+    asked = next((own for own in found.given if own is not None), None)
+    reason = found.unread or (f"y has numbers, and they are {asked!r}" if asked and not has_classes else "")
+    if reason and not is_aimed:
+        warn_of_unread_weights(reason, has_classes)
 
 
 def _require_a_round(max_trees: int | None, adapter: Adapter) -> None:

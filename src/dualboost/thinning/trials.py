@@ -87,7 +87,7 @@ def folds(adapter: Adapter, X: Any, y: Any, sample_weight: Any, random_state: An
     trials = []
     for train, test in kind(FOLDS, shuffle=True, random_state=seed).split(present, labels[present]):
         try:
-            trials.append(_trial(adapter.fresh(), X, labels, counts, present[train], present[test]))
+            trials.append(_trial(adapter, X, labels, counts, present[train], present[test]))
         except Exception as error:  # other libraries raise anything
             reason = (str(error).strip() or type(error).__name__).splitlines()[0]
             return f"training it again failed: {reason[:200]}"
@@ -105,13 +105,14 @@ def _too_few(adapter: Adapter, labels: NDArray[Any]) -> str:
     return f"a class has fewer than {FOLDS} rows" if sizes.min() < FOLDS else ""
 
 
-def _trial(fresh: Any, X: Any, y: NDArray[Any], counts: NDArray[Any], train: Integers, test: Integers) -> Trial:
+def _trial(given: Adapter, X: Any, y: NDArray[Any], counts: NDArray[Any], train: Integers, test: Integers) -> Trial:
     weights = {} if (counts[train] == 1).all() else {"sample_weight": counts[train]}
     part = _safe_indexing(X, train)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the user has seen the warnings of this model
-        model = fresh.fit(part, y[train], **weights)
+        model = given.fresh().fit(part, y[train], **weights)  # type: ignore[union-attr]
     adapter = adapter_for(model)
+    adapter.cut = given.cut  # CatBoost's can be moved after training
     training = read_rows(adapter, part, y[train], counts[train])
     return Trial(adapter, training, read_rows(adapter, _safe_indexing(X, test), y[test], counts[test]))
 

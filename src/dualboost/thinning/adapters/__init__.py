@@ -6,10 +6,10 @@ from typing import Any
 
 from sklearn.base import is_classifier
 from sklearn.ensemble import AdaBoostRegressor
+from sklearn.model_selection import FixedThresholdClassifier, TunedThresholdClassifierCV
 from sklearn.pipeline import Pipeline
 
 from ...errors import UnsupportedModelError
-from ...estimators.class_weights import BALANCED
 from ..base import Adapter
 from .adaboost import AdaBoostAdapter
 from .bagging import BaggingAdapter
@@ -43,7 +43,7 @@ def adapter_for(model: Any) -> Adapter:
     for adapter in (*NUMBER_ADAPTERS, *CLASS_ADAPTERS, *ADAPTERS):
         if adapter.handles(model):
             found = adapter(model)
-            found.class_weight = _class_weight(model)
+            _require_sorted_classes(found, model)
             return found
     known = "; ".join(adapter.describes for adapter in (*ADAPTERS, *NUMBER_ADAPTERS))
     raise UnsupportedModelError(
@@ -51,10 +51,14 @@ def adapter_for(model: Any) -> Adapter:
     )
 
 
-def _class_weight(model: Any) -> Any:
-    """What the model was told of classes; forests have a word for balancing each tree's own rows."""
-    asked = getattr(model, "class_weight", None)
-    return BALANCED if asked == "balanced_subsample" else asked
+def _require_sorted_classes(adapter: Adapter, model: Any) -> None:
+    """Refuse classes in another order, which scikit-learn's scores would mix up."""
+    names = adapter.classes.tolist() if adapter.task.has_classes else []
+    if names != sorted(names):
+        raise UnsupportedModelError(
+            f"model {type(model).__name__} with the classes {names} cannot be thinned; in sorted order they can: train "
+            f"it with class_names={sorted(names)}."
+        )
 
 
 def _hint(model: Any) -> str:
@@ -63,6 +67,8 @@ def _hint(model: Any) -> str:
         return f" (it is a class; pass a fitted {model.__name__}())"
     if hasattr(model, "best_estimator_"):
         return " (pass its best_estimator_)"
+    if isinstance(model, (FixedThresholdClassifier, TunedThresholdClassifierCV)):
+        return " (pass its estimator_, and put the result into a FixedThresholdClassifier with the same threshold)"
     if isinstance(model, Pipeline):
         return " (pass its last step, and X as the other steps transform it)"
     if isinstance(model, AdaBoostRegressor):

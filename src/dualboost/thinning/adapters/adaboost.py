@@ -11,11 +11,12 @@ from sklearn.ensemble import AdaBoostClassifier
 from sklearn.tree import DecisionTreeClassifier
 
 from ..._typing import Integers, Vector
-from ..base import looked_up
+from ..base import ClassWeights, looked_up
 from ..kinds import NewLeaves
 from ..links import Normalised
 from ..outputs import Outputs
 from .converted_trees import difference
+from .members import class_weights_of
 from .scikit_learn import ScikitLearnAdapter, are_trees, node_counts, of_own_trees
 
 FULL = 2.0
@@ -38,6 +39,10 @@ class AdaBoostAdapter(ScikitLearnAdapter):
         self.weights = FULL * used / used.sum()
         self.refits = are_trees(model.estimators_)
         self.n_nodes, self.n_leaves = node_counts(model.estimators_)
+
+    @property
+    def class_weights(self) -> ClassWeights:
+        return class_weights_of(self._model.estimators_[:1])
 
     def outputs(self, X: Any) -> Outputs:
         X = np.asarray(X) if hasattr(X, "columns") else X  # members are fitted without the names of columns

@@ -11,10 +11,10 @@ from sklearn.ensemble import BaggingClassifier
 
 from ..._typing import Integers, Vector
 from ...errors import UnsupportedModelError
-from ..base import looked_up
+from ..base import ClassWeights, looked_up
 from ..outputs import Outputs
 from .converted_trees import difference
-from .members import ScaledMember, probabilities
+from .members import ScaledMember, class_weights_of, probabilities
 from .scikit_learn import AverageAdapter, ScikitLearnModel, averaged_trees, constants
 
 
@@ -27,6 +27,16 @@ class BaggingModel(ScikitLearnModel):
     @classmethod
     def handles(cls, model: Any) -> bool:
         return isinstance(model, cls.estimator)
+
+    @property
+    def class_weights(self) -> ClassWeights:
+        """Members are trained on the positions of the classes."""
+        found = class_weights_of(self._model.estimators_[:1])
+        names = self.classes.tolist()
+        named = [
+            {names[k]: weight for k, weight in own.items()} if isinstance(own, dict) else own for own in found.given
+        ]
+        return found._replace(given=tuple(named))
 
     def _members_with(self, X: Any) -> Iterator[tuple[Any, Any]]:
         """Each member with its own features."""

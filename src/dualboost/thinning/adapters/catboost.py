@@ -11,14 +11,18 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import logit
 
 from ..._typing import Integers, Scores, Vector
 from ...errors import UnsupportedModelError
-from ..base import Adapter, TwoClassAdapter, is_instance_of, looked_up
+from ..base import Adapter, ClassWeights, TwoClassAdapter, is_instance_of, looked_up
 from ..checks import two_classes, unfitted
 from ..kinds import NewLeaves
 from ..links import Logit
 from ..outputs import Outputs
+
+ALWAYS = 1e6
+"""No raw score is as large as this one: the cut of a threshold of zero or one."""
 
 
 class CatBoostModel(Adapter):
@@ -45,9 +49,21 @@ class CatBoostModel(Adapter):
         self.n_leaves = np.array([len(values) for values in self._values], dtype=np.intp)
         self.n_nodes = 2 * self.n_leaves - 1
 
+        self._parameters = self._json["model_info"].get("params", {})
+        """Those of the training, which a sum of models does not have."""
+
     @property
     def _loss(self) -> str:
-        return str(self._json["model_info"]["params"]["loss_function"]["type"])
+        found = self._parameters.get("loss_function") or json.loads(self._json["model_info"]["loss_function"])
+        return str(found["type"])
+
+    @property
+    def class_weights(self) -> ClassWeights:
+        """One for each class, whether these were given or balanced by CatBoost."""
+        if not self._parameters:
+            return ClassWeights(unread="it has no parameters of a training")
+        weights = self._parameters["data_processing_options"].get("class_weights")
+        return ClassWeights((dict(zip(self.classes.tolist(), weights, strict=True)),) if weights else ())
 
     @property
     def n_features(self) -> int | None:
@@ -63,6 +79,8 @@ class CatBoostModel(Adapter):
         return np.asarray(self._model.calc_leaf_indexes(X))
 
     def fresh(self) -> Any | None:
+        if not self._parameters:
+            return None
         return type(self._model)(**self._model.get_params())  # clone refuses some of its arguments
 
     def _of(self, kept: Integers, values: Sequence[Scores], bias: list[float]) -> Any:
@@ -99,6 +117,7 @@ class CatBoostAdapter(CatBoostModel, TwoClassAdapter):
     def __init__(self, model: Any) -> None:
         super().__init__(model)
         self.classes = two_classes(model)
+        self.cut = float(np.clip(logit(model.get_probability_threshold()), -ALWAYS, ALWAYS))
         self.intercept = float(self._bias[0])
         self._outputs = [values[:, 0] for values in self._values]
 

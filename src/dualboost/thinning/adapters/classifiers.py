@@ -12,11 +12,11 @@ from sklearn.frozen import FrozenEstimator
 
 from ..._typing import Integers, Vector
 from ...errors import UnsupportedModelError
-from ..base import TwoClassAdapter
+from ..base import ClassWeights, TwoClassAdapter
 from ..checks import names_of, pickled_bytes, require_fitted, two_classes
 from ..links import Average
 from ..outputs import Outputs
-from .members import ScaledMember, probabilities
+from .members import ScaledMember, class_weights_of, probabilities
 from .scikit_learn import constants, node_counts
 
 NEGLIGIBLE = 1e-12
@@ -51,6 +51,10 @@ class ClassifiersAdapter(TwoClassAdapter):
                 )
         self.weights, self.intercept = np.full(len(model), 1.0 / len(model)), 0.0
         self.n_nodes, self.n_leaves = node_counts(self._members)
+
+    @property
+    def class_weights(self) -> ClassWeights:
+        return class_weights_of(self._members)
 
     @property
     def feature_names(self) -> list[str] | None:

@@ -18,6 +18,9 @@ from ..links import Logit
 from ..outputs import Outputs
 from .scikit_learn import ScikitLearnAdapter, ScikitLearnModel, node_counts, scaled_tree
 
+TIE = 1e-9
+"""Scores of zero, up to rounding, are the second class; all other models take the first one."""
+
 
 class GradientBoostingModel(ScikitLearnModel):
     """Leaves are scaled; the first trees kept also get the difference of the intercept from the model's constant."""
@@ -72,6 +75,7 @@ class GradientBoostingAdapter(GradientBoostingModel, ScikitLearnAdapter):
     def __init__(self, model: Any) -> None:
         super().__init__(model)
         self.link = Logit(2.0 if model.loss == "exponential" else 1.0)
+        self.cut = -TIE
         self.intercept = float(self._constants()[0])
         self.n_nodes, self.n_leaves = node_counts(self._trees)
 

@@ -13,13 +13,15 @@ from sklearn.base import clone
 
 from ..._typing import Integers, Scores, Vector
 from ...errors import UnsupportedModelError
+from ...estimators.class_weights import BALANCED
 from ...trees.lightgbm_text import parse_trees
-from ..base import Adapter, TwoClassAdapter, looked_up
+from ..base import Adapter, ClassWeights, TwoClassAdapter, looked_up
 from ..checks import require_fitted, two_classes
 from ..kinds import NewLeaves
 from ..links import Logit
 from ..outputs import Outputs
 
+PARAMETER = re.compile(r"^\[(\w+): (.*)\]$", re.MULTILINE)
 OBJECTIVE = re.compile(r"^objective=(\S+)(?:.*\bsigmoid:(\S+))?", re.MULTILINE)
 
 
@@ -63,6 +65,10 @@ class LightGBMModel(Adapter):
         if "\nis_linear=1\n" in self._text:
             raise UnsupportedModelError("model with linear_tree=True cannot be thinned: its leaves are not constants.")
         return float(found[2] or 1.0)
+
+    @property
+    def class_weights(self) -> ClassWeights:
+        return ClassWeights((self._model.class_weight,) if self._is_estimator else ())
 
     @property
     def feature_names(self) -> list[str] | None:
@@ -121,6 +127,18 @@ class LightGBMAdapter(LightGBMModel, TwoClassAdapter):
         self.intercept = 0.0
         self.n_leaves = np.array([tree.n_leaves for tree in self._trees], dtype=np.intp)
         self.n_nodes = 2 * self.n_leaves - 1
+
+    @property
+    def class_weights(self) -> ClassWeights:
+        """Those by class, and those of the objective "binary", which the text names by one alias."""
+        by_class, parameters = super().class_weights.given, dict(PARAMETER.findall(self._text))
+        if not parameters:
+            return ClassWeights(by_class, "its text has no parameters of a training")
+        if parameters.get("objective") != "binary":
+            return ClassWeights(by_class)
+        balanced = BALANCED if parameters.get("is_unbalance") == "1" else None
+        positive = {self.classes.tolist()[1]: float(parameters.get("scale_pos_weight", 1.0))}
+        return ClassWeights((*by_class, balanced, positive))
 
     def outputs(self, X: Any) -> Outputs:
         return looked_up([tree.votes for tree in self._trees], self._leaves(X))

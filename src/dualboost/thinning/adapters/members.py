@@ -2,12 +2,48 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 from ..._typing import Matrix, Vector
+from ...estimators.class_weights import BALANCED
+from ..base import ClassWeights
+
+CLASS_WEIGHT = "class_weight"
+OTHERS = (
+    *("scale_pos_weight", "is_unbalance", "unbalance", "unbalanced_sets"),
+    *("class_weights", "auto_class_weights"),
+)
+"""Arguments of boosting libraries that weigh classes."""
+
+
+def class_weights_of(models: Sequence[Any]) -> ClassWeights:
+    """The ``class_weight`` that all of these estimators were trained with; unread if they differ or have others."""
+    asked = [_weights_asked(model) for model in models]
+    odd = next((own for own in asked if own != asked[0] or own.keys() - {CLASS_WEIGHT}), None)
+    if odd is None:
+        return ClassWeights((asked[0].get(CLASS_WEIGHT),))
+    what = ", ".join(f"{name}={value!r}" for name, value in (odd or asked[0]).items())
+    return ClassWeights(unread=f"{what} weighs classes in a part of the model")
+
+
+def _weights_asked(model: Any) -> dict[str, Any]:
+    """The arguments of an estimator that weigh classes, and those of the estimators that it is made of."""
+    arguments = model.get_params() if hasattr(model, "get_params") else {}
+    named = {name: own for name, own in arguments.items() if name.rpartition("__")[2] in (CLASS_WEIGHT, *OTHERS)}
+    return {name: _as_balanced(own) for name, own in named.items() if _weighs(own)}
+
+
+def _weighs(value: Any) -> bool:
+    return value is True or not (value is None or value == 1 or value is False)
+
+
+def _as_balanced(class_weight: Any) -> Any:
+    """Forests have a word for balancing each tree's own rows."""
+    return BALANCED if isinstance(class_weight, str) and class_weight == "balanced_subsample" else class_weight
 
 
 def probabilities(member: Any, X: Any, classes: Any) -> Vector:

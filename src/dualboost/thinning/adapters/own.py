@@ -29,6 +29,7 @@ class OwnAdapter(ScikitLearnAdapter):
     """
 
     describes: ClassVar[str] = "DualBoostClassifier"
+    balances_weights: ClassVar[bool] = True
     link: Normalised | Logit
 
     @classmethod

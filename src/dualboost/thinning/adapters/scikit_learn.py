@@ -10,12 +10,13 @@ import numpy as np
 from sklearn.base import clone
 
 from ..._typing import Integers, Scores, Vector
-from ..base import Adapter, TwoClassAdapter
+from ..base import Adapter, ClassWeights, TwoClassAdapter
 from ..checks import names_of, pickled_bytes, require_fitted, two_classes
 from ..kinds import NewLeaves
 from ..links import Average
 from ..tree_model import ThinnedTreesClassifier
 from .converted_trees import converted, difference
+from .members import class_weights_of
 
 
 class ScikitLearnModel(Adapter):
@@ -24,6 +25,10 @@ class ScikitLearnModel(Adapter):
     def __init__(self, model: Any) -> None:
         require_fitted(model)
         self._model = model
+
+    @property
+    def class_weights(self) -> ClassWeights:
+        return class_weights_of([self._model])
 
     @property
     def feature_names(self) -> list[str] | None:

@@ -11,11 +11,14 @@ from sklearn.base import clone
 
 from ..._typing import Integers, Scores, Vector
 from ...errors import UnsupportedModelError
-from ..base import Adapter, TwoClassAdapter, is_instance_of, looked_up
+from ..base import Adapter, ClassWeights, TwoClassAdapter, is_instance_of, looked_up
 from ..checks import unfitted
 from ..kinds import NewLeaves
 from ..links import Logit
 from ..outputs import Outputs
+
+CUTS = {"binary:logistic": 0.0, "binary:logitraw": 0.5, "reg:logistic": 0.0}
+"""The objectives of two classes, and the raw score at which what XGBoost predicts is one half."""
 
 
 class XGBoostModel(Adapter):
@@ -85,6 +88,12 @@ class XGBoostModel(Adapter):
         return raw.ravel(), leaves
 
     @property
+    def class_weights(self) -> ClassWeights:
+        """Objectives without a weight of the positive class have no such entry."""
+        weight = float(self._json["learner"]["objective"].get("reg_loss_param", {}).get("scale_pos_weight", 1.0))
+        return ClassWeights(({1: weight},) if weight != 1.0 else ())
+
+    @property
     def feature_names(self) -> list[str] | None:
         return self._booster.feature_names
 
@@ -148,6 +157,11 @@ class XGBoostModel(Adapter):
         rounds = (0, self._n_used) if booster is self._model else (0, 0)
         return booster.predict(self._matrix(X), output_margin=True, iteration_range=rounds)
 
+    def probabilities(self, model: Any, X: Any, scores: Scores) -> Scores:
+        """Not by ``predict_proba``, which takes raw scores for probabilities under "binary:logitraw"."""
+        found: Scores = self.link.expected(scores)
+        return found
+
     def saved_bytes(self, model: Any) -> int:
         booster = model.get_booster() if self._is_estimator else model
         return len(booster.save_raw("ubj"))
@@ -156,13 +170,14 @@ class XGBoostModel(Adapter):
 class XGBoostAdapter(XGBoostModel, TwoClassAdapter):
     """Two classes."""
 
-    objectives: ClassVar[tuple[str, ...]] = ("binary:logistic", "binary:logitraw", "reg:logistic")
+    objectives: ClassVar[tuple[str, ...]] = tuple(CUTS)
     link = Logit()
     refits = True
 
     def __init__(self, model: Any) -> None:
         super().__init__(model)
         self.classes = np.arange(2)
+        self.cut = CUTS[self._objective]
         self.weights = np.ones(len(self._trees))
         raw, leaves = self._on_missing()
         self.intercept = float(raw[0]) - float(looked_up(self._values, leaves[None, :]).sum(dtype=float))

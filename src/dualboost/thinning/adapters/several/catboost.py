@@ -23,7 +23,7 @@ class CatBoostClassesAdapter(CatBoostModel, ClassAdapter):
 
     @classmethod
     def handles(cls, model: Any) -> bool:
-        return super().handles(model) and model.is_fitted() and len(model.classes_) > 2
+        return super().handles(model) and model.is_fitted() and np.size(model.get_scale_and_bias()[1]) > 1
 
     def __init__(self, model: Any) -> None:
         super().__init__(model)

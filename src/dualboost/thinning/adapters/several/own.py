@@ -22,6 +22,7 @@ class OwnClassesAdapter(ScikitLearnModel, ClassAdapter):
     """Votes are at most 1 in size, the weights in ``weights_`` do the rest."""
 
     describes: ClassVar[str] = "DualBoostClassifier"
+    balances_weights: ClassVar[bool] = True
 
     @classmethod
     def handles(cls, model: Any) -> bool:
