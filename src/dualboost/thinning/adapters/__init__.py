@@ -42,23 +42,11 @@ def adapter_for(model: Any) -> Adapter:
     """The adapter that reads this model."""
     for adapter in (*NUMBER_ADAPTERS, *CLASS_ADAPTERS, *ADAPTERS):
         if adapter.handles(model):
-            found = adapter(model)
-            _require_sorted_classes(found, model)
-            return found
+            return adapter(model)
     known = "; ".join(adapter.describes for adapter in (*ADAPTERS, *NUMBER_ADAPTERS))
     raise UnsupportedModelError(
         f"model of type {type(model).__name__} cannot be thinned{_hint(model)}. These can: {known}."
     )
-
-
-def _require_sorted_classes(adapter: Adapter, model: Any) -> None:
-    """Refuse classes in another order, which scikit-learn's scores would mix up."""
-    names = adapter.classes.tolist() if adapter.task.has_classes else []
-    if names != sorted(names):
-        raise UnsupportedModelError(
-            f"model {type(model).__name__} with the classes {names} cannot be thinned; in sorted order they can: train "
-            f"it with class_names={sorted(names)}."
-        )
 
 
 def _hint(model: Any) -> str:

@@ -32,9 +32,9 @@ class BaggingModel(ScikitLearnModel):
     def class_weights(self) -> ClassWeights:
         """Members are trained on the positions of the classes."""
         found = class_weights_of(self._model.estimators_[:1])
-        names = self.classes.tolist()
         named = [
-            {names[k]: weight for k, weight in own.items()} if isinstance(own, dict) else own for own in found.given
+            {self.classes.tolist()[k]: weight for k, weight in own.items()} if isinstance(own, dict) else own
+            for own in found.given
         ]
         return found._replace(given=tuple(named))
 

@@ -63,7 +63,7 @@ class CatBoostModel(Adapter):
         if not self._parameters:
             return ClassWeights(unread="it has no parameters of a training")
         weights = self._parameters["data_processing_options"].get("class_weights")
-        return ClassWeights((dict(zip(self.classes.tolist(), weights, strict=True)),) if weights else ())
+        return ClassWeights((dict(zip(self._model.classes_.tolist(), weights, strict=True)),) if weights else ())
 
     @property
     def n_features(self) -> int | None:
@@ -109,27 +109,37 @@ class CatBoostModel(Adapter):
 
 
 class CatBoostAdapter(CatBoostModel, TwoClassAdapter):
-    """Two classes."""
+    """Two classes; where CatBoost has them in another order than the sorted one, scores change their sign."""
 
     link = Logit()
     refits = True
 
     def __init__(self, model: Any) -> None:
         super().__init__(model)
-        self.classes = two_classes(model)
-        self.cut = float(np.clip(logit(model.get_probability_threshold()), -ALWAYS, ALWAYS))
-        self.intercept = float(self._bias[0])
-        self._outputs = [values[:, 0] for values in self._values]
+        classes = two_classes(model)
+        self.classes = np.sort(classes)
+        self._sign = 1 if classes[1] == self.classes[1] else -1
+        self.cut = self._sign * float(np.clip(logit(model.get_probability_threshold()), -ALWAYS, ALWAYS))
+        self.intercept = self._sign * float(self._bias[0])
+        self._outputs = [self._sign * values[:, 0] for values in self._values]
 
     def outputs(self, X: Any) -> Outputs:
         return looked_up(self._outputs, self._leaf_indices(X))
 
     def rebuild(self, kept: Integers, weights: Vector, intercept: float) -> Any:
-        values = [weight * self._outputs[j] for j, weight in zip(kept, weights, strict=True)]
-        return self._of(kept, values, [intercept])
+        return self._written(kept, [a * self._outputs[j] for j, a in zip(kept, weights, strict=True)], intercept)
 
     def rewrite(self, kept: Integers, leaves: Sequence[NewLeaves], intercept: float) -> Any:
-        return self._of(kept, [new(self._outputs[j]) for j, new in zip(kept, leaves, strict=True)], [intercept])
+        return self._written(kept, [new(self._outputs[j]) for j, new in zip(kept, leaves, strict=True)], intercept)
+
+    def _written(self, kept: Integers, values: Sequence[Vector], intercept: float) -> Any:
+        return self._of(kept, [self._sign * own for own in values], [self._sign * intercept])
+
+    def raw_scores(self, model: Any, X: Any) -> Vector:
+        return self._sign * super().raw_scores(model, X)
+
+    def probabilities(self, model: Any, X: Any, scores: Scores) -> Scores:
+        return super().probabilities(model, X, scores)[:, :: self._sign]
 
 
 def _as_json(model: Any) -> dict[str, Any]:
