@@ -149,9 +149,11 @@ def test_the_model_that_came_in_is_not_changed(case):
     X, y = case.data()
     model = case.fit(X, y)
     before = answers(case, model, X) if not isinstance(model, list) else [m.predict(X) for m in model]
+    arguments = repr(model.get_params()) if hasattr(model, "get_params") else None
     thin(model, X, y, C=0.02)
     after = answers(case, model, X) if not isinstance(model, list) else [m.predict(X) for m in model]
     np.testing.assert_array_equal(before, after)
+    assert arguments is None or repr(model.get_params()) == arguments
 
 
 def test_what_was_fitted_to_a_frame_or_an_array_warns_of_nothing(case, fitted):

@@ -99,6 +99,8 @@ class LightGBMModel(Adapter):
         if not self._is_estimator:
             return booster
         thinned = copy.copy(self._model)
+        own = {name: dict(held) for name, held in vars(thinned).items() if isinstance(held, dict)}
+        vars(thinned).update(own)  # set_params writes into one of these
         thinned._Booster, thinned._best_iteration = booster, -1  # what booster_ returns
         return thinned.set_params(n_estimators=booster.current_iteration())
 
