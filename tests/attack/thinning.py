@@ -29,18 +29,19 @@ WORDS = np.array(["common", "rare", "rarest"])
 
 
 def draw_model(seed):
-    """Rows, an unfitted model, the weight of each row in training, and how the model is made smaller."""
+    """Rows, an unfitted model, weights of rows and of their classes, CatBoost's threshold, arguments of ``thin``."""
     rng = np.random.default_rng(seed)
     X, codes = _rows(rng)
     counts = rng.integers(1, 4, len(codes)).astype(float) if rng.random() < 0.3 else np.ones(len(codes))
+    options = {"tolerance": float(rng.choice([0.0, 0.01, 0.05])), "method": "refit"}
+    if codes.max() == 1 and rng.random() < 0.2:
+        options["method"] = "thin"
+    threshold = float(rng.choice([0.5, 0.5, 0.2, 0.7]))
     kinds = [kind for kind in KINDS if codes.max() == 1 or kind not in FOR_TWO]
     kind = kinds[rng.integers(len(kinds))]
     model, factors = kind(rng, codes, counts)
     y = WORDS[codes] if rng.random() < 0.3 and kind is not _xgboost else codes
-    options = {"tolerance": float(rng.choice([0.0, 0.01, 0.05])), "method": "refit"}
-    if codes.max() == 1 and rng.random() < 0.2:
-        options["method"] = "thin"
-    return X, y, model, counts, factors[codes], options
+    return X, y, model, counts, factors[codes], threshold, options
 
 
 def _rows(rng):
@@ -113,6 +114,7 @@ def _catboost(rng, codes, counts):
         weight = _positive(rng, codes)
         return CatBoostClassifier(**options, scale_pos_weight=weight), np.array([1.0, weight])
     factors = np.round(rng.uniform(0.5, 8.0, codes.max() + 1), 2)
+    options["loss_function"] = ["MultiClass", "Logloss" if codes.max() == 1 else "MultiClass"][rng.integers(2)]
     return CatBoostClassifier(**options, class_weights=factors.tolist()), factors
 
 
@@ -159,11 +161,12 @@ FOR_TWO = (_adaboost,)
 
 def check_thinned(seed):
     """Whether the case is refused. Nothing is lost beyond ``tolerance``, where rows weigh as they did in training."""
-    X, y, model, counts, factors, options = draw_model(seed)
-    if isinstance(getattr(model, "class_weight", None), dict):
-        model.set_params(class_weight={np.unique(y).tolist()[k]: own for k, own in model.class_weight.items()})
+    X, y, model, counts, factors, threshold, options = draw_model(seed)
+    _name_classes(model, np.unique(y).tolist(), seed)
     try:
         model.fit(X, y, sample_weight=counts)
+        if isinstance(model, CatBoostClassifier) and model.get_all_params()["loss_function"] == "Logloss":
+            model.set_probability_threshold(threshold)
         adapter = adapter_for(model)
     except (DualBoostError, ValueError):  # a class that is too rare for its library
         return True
@@ -182,6 +185,15 @@ def check_thinned(seed):
     if options["method"] == "refit":
         require(small >= large - options["tolerance"] - rounding, type(model), "had", large, "and has", small)
     return False
+
+
+def _name_classes(model, names, seed):
+    """Weights by class, drawn by number, get the names of the classes; CatBoost takes these in any order."""
+    drawn = model.get_params().get("class_weights")
+    if isinstance(getattr(model, "class_weight", None), dict):
+        model.set_params(class_weight={names[k]: own for k, own in model.class_weight.items()})
+    elif drawn is not None and seed % 2:
+        model.set_params(class_weights=dict(reversed(list(zip(names, drawn, strict=True)))))
 
 
 def require_decisions(adapter, model, X, y):

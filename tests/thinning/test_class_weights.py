@@ -40,9 +40,9 @@ def three(n=600, seed=0):
     return X, np.digitize(X[:, 0] + 0.8 * np.random.default_rng(seed).normal(size=n), [1.2, 2.0])
 
 
-XGB = {"n_estimators": 15, "max_depth": 2, "n_jobs": 1}
-LGB = {"n_estimators": 15, "max_depth": 2, "verbose": -1, "n_jobs": 1}
-CAT = {"iterations": 15, "depth": 2, "verbose": 0, "thread_count": 1, "allow_writing_files": False}
+XGB = {"n_estimators": 10, "max_depth": 2, "n_jobs": 1}
+LGB = {"n_estimators": 10, "max_depth": 2, "verbose": -1, "n_jobs": 1}
+CAT = {"iterations": 10, "depth": 2, "verbose": 0, "thread_count": 1, "allow_writing_files": False}
 BALANCE = (1.0 - SICK) / SICK
 
 
@@ -50,8 +50,8 @@ def xgb(**weights):
     return xgboost.XGBClassifier(**XGB, **weights)
 
 
-def lgb(**weights):
-    return lightgbm.LGBMClassifier(**LGB, **weights)
+def lgb(**options):
+    return lightgbm.LGBMClassifier(**LGB | options)
 
 
 def cat(**weights):
@@ -108,7 +108,11 @@ def test_a_model_with_the_weights_of_its_own_library_keeps_its_rare_class(model)
     assert after > before - 0.08
 
 
-@pytest.mark.parametrize("model", [cat(auto_class_weights="Balanced"), lgb(class_weight="balanced")], ids=str)
+@pytest.mark.parametrize(
+    "model",
+    [cat(auto_class_weights="Balanced"), lgb(class_weight="balanced", n_estimators=6)],
+    ids=["CatBoost", "LightGBM"],
+)
 def test_several_classes_of_which_two_are_rare(model):
     X, y = three()
     large = model.fit(X, y)

@@ -161,7 +161,7 @@ def _method_for(method: str | None, is_about_weights: bool) -> str:
 def _needs_two_classes(adapter: Adapter, given: dict[str, Any]) -> InvalidParameterError:
     """New weights for a model of several classes, or of none."""
     name, value = next((name, value) for name, value in given.items() if value is not None)
-    this = f"has {len(adapter.classes)}" if adapter.task.has_classes else "predicts numbers"
+    this = f"has a score for each of {len(adapter.classes)}" if adapter.task.has_classes else "predicts numbers"
     return InvalidParameterError(
         f"{name}={value!r} asks for new weights, which models of two classes can have; this one {this}. Leave it out, "
         "or pass method='refit' alone."

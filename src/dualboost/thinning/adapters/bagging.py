@@ -32,11 +32,12 @@ class BaggingModel(ScikitLearnModel):
     def class_weights(self) -> ClassWeights:
         """Members are trained on the positions of the classes."""
         found = class_weights_of(self._model.estimators_[:1])
-        named = [
-            {self.classes.tolist()[k]: weight for k, weight in own.items()} if isinstance(own, dict) else own
-            for own in found.given
+        names = dict(enumerate(self.classes.tolist())) if self.task.has_classes else {}
+        given = [
+            {names[k]: own for k, own in one.items() if k in names} if isinstance(one, dict) else one
+            for one in found.given
         ]
-        return found._replace(given=tuple(named))
+        return found._replace(given=tuple(given))
 
     def _members_with(self, X: Any) -> Iterator[tuple[Any, Any]]:
         """Each member with its own features."""

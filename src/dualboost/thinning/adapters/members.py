@@ -1,4 +1,4 @@
-"""Members that are classifiers of any kind: their probabilities, and a wrapper that scales these."""
+"""Members that are classifiers of any kind: their probabilities and weights of classes, and a wrapper that scales."""
 
 from __future__ import annotations
 
