@@ -107,10 +107,11 @@ def _too_few(adapter: Adapter, labels: NDArray[Any]) -> str:
 
 def _trial(given: Adapter, X: Any, y: NDArray[Any], counts: NDArray[Any], train: Integers, test: Integers) -> Trial:
     weights = {} if (counts[train] == 1).all() else {"sample_weight": counts[train]}
-    part = _safe_indexing(X, train)
+    part, fresh = _safe_indexing(X, train), given.fresh()
+    assert fresh is not None, "such models are refused before"
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the user has seen the warnings of this model
-        model = given.fresh().fit(part, y[train], **weights)  # type: ignore[union-attr]
+        model = fresh.fit(part, y[train], **weights)
     adapter = adapter_for(model)
     adapter.cut = given.cut  # CatBoost's can be moved after training
     training = read_rows(adapter, part, y[train], counts[train])

@@ -48,7 +48,6 @@ class CatBoostModel(Adapter):
         self.weights = np.full(len(self._values), float(scale))
         self.n_leaves = np.array([len(values) for values in self._values], dtype=np.intp)
         self.n_nodes = 2 * self.n_leaves - 1
-
         self._parameters = self._json["model_info"].get("params", {})
         """Those of the training, which a sum of models does not have."""
 
