@@ -100,10 +100,12 @@ def read_training_set(
     X: Any,
     y: Any,
     sample_weight: Any,
-    set_aside: Callable[[Vector], Integers] | None = None,
+    set_aside: Callable[[Vector], Integers | None],
     workers: Communicator = ALONE,
 ) -> TrainingSet:
-    """The training set, or an error that names the estimator; ``set_aside`` chooses rows by their multiplicities.
+    """The training set, or an error that names the estimator.
+
+    ``set_aside`` returns the positions of the rows that the fit does not use, given their multiplicities, or None.
 
     Where rows are spread over workers, categories and classes are those of all.
     """
@@ -113,9 +115,8 @@ def read_training_set(
     read = _read_on_disk if isinstance(X, RowsOnDisk) else _read_in_memory
     features, y, encoder, names = read(estimator, X, y, sample_weight, workers)
     weights = as_sample_weight(sample_weight, len(y))
-    aside = None
-    if set_aside is not None:
-        rows = set_aside(weights)
+    rows, aside = set_aside(weights), None
+    if rows is not None:
         aside, weights = Aside(rows, weights[rows]), np.where(np.isin(np.arange(len(weights)), rows), 0.0, weights)
     task, targets = read_target(y, tasks, weights, workers)
     warn_of_identifiers(task.groups(targets))
