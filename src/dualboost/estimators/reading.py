@@ -26,7 +26,7 @@ from ..errors import InvalidDataError, InvalidParameterError
 from ..loop.held_out import HeldOut
 from ..tasks import Task, TaskReader, read_target
 from ..tasks.base import MOST_LABELS
-from ..tasks.labels import warn_of_identifiers
+from ..tasks.labels import warn_of_classes
 from ..trees.coding import to_code
 from ..workers import ALONE, Communicator
 from ..workers.exchange import joined
@@ -119,7 +119,9 @@ def read_training_set(
     if rows is not None:
         aside, weights = Aside(rows, weights[rows]), np.where(np.isin(np.arange(len(weights)), rows), 0.0, weights)
     task, targets = read_target(y, tasks, weights, workers)
-    warn_of_identifiers(task.groups(targets))
+    classes = getattr(task, "classes", None)
+    if classes is not None:
+        warn_of_classes(classes, workers.sum(float(len(targets))))
     task.require_trainable(known_to_all(workers, targets[weights > 0]))
     training_set = TrainingSet(
         task=task,
