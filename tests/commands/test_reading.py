@@ -97,7 +97,7 @@ def test_the_task_is_guessed(target, task):
 @pytest.mark.parametrize("n_kinds", [2, 20, 21, 50, 51])
 @pytest.mark.parametrize("make", [str, int, float])
 def test_the_rule_of_tasks_does_not_count_rows(make, n_kinds, copies, tmp_path):
-    """The command line decides between tasks, and the estimator warns, by one rule that rows of copies do not change."""
+    """The command line chooses a task, and the estimator warns, by one rule that copies of rows do not change."""
     labels = [make(k) if make is not str else f"u{k}" for k in range(n_kinds)] * 2 * copies
     assert guessed_task(pd.Series(labels)) == ("regression" if make is not str and n_kinds > 20 else "classification")
     X = np.linspace(0, 1, len(labels))[:, None]

@@ -20,6 +20,7 @@ from ..errors import InvalidDataError
 from ..tasks.labels import FEW_NUMBERS, are_identifiers, look_measured
 from .reading import features_for, numbers_of, source_of
 
+
 class Training(NamedTuple):
     """A table to learn from."""
 

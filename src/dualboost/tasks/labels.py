@@ -84,8 +84,8 @@ def warn_of_classes(classes: NDArray[Any], n_rows: float) -> None:
     if look_measured(classes) or (are_identifiers(n_classes, n_rows) and has_enough_rows):
         as_text = " If the numbers are names of classes, pass y.astype(str)." if classes.dtype.kind in "iuf" else ""
         warn_user(
-            f"y has {n_classes} classes in {n_rows:.0f} rows, so that it looks like an identifier or a measured number. "
-            "If it is one, pass the column of the classes as y, cut numbers into classes, or use a regressor "
+            f"y has {n_classes} classes in {n_rows:.0f} rows, so that it looks like an identifier or a measured "
+            "number. If it is one, pass the column of the classes as y, cut numbers into classes, or use a regressor "
             f"(--task regression).{as_text}",
             DataWarning,
         )
