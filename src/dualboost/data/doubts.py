@@ -49,12 +49,16 @@ def broken_entries(sizes: Mapping[Any, float]) -> list[Any]:
     The column is text, and ``sizes`` are the numbers of rows of its different entries. Codes are categories: numbers
     that begin with a zero, and three or more different words of letters and digits.
     """
-    unread = [entry for entry in sizes if as_number(entry) is None and not is_truth(entry)]
+    unread = [entry for entry in sizes if not _is_value(entry)]
     words = [entry for entry in unread if not _is_written_number(entry)]
     if not unread or len(unread) == len(sizes) or not nearly_all(sizes, words):
         return []
     marks = {LEADING_NUMBER.sub("", str(word)) for word in words if _has_letters_and_digits(str(word))}
     return [] if len(marks) >= FEWEST_CODES or any(map(_begins_with_zero, sizes)) else unread
+
+
+def _is_value(entry: Any) -> bool:
+    return as_number(entry) is not None or is_truth(entry)
 
 
 def _is_written_number(entry: Any) -> bool:
@@ -92,11 +96,15 @@ def doubt_training(column: Column, sizes: Mapping[Any, float], by_type: bool = T
 
 
 def _word_among_numbers(column: Column, sizes: Mapping[Any, float]) -> str:
-    words = {entry for entry in sizes if as_number(entry) is None}
+    words = {entry for entry in sizes if not _is_value(entry)}
     if not words or sum(sizes[word] for word in words) >= (1 - MOSTLY) * sum(sizes.values()):
         return ""
     row, word = next(((k, entry) for k, entry in enumerate(column.entries) if entry in words), (0, ""))
-    return f"is text, as {column.source.row(row)} has {word!r}; its numbers become categories." if word else ""
+    return (
+        f"is text, as {column.source.row(row)} has {word!r}; its numbers or truth values become categories."
+        if word
+        else ""
+    )
 
 
 def _numbers_as_text(column: Column, sizes: Mapping[Any, float]) -> str:
