@@ -204,7 +204,7 @@ def test_a_row_goes_the_same_way_by_its_bin():
     np.testing.assert_array_equal(bins.taken(few).dense(slice(None)), bins[few])
 
 
-def test_what_cannot_be_is_said(tmp_path):
+def test_what_cannot_be_is_said(tmp_path, monkeypatch):
     X, y, _ = rows(300)
     on_disk = RowsOnDisk.of_array(mapped(X, tmp_path))
     with pytest.raises(InvalidParameterError, match="learner='xgboost'"):
@@ -229,6 +229,13 @@ def test_what_cannot_be_is_said(tmp_path):
     with pytest.raises(InvalidDataError, match="infinity"):
         DualBoostClassifier(learner="xgboost").fit(mapped(infinite, tmp_path), y)
     model = DualBoostClassifier(**SMALL).fit(X, y)
+    monkeypatch.setattr(lazy, "ROWS_AT_ONCE", 5)
+    for answer in (model.predict, model.predict_proba, model.decision_function):
+        for table in (infinite, RowsOnDisk.of_array(infinite)):
+            with pytest.raises(InvalidDataError, match="column 3 contains infinity in row 7"):
+                answer(table)
+    with pytest.raises(InvalidDataError, match="eval_set: X: column 3 contains infinity in row 7"):
+        DualBoostClassifier(**SMALL).fit(X, y, eval_set=(RowsOnDisk.of_array(infinite), y))
     with pytest.raises(InvalidDataError, match="3 columns on disk"):
         model.predict(RowsOnDisk.of_array(X[:, :3]))
 
