@@ -11,6 +11,7 @@ from dualboost.errors import DualBoostError
 from ..export.running import TARGETS
 from .answers import require_same_elsewhere
 from .case import Case
+from .cells import require_cell_named, require_cell_named_in_prediction
 from .damage import damaged_file, damaged_table, read_damaged_file, read_damaged_table
 from .drawing import random_case
 from .faults import FAULTS, require_whole_after
@@ -145,6 +146,11 @@ def _damage(read):
     return check
 
 
+def check_cell(seed):
+    require_cell_named_in_prediction(seed)
+    return Outcome(refused=require_cell_named(seed))
+
+
 def check_machine(seed):
     run_machine(seed)
     return Outcome()
@@ -158,5 +164,6 @@ ATTACKS = {
     "files": Attack(_seed, _damage(read_damaged_file), _code_of_bytes(damaged_file)),
     "tables": Attack(_seed, _damage(read_damaged_table), _code_of_bytes(damaged_table)),
     "thin": Attack(_seed, lambda seed: Outcome(refused=check_thinned(seed)), _code_of_seed),
+    "cells": Attack(_seed, check_cell, _code_of_seed),
     "machine": Attack(_seed, check_machine, _code_of_seed),
 }

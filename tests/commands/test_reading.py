@@ -1,11 +1,16 @@
+import warnings
+
 import numpy as np
 import pandas as pd
 import pytest
 
+from dualboost import DualBoostClassifier
 from dualboost.commands.reading import features_for, numbers_for, numbers_of
 from dualboost.commands.targets import guessed_task, read_training, split_target
 from dualboost.data.table_files import read_table
 from dualboost.errors import DataWarning, InvalidDataError
+
+from ..command_line import called
 
 TABLE = "age,job,ok,y\n37,nurse,True,yes\n52.5,,False,no\n,cook,True,yes\n"
 
@@ -69,12 +74,6 @@ def test_classes_may_be_several(labels, path):
     assert len(read_training(path, "y")[1]) == len(labels.split())
 
 
-def test_a_quantity_as_target_is_doubted(path):
-    path.write_text("x,y\n" + "".join(f"0,{k % 60}\n" for k in range(180)))
-    with pytest.warns(DataWarning, match="'y' has 60 different labels, and each is a class; is it the right column?"):
-        read_training(path, "y", task="classification")
-
-
 @pytest.mark.parametrize(
     ("target", "task"),
     [
@@ -92,6 +91,30 @@ def test_a_quantity_as_target_is_doubted(path):
 )
 def test_the_task_is_guessed(target, task):
     assert guessed_task(pd.Series(target)) == task
+
+
+@pytest.mark.parametrize("copies", [1, 20])
+@pytest.mark.parametrize("n_kinds", [2, 20, 21, 50, 51])
+@pytest.mark.parametrize("make", [str, int, float])
+def test_the_rule_of_tasks_does_not_count_rows(make, n_kinds, copies, tmp_path):
+    """The command line chooses a task, and the estimator warns, by one rule that copies of rows do not change."""
+    labels = [make(k) if make is not str else f"u{k}" for k in range(n_kinds)] * 2 * copies
+    assert guessed_task(pd.Series(labels)) == ("regression" if make is not str and n_kinds > 20 else "classification")
+    X = np.linspace(0, 1, len(labels))[:, None]
+    with warnings.catch_warnings(record=True) as found:
+        warnings.simplefilter("ignore")
+        warnings.simplefilter("always", DataWarning)
+        DualBoostClassifier(max_trees=1, max_depth=1).fit(X, np.array(labels))
+    told = [str(one.message) for one in found if one.category is DataWarning]
+    assert len(told) == (make is not str and n_kinds > 50)
+    assert all(f"y has {n_kinds} classes in {len(labels)} rows, so that it looks like" in one for one in told)
+
+
+def test_the_command_line_warns_of_measured_classes_too(path):
+    path.write_text("x,y\n" + "".join(f"{k},{k % 60}\n" for k in range(180)))
+    done = called("fit", path.name, "--target", "y", "--task", "classification", "--max-trees", 1, cwd=path.parent)
+    assert done.returncode == 0
+    assert done.stderr.count("y has 60 classes in 180 rows, so that it looks like an identifier or a measured") == 1
 
 
 def test_numbers_are_a_target(path):

@@ -180,12 +180,10 @@ def test_missing_labels_are_told_by_their_row(gap, tmp_path):
 
 
 def test_a_word_among_numbers(tmp_path):
-    """In training a warning, since the column may be meant as text; an error where the model knows it as numbers."""
+    """An error in training, where the column may be declared as text, and in prediction."""
     odd = FRAME["size"].astype(str).where(np.arange(N) != 5, "unknown")
     clean, spoilt = FRAME.drop(columns="flag"), FRAME.drop(columns="flag").assign(size=odd)
-    with pytest.warns(
-        DataWarning, match="column 'size' is text, as row 5 has 'unknown'; its numbers become categories"
-    ):
+    with pytest.raises(InvalidDataError, match=r"column 'size' must hold numbers, unless .*; row 5 has 'unknown'"):
         DualBoostClassifier(**SMALL).fit(spoilt, LABELS)
     with pytest.raises(InvalidDataError, match=r"column 'size' must hold numbers, unless .*; row 5 has 'unknown'"):
         DualBoostClassifier(**SMALL, categorical_features=["colour"]).fit(spoilt, LABELS)
@@ -196,7 +194,13 @@ def test_a_word_among_numbers(tmp_path):
         DualBoostClassifier(**SMALL).fit(clean, LABELS).predict(spoilt)
     clean.assign(y=LABELS).to_csv(tmp_path / "clean.csv", index=False)
     spoilt.assign(y=LABELS).to_csv(tmp_path / "spoilt.csv", index=False)
-    assert "size' is text, as row 6 has 'unknown'" in called("fit", "spoilt.csv", *FIT, cwd=tmp_path).stderr
+    done = called("fit", "spoilt.csv", *FIT, cwd=tmp_path)
+    expected = (
+        "dualboost: spoilt.csv: column 'size' must hold numbers, unless you name it in --categorical; row 6 has "
+        "'unknown'. Correct such cells, or leave them empty where the number is missing.\n"
+    )
+    assert (done.returncode, done.stderr) == (1, expected)
+    assert called("fit", "spoilt.csv", *FIT, "--categorical", "size", cwd=tmp_path).returncode == 0
     assert called("fit", "clean.csv", *FIT, cwd=tmp_path).returncode == 0
     done = called("predict", "model.json", "spoilt.csv", cwd=tmp_path)
     expected = "dualboost: spoilt.csv: column 'size' must hold numbers, as in training; row 6 has 'unknown'.\n"

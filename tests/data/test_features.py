@@ -1,8 +1,12 @@
 """From tables to the features that learners see."""
 
+import re
+import warnings
+
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -10,8 +14,10 @@ from scipy import sparse
 
 from dualboost.data.features import SMALLEST_CATEGORY, FeatureEncoder, as_features, has_missing, require_finite
 from dualboost.data.messages import Source
-from dualboost.data.tables import Table
+from dualboost.data.tables import Table, as_table
 from dualboost.errors import DataWarning, InvalidDataError
+
+from ..workers.running import on_workers
 
 COLOURS = ["red", "blue", None, "red", "blue", "red", "blue", "red", "blue", "green"]
 
@@ -138,3 +144,104 @@ def test_features_with_missing_values():
     X = np.array([[0.0, 1.0, -np.inf], [np.nan, 0.0, np.inf]])
     np.testing.assert_array_equal(has_missing(X), [True, False, False])
     np.testing.assert_array_equal(has_missing(sparse.csc_matrix(X)), [True, False, False])
+
+
+def text_of(entries):
+    """A column of text in the tables of several libraries, and in arrays and lists."""
+    return {
+        "pandas": pd.DataFrame({"z": pd.Series(entries, dtype=object)}),
+        "strings": pd.DataFrame({"z": pd.Series(entries, dtype="string")}),
+        "polars": pl.DataFrame({"z": entries}),
+        "arrow": pa.table({"z": entries}),
+        "objects": np.array(entries, dtype=object)[:, None],
+        "array of text": np.array(["" if entry is None else entry for entry in entries])[:, None],
+        "list": [[entry] for entry in entries],
+    }
+
+
+def fitted_to(X, chosen=None, weights=None):
+    rows = as_table(X)
+    return FeatureEncoder.fitted(rows, np.ones(rows.shape[0]) if weights is None else weights, chosen)
+
+
+NUMBERS = [f"{k / 8}" for k in range(200)]
+TRUTHS = ["True", "False"] * 100
+BROKEN = ["oops", "?", "-", "NA", "null", "n/a", " ", "1,234", "12%", "5 kg", "$7", "E11", "1.2.3", "2024-03-01"]
+
+
+@pytest.mark.parametrize("word", BROKEN)
+@pytest.mark.parametrize(("clean", "copies"), [(NUMBERS, 1), (NUMBERS, 20), (NUMBERS[:20] * 10, 1), (TRUTHS, 1)])
+def test_one_broken_cell_is_refused_in_a_table_of_any_size(word, clean, copies):
+    entries = [*clean[:7], word, *clean[8:]] * copies
+    told = rf"must hold numbers, unless you name it in categorical_features; row 7 has {re.escape(repr(word))}\. Make "
+    for X in text_of(entries).values():
+        with pytest.raises(InvalidDataError, match=told):
+            fitted_to(X)
+    frame = pd.DataFrame({"z": entries})
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DataWarning)  # nearly all values differ
+        assert list(fitted_to(frame, chosen={0}).categories) == [0]
+        assert list(fitted_to(frame.astype("category")).categories) == [0]
+    if clean is NUMBERS:
+        mended = frame.apply(pd.to_numeric, errors="coerce")
+        assert np.isnan(fitted_to(mended).transform(Table(mended))).sum() == copies
+
+
+def test_a_placeholder_in_many_rows_is_refused():
+    entries = ["?" if k % 4 == 0 else f"{k % 60}" for k in range(400)]
+    with pytest.raises(InvalidDataError, match=r"row 0 has '\?'"):
+        fitted_to(pd.DataFrame({"z": entries}))
+
+
+def test_numbers_with_signs_among_plain_ones_are_refused():
+    entries = [f"{k:,}" for k in range(500, 1500)]
+    with pytest.raises(InvalidDataError, match="row 500 has '1,000'"):
+        fitted_to(pd.DataFrame({"z": entries}))
+    with pytest.warns(DataWarning, match="holds numbers written as text, such as '0%'"):
+        fitted_to(pd.DataFrame({"z": [f"{k % 40}%" for k in range(400)]}))
+
+
+def test_a_broken_cell_among_dates_leaves_them_dates():
+    days = pd.date_range("2024-01-01", periods=300).strftime("%Y-%m-%d").tolist()
+    with pytest.raises(InvalidDataError, match=r"column 'z' holds dates or times \(row 1 has '2024-01-02'\)"):
+        fitted_to(pd.DataFrame({"z": ["oops", *days[1:]]}))
+
+
+CODES = {
+    "diagnoses": [f"{k % 97 + 250}" for k in range(400)] + ["V57", "V58", "E909", "V57"] * 4,
+    "few diagnoses": ["V57", "V58", "E909", *(f"{k % 97 + 250}" for k in range(400))],
+    "postcodes": ["K1A 0B1", *(f"{k % 97:05}" for k in range(400))],
+    "houses": ["1A", "12B", "14C", *(f"{k % 60}" for k in range(400))],
+    "doors": ["2", "3", "4", "5more"] * 10,
+    "few doors": [*["2", "3", "4"] * 20, "5more"],
+    "dependants": ["0", "1", "2", "3+"] * 100,
+    "numbers unknown": ["0", "1", "unknown", "2"] * 100,
+    "truth unknown": ["true", "false", "unknown"] * 100,
+}
+
+
+@pytest.mark.parametrize("name", CODES)
+@pytest.mark.parametrize("copies", [1, 10])
+def test_codes_are_categories(name, copies):
+    for X in text_of(CODES[name] * copies).values():
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DataWarning)
+            assert list(fitted_to(X).categories) == [0]
+
+
+def test_the_broken_truth_value_is_named_in_prediction():
+    found = fitted_to(pd.DataFrame({"z": [True, False] * 5}))
+    with pytest.raises(InvalidDataError, match="must hold numbers, as in training; row 2 has 'oops'"):
+        found.transform(Table(pd.DataFrame({"z": ["True", "False", "oops"]})))
+
+
+def test_every_worker_refuses_the_broken_cell_of_one():
+    def work(workers):
+        rows = Table(pd.DataFrame({"z": ["oops", *NUMBERS] if workers.rank == 0 else NUMBERS}))
+        with pytest.raises(InvalidDataError) as told:
+            FeatureEncoder.fitted(rows, np.ones(rows.shape[0]), None, workers)
+        return str(told.value)
+
+    one, other = on_workers(2, work)
+    assert "row 0 has 'oops'" in one
+    assert "a row of another worker has 'oops'" in other

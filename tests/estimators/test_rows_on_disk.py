@@ -6,7 +6,15 @@ import pytest
 from sklearn.base import clone
 from sklearn.datasets import make_classification, make_regression
 
-from dualboost import DualBoostClassifier, DualBoostRegressor, RowsOnDisk, SolverOptions
+from dualboost import (
+    DualBoostClassifier,
+    DualBoostClassifierCV,
+    DualBoostRegressor,
+    DualBoostRegressorCV,
+    RowsOnDisk,
+    SolverOptions,
+)
+from dualboost.data import lazy
 from dualboost.data.coded import CodedFeatures
 from dualboost.datasets import make_ringnorm
 from dualboost.errors import InvalidDataError, InvalidParameterError
@@ -46,6 +54,68 @@ def assert_same(one, other, X):
         np.testing.assert_allclose(a.covers, b.covers)
     np.testing.assert_array_equal(one.predict(X), other.predict(X))
     np.testing.assert_array_equal(one.duals_, other.duals_)
+
+
+class Watched(np.memmap):
+    """A memory-mapped array that records how many numbers each access reads."""
+
+    def __getitem__(self, which):
+        found = np.asarray(self)[which]
+        self.sizes.append(found.size)
+        return found
+
+
+QUANTILES = {"loss": "quantile", "quantiles": [0.1, 0.5, 0.9]}
+CONFORMAL = QUANTILES | {"calibrate": "conformal"}
+VARIANTS = {
+    "classes": (DualBoostClassifier, {}),
+    "held out": (DualBoostClassifier, {"validation_fraction": 0.2}),
+    "calibrated by twins": (DualBoostClassifier, {"formulation": "lp"}),
+    "C of classes": (DualBoostClassifierCV, {"Cs": 2, "cv": 3}),
+    "numbers": (DualBoostRegressor, {}),
+    "C of numbers": (DualBoostRegressorCV, {"Cs": 2}),
+    "quantiles": (DualBoostRegressor, QUANTILES),
+    "conformal": (DualBoostRegressor, CONFORMAL),
+    "conformal, held out": (DualBoostRegressor, CONFORMAL | {"n_iter_no_change": 2}),
+    "C of conformal": (DualBoostRegressorCV, CONFORMAL | {"Cs": 2}),
+}
+REFUSED = [
+    ("learner='cart' needs all of X in memory", {"learner": "cart"}),
+    ("needs all of X in memory", {"learner": ["xgboost", "cart"]}),
+    ("warm_start=True is for rows in memory", {"warm_start": True}),
+    (r"categorical_features=\[0\] is for rows in memory", {"categorical_features": [0]}),
+]
+
+
+def variant(name, **other):
+    estimator, options = VARIANTS[name]
+    return estimator(**SMALL | {"max_trees": 3, "random_state": 0} | options | other)
+
+
+@pytest.mark.parametrize("name", VARIANTS)
+def test_every_estimator_reads_rows_on_disk_in_parts(name, tmp_path, monkeypatch):
+    X, y, weights = rows(600)
+    np.save(tmp_path / "X.npy", X)
+    watched = np.load(tmp_path / "X.npy", mmap_mode="r").view(Watched)
+    watched.sizes = []
+    monkeypatch.setattr(lazy, "ROWS_AT_ONCE", 100)
+    model = variant(name)
+    alone = clone(model).fit(X, y, weights)
+    assert_same(model.fit(watched, y, weights), alone, X)
+    assert sum(watched.sizes) >= 2 * X.size
+    assert max(watched.sizes) <= X.size // 3
+    if hasattr(model, "calibrate"):
+        assert model.fitted_.calibration == alone.fitted_.calibration
+
+
+@pytest.mark.parametrize("name", VARIANTS)
+def test_every_estimator_refuses_the_same_on_disk(name, tmp_path):
+    X, y, _ = rows(300)
+    on_disk, known = RowsOnDisk.of_array(mapped(X, tmp_path)), variant(name).get_params()
+    for message, options in REFUSED:
+        if options.keys() <= known.keys():
+            with pytest.raises(InvalidParameterError, match=message):
+                variant(name, **options).fit(on_disk, y)
 
 
 @pytest.mark.parametrize("formulation", ["logistic", "nm"])
@@ -134,7 +204,7 @@ def test_a_row_goes_the_same_way_by_its_bin():
     np.testing.assert_array_equal(bins.taken(few).dense(slice(None)), bins[few])
 
 
-def test_what_cannot_be_is_said(tmp_path):
+def test_what_cannot_be_is_said(tmp_path, monkeypatch):
     X, y, _ = rows(300)
     on_disk = RowsOnDisk.of_array(mapped(X, tmp_path))
     with pytest.raises(InvalidParameterError, match="learner='xgboost'"):
@@ -159,6 +229,13 @@ def test_what_cannot_be_is_said(tmp_path):
     with pytest.raises(InvalidDataError, match="infinity"):
         DualBoostClassifier(learner="xgboost").fit(mapped(infinite, tmp_path), y)
     model = DualBoostClassifier(**SMALL).fit(X, y)
+    monkeypatch.setattr(lazy, "ROWS_AT_ONCE", 5)
+    for answer in (model.predict, model.predict_proba, model.decision_function):
+        for table in (infinite, RowsOnDisk.of_array(infinite)):
+            with pytest.raises(InvalidDataError, match="column 3 contains infinity in row 7"):
+                answer(table)
+    with pytest.raises(InvalidDataError, match="eval_set: X: column 3 contains infinity in row 7"):
+        DualBoostClassifier(**SMALL).fit(X, y, eval_set=(RowsOnDisk.of_array(infinite), y))
     with pytest.raises(InvalidDataError, match="3 columns on disk"):
         model.predict(RowsOnDisk.of_array(X[:, :3]))
 

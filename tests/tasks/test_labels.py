@@ -107,6 +107,21 @@ def test_a_column_of_identifiers_is_warned_of(y):
     assert ours[0].filename == __file__
 
 
+@pytest.mark.parametrize("n_rows", [600, 2400])
+@pytest.mark.parametrize(("make", "is_told"), [(int, True), (float, True), ("p{}".format, False)], ids=str)
+def test_prices_as_classes_are_warned_of_at_any_number_of_rows(make, is_told, n_rows):
+    y = np.array([make(30 + 7 * (k % 200)) for k in range(n_rows)])
+    with warnings.catch_warnings(record=True) as found:
+        warnings.simplefilter("ignore")
+        warnings.simplefilter("always", DataWarning)
+        DualBoostClassifier(max_depth=1, max_trees=1).fit(np.arange(n_rows)[:, None], y)
+    told = [str(one.message) for one in found if one.category is DataWarning]
+    assert len(told) == is_told
+    if is_told:
+        assert f"y has 200 classes in {n_rows} rows" in told[0]
+        assert told[0].endswith("If the numbers are names of classes, pass y.astype(str).")
+
+
 def test_many_classes_of_few_rows_are_not():
     with warnings.catch_warnings():
         warnings.simplefilter("error")

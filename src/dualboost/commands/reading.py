@@ -20,7 +20,14 @@ from ..errors import InvalidDataError
 
 def source_of(path: Path) -> Source:
     """What messages say of a table in a file."""
-    return Source(name_of(path), 1, "leave it out with --drop", "name it in --categorical", "store it as numbers")
+    return Source(
+        name_of(path),
+        1,
+        "leave it out with --drop",
+        "name it in --categorical",
+        "store it as numbers",
+        "Correct such cells, or leave them empty where the number is missing",
+    )
 
 
 def features_for(names: Sequence[str], frame: pd.DataFrame, path: Path) -> Table:

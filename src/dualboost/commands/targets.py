@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -17,13 +16,9 @@ from ..data.doubts import MOSTLY
 from ..data.messages import few, suggestion
 from ..data.table_files import name_of, read_table
 from ..data.tables import Table
-from ..errors import DataWarning, InvalidDataError
+from ..errors import InvalidDataError
+from ..tasks.labels import FEW_NUMBERS, are_identifiers, look_measured
 from .reading import features_for, numbers_of, source_of
-
-FEW_NUMBERS = 20
-"""Whole numbers of more different values than this are taken for quantities, not for classes."""
-MANY_CLASSES = 50
-"""A target with more labels than this may be a quantity, such as an age, and not a class."""
 
 
 class Training(NamedTuple):
@@ -97,23 +92,17 @@ def _weights(column: pd.Series, path: Path) -> Vector:
 
 def guessed_task(column: pd.Series) -> str:
     """Regression for numbers with fractions and for many whole numbers; two different values are always classes."""
-    numbers = _mostly_numbers(column)
-    n_kinds = numbers.nunique()
-    is_constant_with_fraction = n_kinds == 1 and pd.api.types.is_float_dtype(numbers) and bool(numbers.iloc[0] % 1)
-    if is_constant_with_fraction:
-        return "regression"
-    if n_kinds <= 2 or not pd.api.types.is_numeric_dtype(numbers) or pd.api.types.is_bool_dtype(numbers):
-        return "classification"
-    has_fractions = bool((numbers % 1 != 0).any())
-    return "regression" if has_fractions or n_kinds > FEW_NUMBERS else "classification"
+    return "regression" if look_measured(_mostly_numbers(column), FEW_NUMBERS) else "classification"
 
 
-def _mostly_numbers(column: pd.Series) -> pd.Series:
-    """Text as the numbers that it is written for, without the few entries that are none: these are told later."""
+def _mostly_numbers(column: pd.Series) -> NDArray[Any]:
+    """Text as the numbers that it is written for, without the few entries that are none: these are refused later."""
+    if pd.api.types.is_bool_dtype(column):
+        return column.to_numpy()
     if pd.api.types.is_numeric_dtype(column):
-        return column
+        return column.to_numpy(dtype=float)
     numbers = pd.Series([as_number(entry) for entry in column], dtype=float).dropna()
-    return numbers if len(numbers) > MOSTLY * len(column) else column
+    return (numbers if len(numbers) > MOSTLY * len(column) else column).to_numpy()
 
 
 def split_target(frame: pd.DataFrame, target: str, path: Path) -> tuple[pd.DataFrame, NDArray[Any]]:
@@ -171,12 +160,9 @@ def _classes(column: pd.Series, path: Path) -> NDArray[Any]:
             f"{target} holds numbers with fractions, such as {few(kinds[:2])}: a model learns classes, which are words "
             "or whole numbers, unless --task is regression."
         )
-    if len(labels) < 2 * len(kinds):
+    if are_identifiers(len(kinds), len(labels)):
         raise InvalidDataError(
             f"{target} has {len(kinds)} different labels in {len(labels)} rows: {few(kinds)}; a model learns classes "
             "that have two rows or more on average."
         )
-    if len(kinds) > MANY_CLASSES:
-        note = f"{target} has {len(kinds)} different labels, and each is a class; is it the right column?"
-        warnings.warn(note, DataWarning, stacklevel=2)
     return labels

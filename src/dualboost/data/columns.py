@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from datetime import date, time, timedelta
 from decimal import Decimal
@@ -45,18 +45,34 @@ class Column:
         """The entries as values of Python, with None where one is missing."""
         return self.read()
 
-    def numbers(self, why: str) -> Vector:
-        """The entries as numbers; ``why`` they must be numbers is told where one is not."""
+    def numbers(self, why: str, advice: str = "") -> Vector:
+        """The entries as numbers, or an error that names ``why`` they must be numbers."""
         if self.values is not None:
             return self.values
-        found = np.full(len(self.entries), np.nan)
-        for k, entry in enumerate(self.entries):
-            if entry is not None:
-                number = as_number(entry)
-                if number is None:
-                    raise self.refused(f"must hold numbers, {why}; {self.source.row(k)} has {entry!r}.")
-                found[k] = number
-        return found
+        numbers = [np.nan if entry is None else as_number(entry) for entry in self.entries]
+        wrong = [k for k, number in enumerate(numbers) if number is None]
+        if wrong:  # one broken entry leaves the truth values beside it as text
+            row = next((k for k in wrong if not is_truth(self.entries[k])), wrong[0])
+            raise self.no_number(self.source.row(row), self.entries[row], why, advice)
+        return np.array(numbers, dtype=np.float64)
+
+    def training_numbers(self) -> Vector:
+        """The entries of a column of training data that is not one of categories."""
+        return self.numbers(self._unless_declared, self.source.mend)
+
+    def no_training_number(self, entries: Collection[Any]) -> InvalidDataError:
+        """The error for the first of these entries."""
+        found = ((self.source.row(k), entry) for k, entry in enumerate(self.entries) if entry in entries)
+        row, entry = next(found, ("a row of another worker", next(iter(entries))))
+        return self.no_number(row, entry, self._unless_declared, self.source.mend)
+
+    @property
+    def _unless_declared(self) -> str:
+        return f"unless you {self.source.declare}"
+
+    def no_number(self, row: str, entry: Any, why: str, advice: str = "") -> InvalidDataError:
+        then = f" {advice}." if advice else ""
+        return self.refused(f"must hold numbers, {why}; {row} has {entry!r}.{then}")
 
     def refused(self, what: str) -> InvalidDataError:
         return InvalidDataError(f"{self.source.column(self.name)} {what}")
@@ -143,6 +159,11 @@ def is_gap(entry: Any) -> bool:
         return True
     except ValueError:  # an array, which is no entry, but not missing
         return False
+
+
+def is_truth(entry: Any) -> bool:
+    """Whether an entry is a truth value, also where it is written as text."""
+    return isinstance(entry, bool) or (isinstance(entry, str) and entry.strip().lower() in ("true", "false"))
 
 
 def as_number(entry: Any) -> float | None:

@@ -20,14 +20,12 @@ from ..workers import ALONE, Communicator
 from ..workers.exchange import objects_of_all
 from .coded import CodedFeatures
 from .columns import Column
+from .doubts import SMALLEST_CATEGORY as SMALLEST_CATEGORY
 from .doubts import doubt_training, doubt_unknown
 from .messages import Source
 from .multiplicities import numbers_of_rows
 from .tables import Table
 from .times import holds_times, refused_times
-
-SMALLEST_CATEGORY = 4
-"""A category of fewer training rows than this counts as missing, as one that is not seen in training does."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,7 +74,7 @@ def _categorical(table: Table, chosen: Collection[int] | None) -> list[int]:
         if k in chosen if chosen is not None else _is_categorical(column, table):
             positions.append(k)
         else:
-            column.numbers(f"unless you {column.source.declare}")
+            column.training_numbers()
     return positions
 
 
@@ -103,7 +101,7 @@ def _of_all(sizes: dict[int, dict[Any, float]], workers: Communicator) -> dict[i
 
 def _categories(column: Column, sizes: dict[Any, float], by_type: bool) -> NDArray[Any]:
     """The categories with enough rows, in order, given how many rows have each value."""
-    doubt_training(column, len(sizes), by_type)
+    doubt_training(column, sizes, by_type)
     return _as_array(_ordered([entry for entry, size in sizes.items() if size >= SMALLEST_CATEGORY]))
 
 
@@ -111,7 +109,7 @@ def _sizes(column: Column, n_rows: Vector) -> dict[Any, float]:
     """How many rows have each value, if entry i stands for ``n_rows[i]`` of them."""
     sizes: dict[Any, float] = {}
     for entry, number in zip(column.entries, n_rows.tolist(), strict=True):
-        if entry is not None and number > 0:
+        if entry is not None:
             sizes[entry] = sizes.get(entry, 0.0) + number
     return sizes
 

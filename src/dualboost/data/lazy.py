@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -49,6 +50,38 @@ class HashedFeatures(LazyFeatures):
     @abstractmethod
     def taken(self, rows: Integers) -> HashedFeatures:
         """Some rows, in this order, as learners read them."""
+
+
+@dataclass(frozen=True, eq=False)
+class SomeRows(LazyFeatures):
+    """Some of the rows of other features, which stay where they are."""
+
+    source: LazyFeatures
+    rows: Integers
+    """Positions in increasing order."""
+
+    @property
+    def shape(self) -> tuple[int, int]:  # type: ignore[override]
+        return len(self.rows), self.source.shape[1]
+
+    def dense(self, rows: Integers | slice) -> Matrix:
+        return self.source.dense(self.rows[rows])
+
+    def column(self, feature: int, rows: Integers | slice) -> Vector:
+        return self.source.column(feature, self.rows[rows])
+
+    def batches(self) -> Iterator[Matrix]:
+        start = 0
+        for batch in self.source.batches():
+            first, last = np.searchsorted(self.rows, [start, start + len(batch)])
+            if last > first:
+                yield batch[self.rows[first:last] - start]
+            start += len(batch)
+
+
+def some_rows(X: Any, rows: Integers) -> Any:
+    """The rows at these positions, in increasing order; they are read when they are needed if X is lazy."""
+    return SomeRows(X, rows) if isinstance(X, LazyFeatures) else X[rows]
 
 
 def in_batches(X: Any, work: Any) -> Any:

@@ -21,6 +21,11 @@ class Source(NamedTuple):
     """How a column is said to hold categories."""
     make_numbers: str = "make numbers of it, as astype(float) does"
     """How text becomes numbers."""
+    mend: str = (
+        "Make such entries numbers or missing, as pandas.to_numeric(column, errors='coerce') does for numbers; "
+        "column.astype('category') makes all entries categories"
+    )
+    """What can be done about entries that are no numbers in a column of numbers."""
 
     def column(self, name: Any) -> str:
         return f"{self.name}: column {name!r}"

@@ -14,7 +14,7 @@ from joblib import effective_n_jobs
 from sklearn.base import clone
 from sklearn.utils import check_random_state
 
-from .._typing import Vector
+from .._typing import Integers, Vector
 from ..algebra.columns import Columns
 from ..algebra.spread_rows import spread
 from ..algebra.threads import one_blas_thread
@@ -131,7 +131,11 @@ class Boosting(FittedAttributes):
         return self
 
     def _read(self, X: Any, y: Any, sample_weight: Any, workers: Communicator = ALONE) -> TrainingSet:
-        return read_training_set(self, self._tasks(), on_disk(self, X), y, sample_weight, workers=workers)
+        return read_training_set(self, self._tasks(), on_disk(self, X), y, sample_weight, self._rows_aside, workers)
+
+    def _rows_aside(self, weights: Vector) -> Integers | None:
+        """The positions of the rows that the fit does not use, given their multiplicities; None for no rows."""
+        return None
 
     def _fitted_to(self, training_set: TrainingSet) -> FittedModel:
         formulation, tuning = self._choose_formulation(training_set)

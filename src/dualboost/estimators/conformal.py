@@ -16,6 +16,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from .._typing import Integers, Matrix, Vector
+from ..data.lazy import some_rows
 from ..data.splitting import hold_out
 from ..errors import InvalidDataError
 from ..formulations.quantiles import PinballScorer
@@ -37,7 +38,8 @@ def widening_of(fitted: FittedModel, data: TrainingSet) -> Widening:
     task, aside = fitted.task, data.aside
     assert isinstance(task, QuantileNumbers)
     assert aside is not None, "no rows were set aside"
-    scores, targets = np.sort(fitted.scores(data.features[aside.rows]), axis=1), data.targets[aside.rows]
+    scores = np.sort(fitted.scores(some_rows(data.features, aside.rows)), axis=1)
+    targets = data.targets[aside.rows]
     shifts = []
     for pair in range(task.n_intervals):
         outside = _outside(scores[:, [pair, -1 - pair]], targets)

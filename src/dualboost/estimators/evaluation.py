@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 from ..algebra.devices import in_memory
 from ..data.features import as_features
+from ..data.lazy import in_batches
 from ..errors import InvalidDataError, InvalidParameterError
 from ..loop.held_out import HeldOut
 from ..tasks.scoring import Scoring, make_scoring, require_for_task
@@ -24,7 +25,7 @@ class EvaluationSet(NamedTuple):
     def read(self, estimator: Any, data: TrainingSet, scoring: Scoring) -> HeldOut:
         """The rows in the form that the loop needs, encoded and weighed as those of the training set are."""
         try:
-            features = as_features(read_other_features(estimator, data, self.X))
+            features = in_batches(as_features(read_other_features(estimator, data, self.X)), lambda rows: rows)
             targets = data.task.encode(data.task.plain(self.y), features.shape[0])
             weights = data.weigh(targets, as_sample_weight(self.sample_weight, features.shape[0]))
         except ValueError as error:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -14,10 +14,11 @@ from sklearn.base import is_classifier
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_array, validate_data
 
-from .._typing import Features, Integers, Vector
+from .._typing import Features, Integers, Matrix, Vector
 from ..algebra.devices import in_memory
 from ..data.chosen import chosen_positions, require_categorical_features
 from ..data.features import FeatureEncoder, as_features, require_finite
+from ..data.lazy import LazyFeatures
 from ..data.messages import Source
 from ..data.multiplicities import numbers_of_rows
 from ..data.on_disk import RowsOnDisk
@@ -26,7 +27,7 @@ from ..errors import InvalidDataError, InvalidParameterError
 from ..loop.held_out import HeldOut
 from ..tasks import Task, TaskReader, read_target
 from ..tasks.base import MOST_LABELS
-from ..tasks.labels import warn_of_identifiers
+from ..tasks.labels import warn_of_classes
 from ..trees.coding import to_code
 from ..workers import ALONE, Communicator
 from ..workers.exchange import joined
@@ -100,10 +101,12 @@ def read_training_set(
     X: Any,
     y: Any,
     sample_weight: Any,
-    set_aside: Callable[[Vector], Integers] | None = None,
+    set_aside: Callable[[Vector], Integers | None],
     workers: Communicator = ALONE,
 ) -> TrainingSet:
-    """The training set, or an error that names the estimator; ``set_aside`` chooses rows by their multiplicities.
+    """The training set, or an error that names the estimator.
+
+    ``set_aside`` returns the positions of the rows that the fit does not use, given their multiplicities, or None.
 
     Where rows are spread over workers, categories and classes are those of all.
     """
@@ -113,12 +116,13 @@ def read_training_set(
     read = _read_on_disk if isinstance(X, RowsOnDisk) else _read_in_memory
     features, y, encoder, names = read(estimator, X, y, sample_weight, workers)
     weights = as_sample_weight(sample_weight, len(y))
-    aside = None
-    if set_aside is not None:
-        rows = set_aside(weights)
+    rows, aside = set_aside(weights), None
+    if rows is not None:
         aside, weights = Aside(rows, weights[rows]), np.where(np.isin(np.arange(len(weights)), rows), 0.0, weights)
     task, targets = read_target(y, tasks, weights, workers)
-    warn_of_identifiers(task.groups(targets))
+    classes = getattr(task, "classes", None)
+    if classes is not None:
+        warn_of_classes(classes, workers.sum(float(len(targets))))
     task.require_trainable(known_to_all(workers, targets[weights > 0]))
     training_set = TrainingSet(
         task=task,
@@ -216,7 +220,31 @@ def read_features(estimator: Any, encoder: FeatureEncoder, X: Any) -> Features:
     return as_features(features) if sparse.issparse(features) else features
 
 
-def _known_on_disk(estimator: Any, encoder: FeatureEncoder, X: RowsOnDisk) -> RowsOnDisk:
+@dataclass(frozen=True, eq=False)
+class _FiniteRows(LazyFeatures):
+    """Rows on disk of which every batch is checked, as rows in memory are."""
+
+    source: RowsOnDisk
+
+    @property
+    def shape(self) -> tuple[int, int]:  # type: ignore[override]
+        return self.source.shape
+
+    def dense(self, rows: Integers | slice) -> Matrix:
+        return self.source.dense(rows)
+
+    def column(self, feature: int, rows: Integers | slice) -> Vector:
+        return self.source.column(feature, rows)
+
+    def batches(self) -> Iterator[Matrix]:
+        start, names = 0, None if self.source.names is None else self.source.names.tolist()
+        for batch in self.source.batches():
+            require_finite(batch, Source(first_row=start), names)
+            yield batch
+            start += len(batch)
+
+
+def _known_on_disk(estimator: Any, encoder: FeatureEncoder, X: RowsOnDisk) -> LazyFeatures:
     """Rows on disk to predict, which must have the columns of training."""
     known: Any = getattr(estimator, "feature_names_in_", None)
     is_other = X.names is not None and known is not None and X.names.tolist() != known.tolist()
@@ -227,7 +255,7 @@ def _known_on_disk(estimator: Any, encoder: FeatureEncoder, X: RowsOnDisk) -> Ro
         )
     if encoder.categories:
         raise InvalidDataError("The model has columns of categories, and rows on disk hold numbers only: pass a table.")
-    return X
+    return _FiniteRows(X)
 
 
 def _names(stand_in: Any, table: Table) -> NDArray[Any] | None:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 from sklearn.base import BaseEstimator, RegressorMixin
 
+from .._typing import Integers, Vector
 from ..arguments import require_choice
 from ..errors import InvalidParameterError
 from ..formulations.base import Formulation
@@ -20,11 +20,10 @@ from ..masters import SolverOptions
 from ..models.fitted import FittedModel
 from ..tasks import REGRESSION, TaskReader
 from ..tasks.scoring import Scoring, make_scoring
-from ..workers import ALONE, Communicator
 from .boosting import Boosting
 from .conformal import CalibratedPinballScorer, rows_aside, widening_of
 from .number_prediction import NumberPredictionMixin
-from .reading import TrainingSet, read_training_set
+from .reading import TrainingSet
 
 
 class DualBoostRegressor(Boosting, InspectionMixin, NumberPredictionMixin, RegressorMixin, BaseEstimator):
@@ -166,11 +165,8 @@ class DualBoostRegressor(Boosting, InspectionMixin, NumberPredictionMixin, Regre
         fitted = super()._fitted_to(training_set)
         return fitted if self.calibrate is None else replace(fitted, calibration=widening_of(fitted, training_set))
 
-    def _read(self, X: Any, y: Any, sample_weight: Any, workers: Communicator = ALONE) -> TrainingSet:
-        if self.calibrate is None:
-            return super()._read(X, y, sample_weight, workers)
-        set_aside = partial(rows_aside, random_state=self.random_state)
-        return read_training_set(self, self._tasks(), X, y, sample_weight, set_aside)
+    def _rows_aside(self, weights: Vector) -> Integers | None:
+        return None if self.calibrate is None else rows_aside(weights, self.random_state)
 
     def _check_parameters(self) -> None:
         super()._check_parameters()

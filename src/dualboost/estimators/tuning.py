@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from numbers import Integral
 from typing import Any, NamedTuple
 
@@ -22,7 +24,7 @@ from ..loop.logs import log_choice
 from ..loop.path import ON_PATH, PathPoint, follow_path
 from ..loop.progress import ProgressBar
 from ..models.fitted import Tuning
-from ..tasks.scoring import require_for_task
+from ..tasks.scoring import Scoring, require_for_task
 from .attributes import TunedAttributes
 from .boosting import Boosting
 from .parameters import check_common
@@ -32,8 +34,13 @@ from .reading import TrainingSet
 class Split(NamedTuple):
     """Rows to score on, and the multiplicities of all rows in training."""
 
-    scored: HeldOut
+    scored: Callable[[], HeldOut]
+    """Copies the rows, so that only the rows of one fold are copied at a time."""
     training: Vector
+
+
+def _held_out(data: TrainingSet, held: Integers, scoring: Scoring) -> HeldOut:
+    return HeldOut(data.features[held], data.targets[held], data.weights[held], scoring)
 
 
 class TunedBoosting(TunedAttributes, Boosting):
@@ -88,7 +95,7 @@ class TunedBoosting(TunedAttributes, Boosting):
 
         rows = self._rows(data, split.training)
         wiring = self._wire(data, rows, formulation, ON_PATH)
-        tested = split.scored
+        tested = split.scored()
         with one_blas_thread():
             if isinstance(wiring, LeafWiring):
                 return follow_leaf_path(wiring, values, tested, self._sizes(), with_errors, note)
@@ -128,13 +135,13 @@ class TunedBoosting(TunedAttributes, Boosting):
     def _splits(self, data: TrainingSet) -> list[Split]:
         """The rows to score on, and the multiplicities of those to train on, once or for each fold."""
         if data.evaluation is not None:
-            return [Split(data.evaluation, data.weights)]
+            evaluation = data.evaluation
+            return [Split(lambda: evaluation, data.weights)]
         splits, scoring = [], require_for_task(self._scoring(), data.task)
         for held in self._folds(data):
             training = data.weights.copy()
             training[held] = 0.0
-            tested = HeldOut(data.features[held], data.targets[held], data.weights[held], scoring)
-            splits.append(Split(tested, training))
+            splits.append(Split(partial(_held_out, data, held, scoring), training))
         return splits
 
     def _folds(self, data: TrainingSet) -> list[Integers]:

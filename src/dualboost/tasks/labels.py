@@ -16,8 +16,12 @@ from ..telling import warn_user
 
 TEXT = (str,)
 NUMBERS = (Real, np.bool_)
+FEW_NUMBERS = 20
+"""Where no task is given, more different whole numbers than this are learnt by regression."""
+MANY_NUMBERS = 50
+"""Where classes are asked for, more different numbers than this are learnt with a warning."""
 MANY_ROWS = 50
-"""Up to so many rows, y may have many classes and yet be what the user meant."""
+"""Up to so many rows, y may have few rows a class and yet be what the user meant."""
 
 
 def plain_labels(y: Any) -> Any:
@@ -56,15 +60,33 @@ def _require_no_gaps(missing: NDArray[np.bool_]) -> None:
         )
 
 
-def warn_of_identifiers(groups: Integers | None) -> None:
-    """Warn if hardly a class has two rows; ``groups`` are the classes of the rows as numbers."""
-    if groups is None:
-        return
-    n_rows, n_classes = len(groups), len(np.unique(groups))
-    if n_classes > 2 and (n_classes == n_rows or (n_rows > MANY_ROWS and n_classes > n_rows / 2)):
+def look_measured(values: NDArray[Any], most: int = MANY_NUMBERS) -> bool:
+    """Whether values are numbers that look measured: more than ``most`` different ones, or one that is not whole.
+
+    Two different values, truth values and text are always classes. The number of rows has no influence.
+    """
+    if values.dtype.kind not in "iuf":
+        return False
+    kinds = np.unique(values)
+    are_whole = np.isfinite(kinds) & (kinds == np.floor(kinds))
+    return len(kinds) > most or (len(kinds) != 2 and not bool(are_whole.all()))
+
+
+def are_identifiers(n_classes: int, n_rows: float) -> bool:
+    """Whether there are more than two classes, and fewer than two rows for each on average."""
+    return n_classes > 2 and n_classes > n_rows / 2
+
+
+def warn_of_classes(classes: NDArray[Any], n_rows: float) -> None:
+    """Warn if the labels look like measured numbers, or if hardly a class has two rows."""
+    n_classes = len(classes)
+    has_enough_rows = n_rows > MANY_ROWS or n_classes == n_rows
+    if look_measured(classes) or (are_identifiers(n_classes, n_rows) and has_enough_rows):
+        as_text = " If the numbers are names of classes, pass y.astype(str)." if classes.dtype.kind in "iuf" else ""
         warn_user(
-            f"y has {n_classes} classes in {n_rows} rows, so that it looks like an identifier or a measured number. If "
-            "it is one, pass the column of the classes as y, cut numbers into classes, or use a regressor.",
+            f"y has {n_classes} classes in {n_rows:.0f} rows, so that it looks like an identifier or a measured "
+            "number. If it is one, pass the column of the classes as y, cut numbers into classes, or use a regressor "
+            f"(--task regression).{as_text}",
             DataWarning,
         )
 

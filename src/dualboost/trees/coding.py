@@ -40,6 +40,9 @@ class RowsToCode(HashedFeatures):
     def column(self, feature: int, rows: Integers | slice) -> Vector:
         return self.source.column(feature, rows)
 
+    def batches(self) -> Iterator[Matrix]:
+        return self.source.batches()
+
     def taken(self, rows: Integers) -> CodedFeatures:
         """Bins between the cuts of these rows, and of those of other workers."""
         n_features = self.shape[1]
