@@ -6,6 +6,8 @@ import re
 import unicodedata
 from typing import Any
 
+JOINERS = "\u200c\u200d"
+"""Invisible, but letters of some scripts and parts of emoji are drawn by them."""
 SHORT = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
 FORMULA = re.compile("[=+\\-@\t\r\n\uff1d\uff0b\uff0d\uff20]")
 """The first character of a cell that a spreadsheet computes; the last four are full-width forms."""
@@ -20,12 +22,12 @@ def printable(text: str, kept: str = "") -> str:
     Control characters, invisible ones such as U+202E, and lone surrogates are escaped as JSON escapes them, so that
     JSON stays JSON. ``kept`` are characters that stay as they are, such as the ends of lines.
     """
-    odd = [one for one in set(text) if not one.isprintable() and one not in kept and not _is_space(one)]
+    odd = [one for one in set(text) if not _is_shown(one) and one not in kept]
     return text.translate({ord(one): _escaped(one) for one in odd}) if odd else text
 
 
-def _is_space(character: str) -> bool:
-    return unicodedata.category(character) == "Zs"
+def _is_shown(character: str) -> bool:
+    return character.isprintable() or character in JOINERS or unicodedata.category(character) == "Zs"
 
 
 def _escaped(character: str) -> str:
