@@ -73,14 +73,6 @@ def test_classes_without_a_letter_are_drawn():
     plot_tree(DualBoostClassifier(max_depth=2, max_trees=1).fit(X, y)).figure.canvas.draw()
 
 
-def test_a_class_with_an_underscore_is_in_the_legend():
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(300, 2))
-    y = np.array(["_hidden", "b", "c"])[np.digitize(X[:, 0], [-0.5, 0.5])]
-    figure = plot_effects(DualBoostClassifier(max_depth=1, max_trees=4).fit(X, y))[0].figure
-    assert [text.get_text().strip() for text in figure.legends[0].get_texts()] == ["_hidden", "b", "c"]
-
-
 def test_what_is_written(with_categories):
     tree = with_categories.estimators_[0]
     ax = plot_tree(with_categories, 0)

@@ -143,16 +143,11 @@ def _finished(panels: Sequence[Sequence[Any]], label: str, names: Names, outputs
         first.set_ylabel(as_label(label), fontsize=FONT_SIZE)
     if len(outputs) > 1:
         lines = [Line2D([], [], color=colour, lw=2) for colour in _colours(outputs)]
-        texts = [_in_legend(names.classes[k]) for k in outputs.tolist()]
+        texts = [as_label(names.classes[k]) for k in outputs.tolist()]
         if len(outputs) < len(names.classes):
             texts[-1] += f" ({len(outputs)} of {len(names.classes)})"
         figure.legend(lines, texts, loc="outside upper center", ncols=len(lines), frameon=False)
     return np.array([axes[0] for axes in panels], dtype=object)
-
-
-def _in_legend(name: str) -> str:
-    """A label of a legend, from which matplotlib leaves out names that begin with an underscore."""
-    return as_label(f" {name}" if name.startswith("_") else name)
 
 
 def _plot_shap(model: FittedModel, features: Features, most: int, ax: Any) -> Any:
