@@ -8,7 +8,7 @@ import pytest
 from sklearn.model_selection import GridSearchCV, cross_val_score
 
 from dualboost import DualBoostClassifier
-from dualboost.errors import ConstantPredictionWarning, DataWarning
+from dualboost.errors import ConstantPredictionWarning, DataWarning, InvalidParameterError
 from dualboost.telling import warn_user
 
 from .estimators.test_answers import rare
@@ -39,6 +39,16 @@ def test_many_fits_tell_it_once(call):
         assert [one.category for one in caught] == [ConstantPredictionWarning]
         call()  # from another line
     assert [one.category for one in caught] == [ConstantPredictionWarning] * 2
+
+
+def test_errors_and_warnings_control_no_terminal():
+    X, y = [[0.0], [1.0], [2.0]] * 4, ["\x1b[2J", "\u202e", "c"] * 4
+    with pytest.raises(InvalidParameterError) as caught:
+        DualBoostClassifier(monotonic_cst=[1]).fit(X, y)
+    assert "\\u001b[2J, c, \\u202e" in str(caught.value)
+    with pytest.warns(DataWarning) as told:
+        warn_user("column \x1b[2J\nof X", DataWarning)
+    assert str(told[0].message) == "column \\u001b[2J\nof X"
 
 
 @pytest.mark.parametrize(("action", "times"), [("always", 3), ("ignore", 0)])

@@ -5,12 +5,14 @@ Exit codes: 0 for success, 1 for an error (described in one line on stderr), 2 f
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 import warnings
 from importlib.util import find_spec
 from typing import Any
 
+from .escaping import printable
 from .extras import how_to_install
 
 NEEDED = ("click", "pandas", "pyarrow", "tqdm")
@@ -48,7 +50,9 @@ def _run() -> None:
     except click.Abort:
         raise KeyboardInterrupt from None
     except click.ClickException as error:
-        error.show()
+        text = io.StringIO()
+        error.show(text)
+        print(printable(text.getvalue(), kept="\n"), end="", file=sys.stderr)
         sys.exit(error.exit_code)
 
 
@@ -56,7 +60,7 @@ def _show_warning(message: Warning | str, category: type[Warning], *place: Any, 
     """Print dualboost's own warnings in one line; those of other libraries do not help users, and are not shown."""
     from .errors import DualBoostWarning
 
-    line = f"dualboost: {' '.join(str(message).split())}"
+    line = f"dualboost: {_one_line(message)}"
     if issubclass(category, DualBoostWarning) and line not in _shown:
         _shown.add(line)
         print(line, file=sys.stderr)
@@ -67,9 +71,13 @@ def _fail(error: Exception, debug: bool) -> None:
         raise error
     from .errors import DualBoostError  # imported late, because it takes a second that --help does not need
 
-    line = " ".join(str(error).split())
+    line = _one_line(error)
     is_ours = isinstance(error, DualBoostError)
     sys.exit(f"dualboost: {line}" if is_ours else f"dualboost: {type(error).__name__}: {line} (--debug shows where)")
+
+
+def _one_line(message: object) -> str:
+    return printable(" ".join(str(message).split()))
 
 
 if __name__ == "__main__":

@@ -6,9 +6,14 @@ Errors also derive from the built-in type that scikit-learn users expect (``Valu
 
 from sklearn.exceptions import NotFittedError
 
+from .escaping import printable
+
 
 class DualBoostError(Exception):
     """Base class of every error raised by dualboost."""
+
+    def __str__(self) -> str:
+        return printable(super().__str__(), kept="\n")
 
 
 class InvalidParameterError(DualBoostError, ValueError):
@@ -49,6 +54,9 @@ class UnfittedModelError(DualBoostError, NotFittedError):
 
 class DualBoostWarning(UserWarning):
     """Base class of every warning issued by dualboost."""
+
+    def __str__(self) -> str:
+        return printable(super().__str__(), kept="\n")
 
 
 class DegenerateEnsembleWarning(DualBoostWarning):

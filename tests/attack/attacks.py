@@ -16,6 +16,7 @@ from .damage import damaged_file, damaged_table, read_damaged_file, read_damaged
 from .drawing import random_case
 from .faults import FAULTS, require_whole_after
 from .machine import run_machine
+from .names import draw_names, require_names_shown
 from .number_proofs import require_dual_proof
 from .optima import InexactReference, NoReference, require_true_gap
 from .sane import require, require_sane
@@ -84,6 +85,14 @@ def check_answers(case):
         return Outcome(refused=True)
     require_sane(model, case)
     require_same_elsewhere(model, case, case.more["target"])
+    return Outcome()
+
+
+def check_names(case):
+    model = _fitted(case)
+    if model is None:
+        return Outcome(refused=True)
+    require_names_shown(model, case)
     return Outcome()
 
 
@@ -160,6 +169,7 @@ ATTACKS = {
     "optimum": Attack(lambda seed: random_case(_rng(seed), 30, plain=True), check_optimum, _code_of_case),
     "proof": Attack(draw_for_proof, check_proof, _code_of_case),
     "answers": Attack(draw_with_target, check_answers, _code_of_case),
+    "names": Attack(lambda seed: draw_names(_rng(seed), [*TARGETS, "LightGBM"]), check_names, _code_of_case),
     "faults": Attack(draw_faulty, check_faults, _code_of_case),
     "files": Attack(_seed, _damage(read_damaged_file), _code_of_bytes(damaged_file)),
     "tables": Attack(_seed, _damage(read_damaged_table), _code_of_bytes(damaged_table)),

@@ -3,6 +3,7 @@ import signal
 import subprocess
 import sys
 import time
+from io import StringIO
 
 import numpy as np
 import pandas as pd
@@ -94,6 +95,77 @@ def test_predictions_go_to_the_terminal(run, model):
     assert lines[0] == "prediction,probability_no,probability_yes"
     assert len(lines) == 101
     assert len(json.loads(run("predict", model, "test.csv", "--json").stdout)) == 100
+
+
+HOSTILE = ["=HYPERLINK(1)", "-1", "\x1b]0;\x07 \u202e", "a\n+9.9 if \x85b", "@x"]
+
+
+@pytest.fixture
+def hostile(tables):
+    """A model file, and its table with the labels: columns, categories and classes with what must not be printed."""
+    from dualboost import DualBoostClassifier
+
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"\x1b[2Ja\nb": rng.normal(size=300), "\u202e": rng.choice(["\x07", "\t=1", "c"], 300)})
+    code = np.digitize(frame.iloc[:, 0], [-0.8, -0.2, 0.3, 0.9]) ^ (frame.iloc[:, 1] == "c").astype(int).to_numpy()
+    y = np.array(HOSTILE)[np.minimum(code, 4)]
+    DualBoostClassifier(max_depth=2, max_trees=8).fit(frame, y).save(tables / "hostile.json")
+    frame.assign(label=y).to_parquet(tables / "hostile.parquet")
+    return tables
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("show", "hostile.json"),
+        ("show", "hostile.json", "--rules"),
+        ("show", "hostile.json", "--json"),
+        ("predict", "hostile.json", "hostile.parquet"),
+        ("predict", "hostile.json", "hostile.parquet", "--json"),
+        ("evaluate", "hostile.json", "hostile.parquet", "--target", "label"),
+        ("evaluate", "hostile.json", "hostile.parquet", "--target", "\x1b\u202e"),
+        ("predict", "hostile.json", "\x1b[2J.csv"),
+        ("predict", "hostile.json", "test.csv"),
+        ("show", "--\x1b[2J"),
+    ],
+    ids=repr,
+)
+def test_names_control_no_terminal(command, run, hostile):
+    done = run(*command)
+    printed = done.stdout + done.stderr
+    assert printed.replace("\n", "").isprintable()
+    assert "1b" in printed
+    if "--json" in command:
+        assert json.loads(done.stdout)
+
+
+def test_a_name_makes_no_line_of_its_own(run, hostile):
+    lines = run("show", "hostile.json", "--rules", "--most", "1000").stdout.partition("\n\n")[2].splitlines()
+    assert len(lines) == load_model(hostile / "hostile.json").rules().shape[0]
+
+
+@pytest.mark.parametrize("out", ["-", "out.csv", "out.csv.gz"])
+def test_a_spreadsheet_computes_no_class(out, run, hostile):
+    done = run("predict", "hostile.json", "hostile.parquet", "-o", out)
+    source = StringIO(done.stdout) if out == "-" else hostile / out
+    cells = pd.read_csv(source, dtype=str)["prediction"]
+    assert set(cells) >= {"'=HYPERLINK(1)", "-1", "'@x"}
+    assert not any(cell.startswith(("=", "+", "@", "-", "\t")) for cell in cells if cell != "-1")
+
+
+def test_parquet_and_json_have_classes_as_they_are(run, hostile):
+    run("predict", "hostile.json", "hostile.parquet", "-o", "out.parquet")
+    printed = json.loads(run("predict", "hostile.json", "hostile.parquet", "--json").stdout)
+    assert set(pd.read_parquet(hostile / "out.parquet")["prediction"]) == set(HOSTILE)
+    assert {row["prediction"] for row in printed} == set(HOSTILE)
+
+
+def test_predictions_in_a_csv_file_are_labels_again(run, hostile):
+    run("predict", "hostile.json", "hostile.parquet", "-o", "out.csv")
+    frame = pd.read_parquet(hostile / "hostile.parquet")
+    frame.assign(label=pd.read_csv(hostile / "out.csv")["prediction"]).to_parquet(hostile / "again.parquet")
+    done = run("evaluate", "hostile.json", "again.parquet", "--target", "label", "--json")
+    assert json.loads(done.stdout)["accuracy"] == 1.0
 
 
 def test_evaluate_counts(run, model, tables):

@@ -4,6 +4,7 @@ import ctypes
 import sqlite3
 import subprocess
 import tempfile
+from collections import Counter
 from pathlib import Path
 
 import duckdb
@@ -94,8 +95,19 @@ def as_table(X):
     return pd.DataFrame(plain, dtype=object)
 
 
+def that_a_table_has(model, X):
+    """X without columns that no tree tests and that a database cannot hold beside the others."""
+    if not isinstance(X, pd.DataFrame):
+        return X
+    used = {X.columns[k] for k in model.tree_sum().used_features}
+    names = Counter(name.lower() for name in X)
+    kept = [name for name in X if name in used or (name and "\0" not in name and names[name.lower()] == 1)]
+    return X[kept] if kept else pd.DataFrame({"row": np.arange(len(X))})
+
+
 def in_sqlite(model, X):
-    table = as_table(X)
+    to_sql(model)  # what is refused is refused before a table is made
+    table = as_table(that_a_table_has(model, X))
     connection = sqlite3.connect(":memory:")
     names = ", ".join('"' + name.replace('"', '""') + '"' for name in table)
     connection.execute(f"CREATE TABLE t ({names})")
@@ -105,7 +117,8 @@ def in_sqlite(model, X):
 
 
 def in_duckdb(model, X):
-    connection = duckdb.connect()
+    to_sql(model)
+    connection, X = duckdb.connect(), that_a_table_has(model, X)
     frame = X if isinstance(X, pd.DataFrame) else as_table(X).astype(X.dtype)
     connection.register("given", frame)
     connection.execute("CREATE TABLE t AS SELECT * FROM given")
@@ -147,12 +160,12 @@ def in_onnx(model, X):
         names = {"predict": "label", "predict_proba": "probabilities"}
     elif not n_quantiles(model):
         names = {"predict": "prediction"}
-    found = session.run(list(names.values()), {one.name: _input(one, X) for one in session.get_inputs()})
+    found = session.run(list(names.values()), {one.name: _input(model, one, X) for one in session.get_inputs()})
     return dict(zip(names, found, strict=True))
 
 
-def _input(one, X):
-    if one.name == "X":
+def _input(model, one, X):
+    if not categories_of(model):
         return np.asarray(X.astype(float))
     column = X[one.name]
     kind = {"tensor(string)": object, "tensor(int64)": np.int64, "tensor(bool)": bool}.get(one.type, float)

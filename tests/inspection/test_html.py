@@ -112,6 +112,24 @@ def test_deep_trees_show_importances():
     assert not any(label.startswith("effect of") for label in labels(html))
 
 
+@pytest.mark.parametrize("depth", [2, 4])
+def test_classes_and_what_cannot_be_seen_are_escaped(depth):
+    frame = pd.DataFrame(X, columns=["\x1b[31m", "\u202eb", "c\0", "f\n", "<g>"])
+    classes = np.array(["</div><script>", "<b>\x1b"])
+    html = fitted_html(DualBoostClassifier(max_depth=depth, max_trees=8).fit(frame, classes[Y]))
+    assert {one.tag for one in ElementTree.fromstring(html).iter()} <= {
+        "div",
+        "span",
+        "svg",
+        "path",
+        "rect",
+        "circle",
+        "polyline",
+        "br",
+    }
+    assert html.isprintable()
+
+
 def test_names_are_escaped():
     frame = pd.DataFrame(X, columns=["<a>", "b & c", 'd "e"', "f", "g"])
     html = fitted_html(DualBoostClassifier(max_depth=2, max_trees=8).fit(frame, Y))

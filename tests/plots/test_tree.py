@@ -6,11 +6,12 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
+from matplotlib.text import Text
 from sklearn.linear_model import LogisticRegression
 
 from dualboost import DualBoostClassifier
 from dualboost.errors import ConstantPredictionWarning, InvalidParameterError, UnsupportedModelError
-from dualboost.plots import plot_tree
+from dualboost.plots import plot_confusion_matrix, plot_effects, plot_tree
 
 from .conftest import X, Y
 
@@ -50,6 +51,26 @@ def test_the_writing_shrinks_in_axes_given(with_categories, size):
     ax = plt.subplots(figsize=size, layout="constrained")[1]
     assert plot_tree(with_categories, 0, ax=ax) is ax
     assert_nothing_overlaps(ax)
+
+
+def test_names_are_drawn_letter_by_letter():
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"$\\frac{$": rng.normal(size=200), "\x1b$x$": rng.choice(["$a$", "\u202e", "_"], 200)})
+    y = np.where((frame.iloc[:, 0] > 0) ^ (frame.iloc[:, 1] == "_"), "$a^b$", "\x1b[31m")
+    clf = DualBoostClassifier(max_depth=2, max_trees=4).fit(frame, y)
+    drawn_by = plot_tree(clf), plot_effects(clf, frame)[0], plot_confusion_matrix(clf, frame, y)
+    for figure in (ax.figure for ax in drawn_by):
+        figure.canvas.draw()
+        drawn = [text._preprocess_math(text.get_text()) for text in figure.findobj(Text)]
+        assert not any(is_mathematics for _, is_mathematics in drawn)
+        assert all(not {"\x1b", "\u202e"} & set(text) for text, _ in drawn)
+        assert any("$a^b$" in text for text, _ in drawn)
+
+
+def test_classes_without_a_letter_are_drawn():
+    X = np.random.default_rng(0).normal(size=(60, 1))
+    y = np.array(["", " ", "  "])[np.digitize(X[:, 0], [-0.5, 0.5])]
+    plot_tree(DualBoostClassifier(max_depth=2, max_trees=1).fit(X, y)).figure.canvas.draw()
 
 
 def test_what_is_written(with_categories):

@@ -6,6 +6,7 @@ from dataclasses import replace
 import pytest
 
 from dualboost.study import read_results, run_study
+from dualboost.study.blocks import accuracy_by_dataset
 from dualboost.study.figures import draw_figures
 from dualboost.study.plain import packed
 from dualboost.study.report import report_data, write_report
@@ -32,6 +33,16 @@ def test_a_page_of_its_own(results, tmp_path):
     assert page.count("http") == 1, "nothing is fetched"
     embedded = page.split('id="data">')[1].split("</script>")[0]
     assert json.loads(embedded.replace("<\\/", "</")) == json.loads(json.dumps(packed(data)))
+
+
+def test_a_data_set_of_any_name_stays_text(results, tmp_path):
+    named = replace(results, fits=results.fits.assign(dataset="<!--<script>|\x1b"))
+    page = write_report(named, tmp_path / "report.html").read_text()
+    embedded = page.split('id="data">')[1].split("</script>")[0]
+    assert "<" not in embedded
+    assert json.loads(embedded) == json.loads(json.dumps(packed(report_data(named))))
+    (row,) = [line for line in accuracy_by_dataset(named).splitlines() if "script" in line][:1]
+    assert row.startswith(r"| <!--<script>\|\u001b | ")
 
 
 def test_results_that_the_paper_has_not_make_a_page_too(tmp_path):

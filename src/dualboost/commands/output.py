@@ -10,11 +10,17 @@ import click
 import numpy as np
 
 from ..errors import InvalidParameterError
+from ..escaping import printable
 from ..model_file.writing import model_text
 from .options import STANDARD
 
 OF_CLASSES = ("true_", "predicted_")
 """Figures whose name ends with that of a class."""
+
+
+def echo(text: str = "", nl: bool = True, err: bool = False) -> None:
+    """Print text in which names from tables and files stand: it may break lines, and controls nothing else."""
+    click.echo(printable(text, kept="\n"), nl=nl, err=err)
 
 
 def require_place(out: Path, *inputs: Path) -> None:
@@ -32,7 +38,7 @@ def require_place(out: Path, *inputs: Path) -> None:
 def write_model(model: Any, out: Path) -> None:
     """Write a model of ours to its file, or to standard output."""
     if out == STANDARD:
-        click.echo(model_text(model), nl=False)
+        echo(model_text(model), nl=False)
     else:
         model.save(out)
 
@@ -40,11 +46,12 @@ def write_model(model: Any, out: Path) -> None:
 def report(figures: dict[str, Any], as_json: bool, to_stderr: bool = False) -> None:
     """Print one figure on each line, or one JSON object with the same names."""
     if as_json:
-        click.echo(as_json_text(figures), err=to_stderr)
+        echo(as_json_text(figures), err=to_stderr)
         return
-    width = max(len(name) for name in figures) + 2
-    for name, value in figures.items():
-        click.echo(f"{_spelled(name):{width}}{_readable(value)}", err=to_stderr)
+    lines = [(printable(_spelled(name)), printable(_readable(value))) for name, value in figures.items()]
+    width = max(len(name) for name, _ in lines) + 2
+    for name, value in lines:
+        echo(f"{name:{width}}{value}", err=to_stderr)
 
 
 def _spelled(name: str) -> str:

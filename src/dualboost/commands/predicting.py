@@ -21,9 +21,9 @@ def predict(model: Path, data: Path, out: Path, as_json: bool) -> None:
 
     A model of several quantiles gives these too, and the ends of the interval between the outermost ones.
     """
-    from ..data.table_files import require_table_name, write_table
+    from ..data.table_files import csv_text, require_table_name, write_table
     from .models import load_with_features, predictions_of, summary_of
-    from .output import report, require_place
+    from .output import echo, report, require_place
 
     if out != STANDARD:
         require_table_name(out)
@@ -32,7 +32,7 @@ def predict(model: Path, data: Path, out: Path, as_json: bool) -> None:
     predictions = predictions_of(fitted, features)
     if out == STANDARD:
         text = predictions.to_json(orient="records", double_precision=15) + "\n" if as_json else None
-        click.echo(predictions.to_csv(index=False) if text is None else text, nl=False)
+        echo(csv_text(predictions) if text is None else text, nl=False)
         return
     write_table(predictions, out)
     report({"predictions": str(out), "rows": len(predictions)} | summary_of(fitted, predictions), as_json)

@@ -21,6 +21,7 @@ from ..data.messages import few
 from ..data.table_files import name_of
 from ..data.tables import Table
 from ..errors import InvalidDataError
+from ..escaping import csv_cell
 from ..formulations.numbers import PoissonLoss, QuantileLoss
 from ..tasks.errors_of_numbers import r_squared, root_mean_square
 from .targets import split_numbers, split_target
@@ -45,12 +46,14 @@ def figures_of(fitted: Any, frame: pd.DataFrame, features: Table, target: str, p
 def _class_numbers(labels: Any, model: Any, path: Path) -> Integers:
     """The number of each label's class in the model, where it may have another type than in the table."""
     by_text = {str(name): k for k, name in enumerate(model.classes_)}
-    unknown = sorted({str(label) for label in np.unique(labels)} - set(by_text))
+    # The labels may be predictions from a CSV file.
+    spelled = {csv_cell(name): k for name, k in by_text.items()} | by_text
+    unknown = sorted({str(label) for label in np.unique(labels)} - set(spelled))
     if unknown:
         raise InvalidDataError(
             f"{name_of(path)}: the label {unknown[0]!r} is not one of the model's: {few(sorted(by_text))}."
         )
-    return np.array([by_text[str(label)] for label in labels], dtype=np.intp)
+    return np.array([spelled[str(label)] for label in labels], dtype=np.intp)
 
 
 def quality_figures(true: Integers, predicted: Integers, probabilities: Matrix) -> dict[str, float]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import click
 import numpy as np
 
 from ..inspection.classes import class_text, quantile_text
@@ -12,24 +11,24 @@ from ..inspection.names import names_of
 from ..inspection.rules import class_values, used_trees
 from ..inspection.text import draw_tree
 from .models import description
-from .output import as_json_text, report
+from .output import as_json_text, echo, report
 
 
 def show_as_json(fitted: Any) -> None:
     """Print the figures and the rules as one JSON object."""
     rules = fitted.rules().to_dict("records")
-    click.echo(as_json_text(description(fitted) | _classes(fitted) | {"rules": rules}))
+    echo(as_json_text(description(fitted) | _classes(fitted) | {"rules": rules}))
 
 
 def show_as_text(fitted: Any, as_rules: bool, most: int) -> None:
     """Print the figures, and the first trees or rules."""
     said = {name: ", ".join(map(str, classes)) for name, classes in _classes(fitted).items()}
     report(said | _certificate_or_why_not(description(fitted)), as_json=False)
-    click.echo()
+    echo()
     lines = _rules(fitted) if as_rules else _trees(fitted)
-    click.echo("\n".join(lines[:most]))
+    echo("\n".join(lines[:most]))
     if len(lines) > most:
-        click.echo(f"… and {len(lines) - most} more (--most {len(lines)})")
+        echo(f"… and {len(lines) - most} more (--most {len(lines)})")
 
 
 def _certificate_or_why_not(figures: dict[str, Any]) -> dict[str, Any]:
@@ -70,7 +69,8 @@ def _said_of_numbers(table: Any, fitted: Any) -> list[str]:
 
 
 def _said_of_two(table: Any, fitted: Any) -> list[str]:
-    signs = np.where(table["vote"] > 0, fitted.classes_[1], fitted.classes_[0])
+    first, second = names_of(fitted.fitted_).classes
+    signs = np.where(table["vote"] > 0, second, first)
     return [f"{abs(vote):.4f}  {sign}" for vote, sign in zip(table["weighted_vote"], signs, strict=True)]
 
 
@@ -80,5 +80,5 @@ def _said_of_quantiles(table: Any, fitted: Any) -> list[str]:
 
 
 def _said_of_each(table: Any, fitted: Any) -> list[str]:
-    names = fitted.fitted_.task.output_names
-    return [class_text(values, names) for values in class_values(table, names)]
+    shown = names_of(fitted.fitted_).classes
+    return [class_text(values, shown) for values in class_values(table, fitted.fitted_.task.output_names)]

@@ -6,7 +6,6 @@ import json
 from pathlib import Path
 from typing import Any
 
-import click
 import numpy as np
 import pandas as pd
 
@@ -16,6 +15,7 @@ from ..extras import how_to_install
 from ..thinning import adapter_for
 from .models import load_with_features
 from .options import STANDARD
+from .output import echo
 from .reading import numbers_for
 from .targets import split_numbers, split_target
 
@@ -80,7 +80,7 @@ def _warn_of_another_order(booster: Any, features: Any, codes: Any, classes: lis
     predicted = adapter.task.groups(adapter.task.encode(labels, len(codes)))
     right, majority = float(np.mean(predicted == codes)), float(np.bincount(codes).max() / len(codes))
     if right < majority:
-        click.echo(
+        echo(
             f"dualboost: the model is right for {right:.0%} of the rows, the most frequent label for {majority:.0%}. "
             f"Its classes are taken to be {classes[:5]}, in this order: was it trained with another one?",
             err=True,

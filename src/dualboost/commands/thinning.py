@@ -51,7 +51,7 @@ def thin(
     have numeric columns; if it is a classifier, the labels in sorted order are its classes 0, 1, and so on.
     """
     from ..thinning import thin as thin_model
-    from .output import report, require_place, write_model
+    from .output import echo, report, require_place, write_model
     from .thinned import is_ours, read_model_and_rows, require_kind, spelled
 
     require_place(out, model, data)
@@ -67,4 +67,4 @@ def thin(
     if as_json:
         report(spelled(summary), as_json, to_stderr=out == STANDARD)
     else:
-        click.echo(summary, err=out == STANDARD)
+        echo(str(summary), err=out == STANDARD)

@@ -16,6 +16,7 @@ from typing import Any
 import pandas as pd
 
 from ..errors import InvalidDataError, InvalidParameterError, MissingDependencyError
+from ..escaping import csv_cell
 from ..extras import how_to_install
 
 KINDS = (".csv", ".csv.gz", ".parquet")
@@ -122,11 +123,26 @@ def require_table_name(path: Path) -> None:
 def write_table(frame: pd.DataFrame, path: Path) -> None:
     """Write a table in the format that its name ends with."""
     try:
-        frame.to_parquet(path, index=False) if path.suffix == ".parquet" else frame.to_csv(path, index=False)
+        if path.suffix == ".parquet":
+            frame.to_parquet(path, index=False)
+        else:
+            _with_csv_cells(frame).to_csv(path, index=False)
     except ImportError as error:
         raise _needs_pyarrow() from error
     except OSError as error:
         raise InvalidDataError(f"{path}: cannot be written: {error.strerror or error}.") from error
+
+
+def csv_text(frame: pd.DataFrame) -> str:
+    """The table as ``write_table`` writes it to a CSV file."""
+    text: str = _with_csv_cells(frame).to_csv(index=False, lineterminator="\n")
+    return text
+
+
+def _with_csv_cells(frame: pd.DataFrame) -> pd.DataFrame:
+    is_number = frame.dtypes.map(pd.api.types.is_numeric_dtype)
+    cells = {name: frame[name].map(csv_cell) for name in frame.columns[~is_number]}
+    return frame.assign(**cells)
 
 
 def _one_line(error: BaseException) -> str:

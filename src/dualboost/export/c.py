@@ -7,7 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from .._version import __version__
-from ..errors import InvalidParameterError
+from ..errors import InvalidParameterError, UnsupportedModelError
+from ..escaping import c_comment
 from ..models.tree_sum import TreeSum
 from ..trees.tree import Tree
 from .c_functions import Functions, c_string, function, number
@@ -69,8 +70,7 @@ def _comment(found: TreeSum, name: str, functions: Sequence[str]) -> str:
         f"x has {len(columns)} numbers, of which NAN is a missing one:",
         *columns,
     ]
-    safe = [line.replace("*/", "* /").replace("\n", " ") for line in lines]
-    return "/* " + "\n".join(f"   {line}".rstrip() for line in safe).lstrip() + "\n*/\n"
+    return "/* " + "\n".join(f"   {c_comment(line)}".rstrip() for line in lines).lstrip() + "\n*/\n"
 
 
 def _tree(name: str, tree: Tree, numbered: Mapping[int, Sequence[Any]]) -> str:
@@ -142,6 +142,8 @@ def _category(found: TreeSum, name: str) -> str:
     used = {k: named[k] for k in found.used_features.tolist() if k in named}
     if not used:
         return ""
+    for k, known in used.items():
+        _require_different(known, found.inputs.names[k])
     names = {k: ", ".join(c_string(str(value)) for value in known) for k, known in used.items()}
     return function(
         f"double {name}_category(int column, const char *value)",
@@ -154,3 +156,15 @@ def _category(found: TreeSum, name: str) -> str:
         "for (k = 0; k < n; k++) if (strcmp(value, names[k]) == 0) return k;",
         "return NAN;",
     )
+
+
+def _require_different(known: Sequence[Any], column: str) -> None:
+    """Refuse values that are the same as text, such as 1 and "1"."""
+    by_text: dict[str, Any] = {}
+    for value in known:
+        if str(value) in by_text:
+            raise UnsupportedModelError(
+                f"The categories {by_text[str(value)]!r} and {value!r} of {column!r} are the same text, by which C "
+                "finds a category: convert the column to text or to numbers, and fit again."
+            )
+        by_text[str(value)] = value

@@ -9,6 +9,7 @@ from ..tasks.binary import TIE
 from ..tasks.class_calibration import AHEAD
 from ..tasks.endings import EndingWriter, NumberEnding, QuantileEnding, SeveralClassEnding, TwoClassEnding
 from ..tasks.multiclass import DIGITS
+from .reading import require_text
 
 PLAIN = frozenset(range(32, 127)) - frozenset(b'"\\?')
 """The bytes of a literal that mean themselves to every compiler."""
@@ -20,7 +21,8 @@ def function(head: str, *lines: str) -> str:
 
 def c_string(text: str) -> str:
     """A literal; what is not plain is written byte by byte, in UTF-8."""
-    return '"' + "".join(chr(byte) if byte in PLAIN else f"\\{byte:03o}" for byte in text.encode()) + '"'
+    content = require_text(text, "class or category", "C").encode()
+    return '"' + "".join(chr(byte) if byte in PLAIN else f"\\{byte:03o}" for byte in content) + '"'
 
 
 def number(value: float) -> str:

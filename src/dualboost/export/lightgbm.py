@@ -9,6 +9,7 @@ import lightgbm
 import numpy as np
 
 from .._typing import Vector
+from ..errors import UnsupportedModelError
 from ..models.tree_sum import Inputs, TreeSum
 from ..tasks.endings import EndingWriter, NumberEnding, QuantileEnding, SeveralClassEnding, TwoClassEnding
 from ..trees.lightgbm_text import format_model
@@ -16,8 +17,8 @@ from ..trees.tiny_values import require_readable_cuts
 from ..trees.tree import Tree, constant_tree
 from .reading import summed
 
-NOT_A_NAME = re.compile(r'[\s"\[\]{}:,]')
-"""The characters that LightGBM does not allow in the name of a feature."""
+A_NAME = re.compile(r'[^\s"\[\]{}:,\x00-\x1f\x7f\ud800-\udfff]+')
+"""The names that LightGBM allows for a feature; its text is cut at NUL."""
 
 
 def to_lightgbm(model: Any) -> lightgbm.Booster:
@@ -48,6 +49,7 @@ def to_lightgbm(model: Any) -> lightgbm.Booster:
     """
     found = summed(model)
     inputs = found.inputs
+    _require_plain_categories(inputs)
     require_readable_cuts(found.trees, lambda feature: f"the feature {inputs.names[feature]!r}")
     objective, slope, shifts = found.ending.written_by(Objective())
     trees = _of_one_score(found, slope, shifts)
@@ -90,7 +92,18 @@ def _of_one_score(found: TreeSum, slope: float, shifts: Vector) -> list[Tree]:
     return [*trees, *(constant_tree(float(value)) for value in constants)] if is_needed else trees
 
 
+def _require_plain_categories(inputs: Inputs) -> None:
+    """Refuse categories that JSON does not have, which the text of a LightGBM model lists."""
+    for feature, known in inputs.categories.items():
+        odd = next((value for value in known if not isinstance(value, (str, int, float))), None)
+        if odd is not None:
+            raise UnsupportedModelError(
+                f"The category {odd!r} of {inputs.names[feature]!r} is of type {type(odd).__name__}, which a LightGBM "
+                "model cannot hold: convert the column to text, numbers or booleans, and fit again."
+            )
+
+
 def _names(inputs: Inputs) -> list[str] | None:
     """The names of the columns, if LightGBM allows them."""
     names = inputs.names
-    return names if len(set(names)) == len(names) and not any(map(NOT_A_NAME.search, names)) else None
+    return names if len(set(names)) == len(names) and all(map(A_NAME.fullmatch, names)) else None

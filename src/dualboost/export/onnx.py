@@ -38,7 +38,8 @@ def to_onnx(model: Any) -> Any:
     >>> [output.name for output in found.graph.output]
     ['label', 'probabilities']
     """
-    found, graph = summed(model), Graph()
+    found = summed(model)
+    graph = Graph(found.inputs.names)
     scores = _scores(found, graph, FeatureMatrix(found, graph))
     found.ending.written_by(Outputs(graph, scores))
     return graph.model("dualboost", __version__)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import MissingDependencyError
+from ..errors import MissingDependencyError, UnsupportedModelError
 from ..extras import how_to_install
+from .reading import require_text
 
 OPSET, ML_OPSET, IR_VERSION = 18, 5, 10
 """The versions of operators; trees in double precision came with this ``ML_OPSET``."""
@@ -28,9 +30,15 @@ def onnx_package() -> Any:
 
 
 class Graph:
-    """Steps, constants, inputs and outputs."""
+    """Steps, constants, inputs and outputs.
 
-    def __init__(self) -> None:
+    All of these share one space of names: constants and results begin with ``_own``, as none of ``inputs`` does.
+    """
+
+    def __init__(self, inputs: Sequence[str] = ()) -> None:
+        self._own = "_"
+        while any(name.startswith(self._own) for name in inputs):
+            self._own += "_"
         self._onnx = onnx_package()
         self._nodes: list[Any] = []
         self._constants: list[Any] = []
@@ -38,13 +46,16 @@ class Graph:
         self._outputs: list[Any] = []
 
     def tensor(self, values: NDArray[Any], name: str = "") -> Any:
+        if values.dtype.kind == "O":
+            for text in values.ravel():
+                require_text(text, "class or category", "ONNX")
         return self._onnx.numpy_helper.from_array(values, name)
 
     def constant(self, values: Any) -> str:
         """Numbers as doubles; whole numbers, truth values and text as they are."""
         array = np.asarray(values)
         wanted = {"i": np.int64, "f": np.float64, "U": object}.get(array.dtype.kind, array.dtype)
-        self._constants.append(self.tensor(array.astype(wanted), f"c{len(self._constants)}"))
+        self._constants.append(self.tensor(array.astype(wanted), f"{self._own}c{len(self._constants)}"))
         return str(self._constants[-1].name)
 
     def step(self, operator: str, *inputs: str, domain: str = "", **attributes: Any) -> str:
@@ -52,16 +63,25 @@ class Graph:
 
     def steps(self, operator: str, n_results: int, *inputs: str, domain: str = "", **attributes: Any) -> list[str]:
         """A step with several results."""
-        results = [f"r{len(self._nodes)}_{k}" for k in range(n_results)]
+        results = [f"{self._own}r{len(self._nodes)}_{k}" for k in range(n_results)]
         self._nodes.append(self._onnx.helper.make_node(operator, inputs, results, domain=domain, **attributes))
         return results
 
     def input(self, name: str, kind: str, width: int) -> str:
         """A matrix with a row for each row of the data."""
+        if not name:
+            raise UnsupportedModelError(
+                "A column has the empty name, which ONNX does not have: rename it, and fit again."
+            )
+        require_text(name, "column", "ONNX")
         self._inputs.append(self._info(name, kind, ["rows", width]))
         return name
 
     def output(self, name: str, result: str, kind: str, *widths: int) -> None:
+        if any(one.name == name for one in self._inputs):
+            raise UnsupportedModelError(
+                f"The column {name!r} has the name of an output of the model in ONNX: rename it, and fit again."
+            )
         self._nodes.append(self._onnx.helper.make_node("Identity", [result], [name]))
         self._outputs.append(self._info(name, kind, ["rows", *widths]))
 

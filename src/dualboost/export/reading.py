@@ -29,6 +29,17 @@ def summed(model: Any) -> TreeSum:
     return found
 
 
+def require_text(text: str, what: str, target: str) -> str:
+    """The text, or an error where a language has no way to write it."""
+    is_whole = all(not "\ud800" <= character <= "\udfff" for character in text)
+    if "\0" in text or not is_whole:
+        part = "a NUL character" if is_whole else "half of a character (a lone surrogate)"
+        raise UnsupportedModelError(
+            f"The {what} {text!r} holds {part}, which cannot be written in {target}: rename it, and fit again."
+        )
+    return text
+
+
 def folded(tree: Tree, leaf: Callable[[int], Written], split: Callable[[int, Written, Written], Written]) -> Written:
     """The tree as one nested value: leaves are written first, then each split from what its two sides have become."""
     written: dict[int, Written] = {}

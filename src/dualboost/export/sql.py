@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from ..errors import InvalidParameterError
+from ..errors import InvalidParameterError, UnsupportedModelError
 from ..models.tree_sum import TreeSum
 from ..trees.tree import Tree
 from .reading import folded, summed
@@ -26,7 +26,9 @@ def to_sql(model: Any, *, probability_of: Any = None, quantile: float | None = N
     class instead. Of a regressor with several quantiles, ``quantile`` asks for one of its levels, and ``end``, "lower"
     or "upper", for an end of the outermost interval of ``predict_interval``. Columns have the names of those that the
     model was fitted on, or x0, x1, ...; categories are compared by their values, and a value that was not seen in
-    training counts as NULL. Columns that were booleans in training may be BOOLEAN or hold 0 and 1.
+    training counts as NULL. Columns that were booleans in training may be BOOLEAN or hold 0 and 1. A column that a tree
+    tests is refused if it has no name, or if another column has its name in another case: a database takes "a" and "A"
+    for one column.
 
     It is standard SQL (CASE, EXP and subqueries that select from no table) and was run in SQLite and DuckDB. Numbers
     are doubles, so that answers agree to about 1e-15 of their size. Databases that know NaN do not take it for NULL.
@@ -45,7 +47,27 @@ def to_sql(model: Any, *, probability_of: Any = None, quantile: float | None = N
             f"{' and '.join(given)} are both given: an expression has one value, leave one out."
         )
     found = summed(model)
+    _require_different_columns(found)
     return _with_free_names(found.ending.written_by(Question(_scores(found), given)), found.inputs.names)
+
+
+def _require_different_columns(found: TreeSum) -> None:
+    """Refuse a column that a database takes for another one of the table, whether a tree tests that one or not."""
+    by_name: dict[bytes, list[str]] = {}
+    for name in found.inputs.names:
+        by_name.setdefault(_folded_name(name), []).append(name)
+    for feature in found.used_features.tolist():
+        alike = by_name[_folded_name(found.inputs.names[feature])]
+        if len(alike) > 1:
+            raise UnsupportedModelError(
+                f"The columns {alike[0]!r} and {alike[1]!r} differ only in case, so that a database takes both for "
+                "one: rename one, and fit again."
+            )
+
+
+def _folded_name(name: str) -> bytes:
+    """What databases compare: only ASCII letters are the same in both cases."""
+    return name.encode("utf-8", "surrogatepass").lower()
 
 
 def _with_free_names(expression: str, columns: Sequence[str]) -> str:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import UnsupportedModelError
+from .reading import require_text
 
 SAFE_DIGITS = 15
 """Literals of up to so many digits are read right by every database."""
@@ -15,7 +16,9 @@ ALL_DIGITS = 17
 
 
 def identifier(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'
+    if not name:
+        raise UnsupportedModelError("A column has the empty name, which SQL does not have: rename it, and fit again.")
+    return '"' + require_text(name, "column", "SQL").replace('"', '""') + '"'
 
 
 def number(value: float) -> str:
@@ -32,7 +35,7 @@ def literal(value: Any) -> str:
     if isinstance(plain, bool):
         return "TRUE" if plain else "FALSE"
     if isinstance(plain, str):
-        return "'" + plain.replace("'", "''") + "'"
+        return "'" + require_text(plain, "class or category", "SQL").replace("'", "''") + "'"
     if isinstance(plain, int):
         return str(plain)
     if isinstance(plain, float):

@@ -191,8 +191,10 @@ def effects_table(model: FittedModel, features: Features | None) -> Any:
     except ImportError as error:
         raise MissingDependencyError("effects returns a pandas data frame: pip install pandas.") from error
     found = effects_of(model, features)
-    names = found.names
-    columns = [EFFECT_COLUMN.format(name) for name in names.classes] if len(found.intercept) > 1 else ["effect"]
+    called = model.inputs.names
+    columns = (
+        [EFFECT_COLUMN.format(name) for name in model.task.output_names] if len(found.intercept) > 1 else ["effect"]
+    )
     start = pd.DataFrame({"feature": [INTERCEPT], "share": [1.0]})
     start[columns] = found.intercept[None, :]
     parts = [start]
@@ -200,7 +202,7 @@ def effects_table(model: FittedModel, features: Features | None) -> Any:
         place = np.indices(effect.shares.shape).reshape(len(effect.cells), -1)
         described: dict[str, Any] = {}
         for prefix, cells, own in zip(("", "other_"), effect.cells, place, strict=False):
-            described |= _described(prefix, cells, own, names)
+            described |= _described(prefix, called[cells.feature], cells, own, found.names)
         part = pd.DataFrame(described | {"share": effect.shares.ravel()})
         part[columns] = effect.values.reshape(-1, len(columns))
         parts.append(part)
@@ -209,11 +211,11 @@ def effects_table(model: FittedModel, features: Features | None) -> Any:
     return table[[*(name for name in order if name in table), "share", *columns]]
 
 
-def _described(prefix: str, cells: Cells, own: Any, names: Names) -> dict[str, Any]:
+def _described(prefix: str, feature: str, cells: Cells, own: Any, names: Names) -> dict[str, Any]:
     """The columns that say which cell a row of the table is."""
     bounds = {"low": np.full(cells.n, np.nan), "high": np.full(cells.n, np.nan)}
     if cells.cuts is not None:
         bounds["low"][:-1], bounds["high"][:-1] = np.append(-np.inf, cells.cuts), np.append(cells.cuts, np.inf)
     texts = np.array(cells.texts(names), dtype=object)
-    named = {"feature": names.features[cells.feature], "value": texts[own]}
+    named = {"feature": feature, "value": texts[own]}
     return {f"{prefix}{name}": value for name, value in (named | {k: v[own] for k, v in bounds.items()}).items()}

@@ -9,7 +9,6 @@ import numpy as np
 from .._typing import Features, Scores, Vector
 from ..errors import UnsupportedModelError
 from ..models.fitted import FittedModel
-from .names import names_of
 from .rules import used_trees
 
 MOST_ON_A_PATH = 40
@@ -60,7 +59,7 @@ def explain_margins(model: FittedModel, features: Features) -> Explanation:
                 f"explain: estimators_[{j}] tests {n_tested} features on the way to one leaf, and SHAP values are not "
                 f"exact with more than {MOST_ON_A_PATH}: fit with max_depth={MOST_ON_A_PATH} or less."
             )
-    contributions, names = model.in_units.contributions(features), names_of(model)
+    contributions = model.in_units.contributions(features)
     values, base_value = np.moveaxis(contributions[..., :-1], -1, 1), contributions[0, ..., -1]
     one_or_each = float(base_value) if model.task.n_outputs == 1 else base_value
-    return Explanation(np.ascontiguousarray(values), one_or_each, names.features, names.classes)
+    return Explanation(np.ascontiguousarray(values), one_or_each, model.inputs.names, model.task.output_names)

@@ -43,7 +43,7 @@ def effects_html(model: FittedModel) -> str:
     scale = Scale(high, (HEIGHT - 2 * EDGE) / ((high - low) or 1.0))
     pictures = [_single(effect, found.names, scale) for effect in singles]
     pictures += [_pair(effect, found.names) for effect in pairs]
-    return _framed(f"effects on {score_name(model)}{_keys(found)}", pictures)
+    return _framed(f"effects on {escape(score_name(model))}{_keys(found)}", pictures)
 
 
 class Scale(NamedTuple):

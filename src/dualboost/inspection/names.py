@@ -1,4 +1,4 @@
-"""The names of a fitted model's features, categories and classes, and numbers as text."""
+"""The names of a fitted model's features, categories and classes as they are shown, and numbers as text."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..escaping import printable
 from ..models.fitted import FittedModel
 from ..trees.tiny_values import READ_AS_ZERO
 
@@ -35,21 +36,19 @@ class Names:
         if feature in self.truths:
             return str(bool(code))
         known = self.categories.get(feature)
-        return str(known[code]) if known is not None and code < len(known) else str(code)
+        return printable(str(known[code])) if known is not None and code < len(known) else str(code)
 
     def category_set(self, feature: int, codes: set[int]) -> str:
         return "{" + ", ".join(self.category(feature, code) for code in sorted(codes)) + "}"
 
 
 def names_of(model: FittedModel) -> Names:
-    """The names in a model; features without a name are called x0, x1, ..., as in scikit-learn."""
-    given = model.feature_names
-    names = [f"x{k}" for k in range(model.n_features)] if given is None else [str(name) for name in given]
+    """The names in a model, each in one line; features without a name are called x0, x1, ..., as in scikit-learn."""
     return Names(
-        names,
+        list(map(printable, model.inputs.names)),
         model.encoder.categories,
         model.has_missing,
-        model.task.output_names,
+        list(map(printable, model.task.output_names)),
         model.task.has_classes,
         model.encoder.truths,
     )

@@ -58,10 +58,10 @@ def rules_table(model: FittedModel, features: Features | None) -> Any:
         if model.task.has_classes:
             column, told = CLASS_COLUMN, model.task.labels(largest)
         else:
-            column, told = QUANTILE_COLUMN, np.array(names.classes, dtype=object)[largest]
+            column, told = QUANTILE_COLUMN, np.array(model.task.output_names, dtype=object)[largest]
         table.insert(table.columns.get_loc("vote"), column, told)
         table = table.assign(
-            **{VALUE_COLUMN.format(name): own for name, own in zip(names.classes, values.T, strict=True)}
+            **{VALUE_COLUMN.format(name): own for name, own in zip(model.task.output_names, values.T, strict=True)}
         )
     # Rounding would make all rules alike where the unit of y is large.
     strength = np.abs(model.ensemble.scales()[positions, None] * votes).max(axis=1).round(DIGITS)

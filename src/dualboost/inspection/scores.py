@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..escaping import printable
 from ..models.fitted import FittedModel
 from ..tasks.scoring import scoring_name
 
@@ -26,4 +27,4 @@ def score_name(model: FittedModel) -> str:
         return "the logarithm of the mean" if task.name == "counts" else "y"
     if task.n_outputs > 1:
         return "the score of the class"
-    return f"the log-odds of {task.output_names[1]}" if not model.ensemble.is_normalised else "the margin"
+    return f"the log-odds of {printable(task.output_names[1])}" if not model.ensemble.is_normalised else "the margin"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 
 from ..algebra.rows import Rows
+from ..escaping import printable
 from ..formulations.base import Formulation
 from ..workers import Traffic
 from .history import Iteration, Trace
@@ -58,4 +59,5 @@ def log_choice(C: float, n_values: int, score: float) -> None:
 
 
 def log_no_twins(error: Exception) -> None:
-    logger.info("probabilities are fitted to the training rows, as no half of them can be trained on: %s", error)
+    reason = printable(str(error))
+    logger.info("probabilities are fitted to the training rows, as no half of them can be trained on: %s", reason)

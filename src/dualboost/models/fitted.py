@@ -97,11 +97,15 @@ class FittedModel:
         intercept = origin + unit * self.ensemble.intercept
         return replace(self.ensemble, weights=unit * self.ensemble.weights, intercept=intercept)
 
+    @property
+    def inputs(self) -> Inputs:
+        """What the columns of X are called, and what they hold."""
+        return Inputs.of(self.n_features, self.feature_names, self.encoder.categories, self.encoder.truths)
+
     def tree_sum(self) -> TreeSum:
         """What the model computes, as data."""
         ending = self.task.ending(self.calibration, self.ensemble.is_normalised)
-        inputs = Inputs.of(self.n_features, self.feature_names, self.encoder.categories, self.encoder.truths)
-        return tree_sum(self.in_units, self.task.n_outputs, ending, inputs)
+        return tree_sum(self.in_units, self.task.n_outputs, ending, self.inputs)
 
     def scores(self, X: Features) -> Vector:
         """The score of each row."""

@@ -7,6 +7,7 @@ from typing import Any
 from sklearn.utils.validation import check_is_fitted
 
 from ..errors import MissingDependencyError, UnfittedModelError, UnsupportedModelError
+from ..escaping import printable
 from ..extras import how_to_install
 
 BLUE = "#0072B2"
@@ -65,5 +66,10 @@ def legend_above(ax: Any) -> Any:
 
 
 def shortened(text: str, letters: int) -> str:
-    """The text, of which no more than so many letters are shown."""
-    return text if len(text) <= letters else text[: letters - 1].rstrip() + "…"
+    """The text as a label, of which no more than so many letters are shown."""
+    return as_label(text if len(text) <= letters else text[: letters - 1].rstrip() + "…")
+
+
+def as_label(text: str) -> str:
+    """The text as matplotlib draws it letter by letter: between dollar signs would be mathematics."""
+    return printable(text, kept="\n").replace("$", r"\$")

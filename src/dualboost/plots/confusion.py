@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from .._typing import Matrix
+from ..escaping import printable
 from ..tasks.labels import encoded
 from .axes import POINTS_PER_INCH, axes_for, require_fitted, shortened
 
@@ -43,7 +44,7 @@ def plot_confusion_matrix(clf: Any, X: Any, y: Any, *, ax: Any = None) -> Any:
     ax = axes_for(ax, "plot_confusion_matrix", (side, side))
     shares = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1.0)
     ax.imshow(_colours(shares), aspect="equal")
-    names = [shortened(str(label), NAME_LETTERS) for label in clf.classes_]
+    names = [shortened(printable(str(label)), NAME_LETTERS) for label in clf.classes_]
     _name_classes(ax, names)
     ax.set(xlabel="predicted class", ylabel="class", title=_title(counts))
     ax.tick_params(length=0)

@@ -17,7 +17,7 @@ from ..inspection.scores import score_name
 from ..models.fitted import FittedModel
 from ..models.marginals import Marginal, category_marginal, number_marginal
 from ..trees.tree import column_values
-from .axes import BLUE, COLOURS, POINTS_PER_INCH, pyplot, require_fitted
+from .axes import BLUE, COLOURS, POINTS_PER_INCH, as_label, pyplot, require_fitted
 from .effect_panels import FONT_SIZE, draw_frame, draw_pair, draw_rows_of_pair, draw_single, places_of
 
 N_COLUMNS = 3
@@ -70,7 +70,7 @@ def _plot_sum(model: FittedModel, features: Features | None, most: int, ax: Any)
             draw_pair(axes[0], effect, strongest, found.names, largest)
             if features is not None:
                 draw_rows_of_pair(axes[0], effect, features)
-            of = f": {found.names.classes[strongest]}" if len(found.intercept) > 1 else ""
+            of = f": {as_label(found.names.classes[strongest])}" if len(found.intercept) > 1 else ""
             axes[0].set_title(f"both together{of}", fontsize=FONT_SIZE + 1)
         else:
             draw_single(axes[0], axes[1], _of_outputs(effect, outputs), found.names, _colours(outputs))
@@ -138,12 +138,12 @@ def _finished(panels: Sequence[Sequence[Any]], label: str, names: Names, outputs
 
     figure, first = panels[0][0].figure, panels[0][0]
     if ax is None:
-        figure.supylabel(label, fontsize=FONT_SIZE + 1)
+        figure.supylabel(as_label(label), fontsize=FONT_SIZE + 1)
     else:
-        first.set_ylabel(label, fontsize=FONT_SIZE)
+        first.set_ylabel(as_label(label), fontsize=FONT_SIZE)
     if len(outputs) > 1:
         lines = [Line2D([], [], color=colour, lw=2) for colour in _colours(outputs)]
-        texts = [names.classes[k] for k in outputs.tolist()]
+        texts = [as_label(names.classes[k]) for k in outputs.tolist()]
         if len(outputs) < len(names.classes):
             texts[-1] += f" ({len(outputs)} of {len(names.classes)})"
         figure.legend(lines, texts, loc="outside upper center", ncols=len(lines), frameon=False)

@@ -82,5 +82,6 @@ def _side(labels: Sequence[str], font: float) -> float:
     """The width of each side in points: enough for the longest label."""
     from matplotlib.textpath import TextPath
 
-    widths = [TextPath((0, 0), label, size=font).get_extents().x1 for label in set(labels)]
-    return float(max(max(widths) + 2.5 * GAP * font, LEAST_SIDE * font))
+    # A blank label has no outline whose extent could be measured.
+    widths = [TextPath((0, 0), label, size=font).get_extents().x1 for label in set(labels) if label.strip()]
+    return float(max(max(widths, default=0.0) + 2.5 * GAP * font, LEAST_SIDE * font))

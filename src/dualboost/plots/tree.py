@@ -15,7 +15,7 @@ from ..inspection.conditions import split_text
 from ..inspection.names import Names, names_of
 from ..inspection.rules import used_trees
 from ..trees.tree import Tree
-from .axes import axes_for, require_fitted, shortened
+from .axes import as_label, axes_for, require_fitted, shortened
 from .leaf_bars import MOST_BARS, LeafScale, leaf_bars, leaf_inches
 
 SPLIT_LETTERS = 20
@@ -197,7 +197,7 @@ def _wrapped(text: str, letters: int) -> str:
     lines = textwrap.wrap(text.replace("<= ", "<=\N{NO-BREAK SPACE}"), letters)
     if len(lines) > MOST_LINES:
         lines = [*lines[: MOST_LINES - 1], lines[MOST_LINES - 1][: letters - 2] + " …"]
-    return "\n".join(lines)
+    return as_label("\n".join(lines))
 
 
 def _shrink(ax: Any, size: tuple[float, float]) -> float:

@@ -7,6 +7,7 @@ from typing import Any
 
 import pandas as pd
 
+from ..escaping import printable
 from .comparison import compare_seconds, compare_with_paper, paper_table, straying
 from .methods import METHODS
 from .observations import OBSERVATIONS, Verdict
@@ -19,7 +20,8 @@ from .words import PARTS, figure, short, unbroken
 
 
 def markdown_table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    lines = [head, ["---"] * len(head), *rows]
+    """A table; data sets are called as files are, so that a name may hold any character."""
+    lines = ([printable(cell).replace("|", r"\|") for cell in line] for line in [head, ["---"] * len(head), *rows])
     return "\n" + "".join(f"| {' | '.join(line)} |\n" for line in lines)
 
 

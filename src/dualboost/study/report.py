@@ -34,7 +34,7 @@ def write_report(results: Results, path: str | Path) -> Path:
     """Write the page to a file."""
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
-    data = json.dumps(packed(report_data(results)), allow_nan=False, separators=(",", ":")).replace("</", "<\\/")
+    data = json.dumps(packed(report_data(results)), allow_nan=False, separators=(",", ":")).replace("<", "\\u003c")
     page = _part("report.html").replace("/*STYLE*/", _part("style.css"))
     page = page.replace("/*SCRIPT*/", "\n".join(map(_part, SCRIPTS))).replace("/*DATA*/", data)
     path.write_text(page, encoding="utf-8")
