@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
 from ..errors import DataWarning
 from ..telling import warn_user
 from .columns import Column, as_number
@@ -16,44 +19,55 @@ ENOUGH_TO_TELL = 10
 """If a column has at least this many values and none is a known category, its type has probably changed."""
 
 
-def doubt_training(column: Column, n_kinds: int, by_type: bool = True) -> None:
+class Entries(NamedTuple):
+    """What decides whether a column, or a part of one, is doubtful."""
+
+    is_text: bool
+    n_present: int
+    words: int
+    """How many entries of text are no numbers."""
+    first_word: tuple[str, str] | None
+    """The row of the first of them, and the word."""
+    has_codes: bool
+    """Whether an entry begins with a zero, as postcodes do, which are no numbers."""
+    example: Any
+
+
+def entries_of(column: Column) -> Entries:
+    present = [(k, entry) for k, entry in enumerate(column.entries) if entry is not None]
+    texts = present if column.kind == "text" else []
+    words = [(k, entry) for k, entry in texts if as_number(entry) is None]
+    has_codes = not words and any(entry.strip()[:1] == "0" and entry.strip()[1:2].isdigit() for _, entry in texts)
+    first = (column.source.row(words[0][0]), words[0][1]) if words else None
+    return Entries(bool(texts), len(present), len(words), first, has_codes, present[0][1] if present else None)
+
+
+def doubt_training(column: Column, parts: Sequence[Entries], n_kinds: int, by_type: bool = True) -> None:
     """Warn of a column of numbers that are text or contain a word, and of one that looks like an identifier.
 
-    Only its type, and not the user, has said that the column holds categories if ``by_type``.
+    All parts of the column count, wherever they are. Only its type, and not the user, has said that the column holds
+    categories if ``by_type``.
     """
-    present = [(k, entry) for k, entry in enumerate(column.entries) if entry is not None]
-    note = _word_among_numbers(column, present) if column.kind == "text" else ""
-    if not note and by_type and column.kind == "text":
-        note = _numbers_as_text(column, present, n_kinds)
-    if not note and len(present) >= ENOUGH_ROWS and n_kinds > MOSTLY * len(present):
+    present = [part for part in parts if part.n_present]
+    is_text = bool(present) and all(part.is_text for part in present)
+    n_present, n_words = sum(part.n_present for part in present), sum(part.words for part in present)
+    note = ""
+    if is_text and 0 < n_words < (1 - MOSTLY) * n_present:
+        row, word = next(part.first_word for part in present if part.first_word is not None)
+        note = f"is text, as {row} has {word!r}; its numbers become categories."
+    elif is_text and by_type and not n_words and n_kinds > MOST_CODES and not any(part.has_codes for part in present):
         note = (
-            f"has {n_kinds} different values in {len(present)} rows, which tell nothing about other rows: "
+            f"holds numbers written as text, such as {present[0].example!r}, and each of its {n_kinds} different values "
+            f"becomes a category: {column.source.make_numbers}, or {column.source.declare} if they are meant as "
+            "categories."
+        )
+    elif n_present >= ENOUGH_ROWS and n_kinds > MOSTLY * n_present:
+        note = (
+            f"has {n_kinds} different values in {n_present} rows, which tell nothing about other rows: "
             f"{column.source.leave_out}, or make numbers or a few categories of it."
         )
     if note:
         warn_user(f"{column.source.column(column.name)} {note}", DataWarning)
-
-
-def _word_among_numbers(column: Column, present: list[tuple[int, str]]) -> str:
-    words = [(k, entry) for k, entry in present if as_number(entry) is None]
-    if not words or len(words) >= (1 - MOSTLY) * len(present):
-        return ""
-    row, word = words[0]
-    return f"is text, as {column.source.row(row)} has {word!r}; its numbers become categories."
-
-
-def _numbers_as_text(column: Column, present: list[tuple[int, str]], n_kinds: int) -> str:
-    """Codes that begin with a zero, such as postcodes, are no numbers."""
-    if n_kinds <= MOST_CODES:
-        return ""
-    if any(entry.strip()[:1] == "0" and entry.strip()[1:2].isdigit() for _, entry in present):
-        return ""
-    if any(as_number(entry) is None for _, entry in present):
-        return ""
-    return (
-        f"holds numbers written as text, such as {present[0][1]!r}, and each of its {n_kinds} different values becomes "
-        f"a category: {column.source.make_numbers}, or {column.source.declare} if they are meant as categories."
-    )
 
 
 def doubt_unknown(column: Column) -> None:

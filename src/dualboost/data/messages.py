@@ -21,11 +21,17 @@ class Source(NamedTuple):
     """How a column is said to hold categories."""
     make_numbers: str = "make numbers of it, as astype(float) does"
     """How text becomes numbers."""
+    partitions: tuple[tuple[int, int], ...] = ()
+    """The partitions that the rows come from, one after the other: their numbers, and how many rows each has."""
 
     def column(self, name: Any) -> str:
         return f"{self.name}: column {name!r}"
 
     def row(self, position: int) -> str:
+        for number, n_rows in self.partitions:
+            if position < n_rows:
+                return f"row {position} of partition {number}"
+            position -= n_rows
         return f"row {position + self.first_row}"
 
 
