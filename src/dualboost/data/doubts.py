@@ -57,8 +57,8 @@ def doubt_training(column: Column, parts: Sequence[Entries], n_kinds: int, by_ty
         note = f"is text, as {row} has {word!r}; its numbers become categories."
     elif is_text and by_type and not n_words and n_kinds > MOST_CODES and not any(part.has_codes for part in present):
         note = (
-            f"holds numbers written as text, such as {present[0].example!r}, and each of its {n_kinds} different values "
-            f"becomes a category: {column.source.make_numbers}, or {column.source.declare} if they are meant as "
+            f"holds numbers written as text, such as {present[0].example!r}, and each of its {n_kinds} different "
+            f"values becomes a category: {column.source.make_numbers}, or {column.source.declare} if they are meant as "
             "categories."
         )
     elif n_present >= ENOUGH_ROWS and n_kinds > MOSTLY * n_present:
