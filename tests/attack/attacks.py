@@ -17,6 +17,7 @@ from .faults import FAULTS, require_whole_after
 from .machine import run_machine
 from .number_proofs import require_dual_proof
 from .optima import InexactReference, NoReference, require_true_gap
+from .partitions import fit_over_partitions
 from .sane import require, require_sane
 
 
@@ -156,5 +157,6 @@ ATTACKS = {
     "faults": Attack(draw_faulty, check_faults, _code_of_case),
     "files": Attack(_seed, _damage(read_damaged_file), _code_of_bytes(damaged_file)),
     "tables": Attack(_seed, _damage(read_damaged_table), _code_of_bytes(damaged_table)),
+    "partitions": Attack(_seed, lambda seed: Outcome(fit_over_partitions(seed)), _code_of_seed),
     "machine": Attack(_seed, check_machine, _code_of_seed),
 }

@@ -139,7 +139,7 @@ def _rows_of(estimator: Any, part: Part) -> Rows | None:
     _kind_of(X)  # refuses what is neither
     require_one_target(estimator, y)
     plain = np.asarray(estimator._tasks()[0].plain(y))
-    return Rows(X, plain.ravel(), None if weights is None else as_part_of_weights(weights, sizes["X"]))
+    return Rows(X, plain.ravel(), None if weights is None else as_part_of_weights(np.asarray(weights), sizes["X"]))
 
 
 def _n_rows(values: Any) -> int:
