@@ -1,4 +1,4 @@
-"""Tables in random partitions, one of which differs from the others: the model of one machine, or an error that names it.
+"""Tables in random partitions, one of which differs: the model of one machine, or an error that names it.
 
 A difference either means nothing, such as numbers that are text in one partition, or is refused.
 """
@@ -152,7 +152,7 @@ def _change(part, change, column, position):
 @contextmanager
 def cluster():
     """Two workers, threads of this process, of which nothing is left."""
-    options = {"n_workers": 2, "threads_per_worker": 1, "processes": False, "dashboard_address": None}
+    options = {"n_workers": 2, "threads_per_worker": 1, "processes": False, "dashboard_address": "127.0.0.1:0"}
     unchanged = dask.config.set({"dataframe.convert-string": False})  # which makes text of objects
     with unchanged, LocalCluster(**options, silence_logs=logging.CRITICAL) as workers, Client(workers) as client:
         yield client

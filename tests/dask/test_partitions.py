@@ -103,7 +103,7 @@ def test_a_column_without_an_entry_in_a_partition_is_what_it_is_in_others(name, 
 
 def test_categories_that_are_numbers_have_the_same_values_in_other_partitions():
     """pandas makes numbers of them where their lists differ, or where one partition has none."""
-    one_worker = {"n_workers": 1, "processes": False, "dashboard_address": None}
+    one_worker = {"n_workers": 1, "processes": False, "dashboard_address": "127.0.0.1:0"}
     levels = X.assign(level=(np.arange(120) * 7 % 5).astype(int)).astype({"level": "category"})
     alone = DualBoostClassifier(learner="xgboost", **SMALL).fit(levels, Y)
     with LocalCluster(**one_worker) as workers, Client(workers) as client:

@@ -18,7 +18,7 @@ from ..algebra.devices import in_memory
 from ..data.chosen import chosen_positions
 from ..data.columns import column_of_array
 from ..data.messages import Source
-from ..data.parts import Contents, contents_of, require_same_columns, whole_of
+from ..data.parts import NUMBERS, Contents, contents_of, contents_of_table, require_same_columns, whole_of
 from ..data.tables import Table
 from ..errors import InvalidDataError, MissingDependencyError
 from ..estimators.parameters import as_part_of_weights
@@ -26,7 +26,6 @@ from ..estimators.reading import require_one_target
 from ..extras import how_to_install
 
 ARRAY, TABLE, SPARSE = "an array", "a table", "a sparse matrix"
-NUMBERS = Contents("numbers", "numbers", False, False, False)
 
 
 class Part(NamedTuple):
@@ -162,8 +161,7 @@ def _description(number: int, rows: Rows) -> Description:
         n_columns = rows.X.shape[1]
         return Description(number, rows.n_counted, kind, tuple(range(n_columns)), (NUMBERS,) * n_columns, y)
     table = Table(rows.X)
-    columns = tuple(contents_of(table.column(k)) for k in range(table.shape[1]))
-    return Description(number, rows.n_counted, kind, tuple(table.names), columns, y)
+    return Description(number, rows.n_counted, kind, tuple(table.names), tuple(contents_of_table(table)), y)
 
 
 def require_alike(estimator: Any, partitions: Sequence[Description]) -> None:

@@ -23,7 +23,7 @@ from .columns import Column
 from .doubts import doubt_training, doubt_unknown, entries_of
 from .messages import Source
 from .multiplicities import numbers_of_rows
-from .parts import Contents, contents_of, whole_of
+from .parts import Contents, contents_of_table, whole_of
 from .tables import Table
 from .times import refused_times
 
@@ -77,7 +77,7 @@ class FeatureEncoder:
 def _wholes(table: Table, chosen: Collection[int] | None, workers: Communicator) -> list[Contents]:
     """What each column holds on all workers together."""
     columns = [table.column(k) for k in range(table.shape[1])]
-    parts = objects_of_all(workers, [contents_of(column) for column in columns])
+    parts = objects_of_all(workers, contents_of_table(table))
     places = [f"worker {rank}" for rank in range(workers.size)]
     listed = chosen or ()
     return [

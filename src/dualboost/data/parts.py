@@ -8,8 +8,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+import numpy as np
+from scipy import sparse
+
 from ..errors import InvalidDataError
 from .columns import Column, as_number, kind_of
+from .tables import Table
 from .times import are_dates
 
 WORDS = {"times": "dates or times", "mixed": "text and numbers", "odd": "neither numbers nor text"}
@@ -49,12 +53,28 @@ def contents_of(column: Column) -> Contents:
     return Contents(kind, entries, column.is_missing, column.are_truths, dates, word)
 
 
+NUMBERS = Contents("numbers", "numbers", False, False, False)
+
+
+def contents_of_table(table: Table) -> list[Contents]:
+    """What each column holds; quick where the table is a matrix."""
+    numbers = table.numbers
+    if numbers is None or table.truths:
+        return [contents_of(table.column(k)) for k in range(table.shape[1])]
+    missing = NUMBERS._replace(is_missing=True)
+    if sparse.issparse(numbers):
+        return [NUMBERS] * table.shape[1]
+    return [missing if is_missing else NUMBERS for is_missing in np.isnan(numbers).all(axis=0).tolist()]
+
+
 def whole_of(name: str, parts: Sequence[Contents], places: Sequence[str], is_chosen: bool = False) -> Contents:
     """What all parts hold together, or an error that names two parts which cannot be one column.
 
     Text beside numbers must be numbers, as in one table. ``is_chosen`` says that the column holds categories,
     whatever its type is.
     """
+    if not is_chosen and all(part == parts[0] for part in parts):
+        return parts[0]
     counted = [k for k, part in enumerate(parts) if not part.is_missing] or list(range(len(parts)))
     present = [parts[k] for k in counted]
     kind = _kind(present, is_chosen)
