@@ -19,6 +19,7 @@ from .machine import run_machine
 from .names import draw_names, require_names_shown
 from .number_proofs import require_dual_proof
 from .optima import InexactReference, NoReference, require_true_gap
+from .partitions import fit_over_partitions
 from .sane import require, require_sane
 from .thinning import check_thinned
 
@@ -175,5 +176,6 @@ ATTACKS = {
     "tables": Attack(_seed, _damage(read_damaged_table), _code_of_bytes(damaged_table)),
     "thin": Attack(_seed, lambda seed: Outcome(refused=check_thinned(seed)), _code_of_seed),
     "cells": Attack(_seed, check_cell, _code_of_seed),
+    "partitions": Attack(_seed, lambda seed: Outcome(fit_over_partitions(seed)), _code_of_seed),
     "machine": Attack(_seed, check_machine, _code_of_seed),
 }

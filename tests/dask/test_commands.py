@@ -2,6 +2,7 @@
 
 import json
 
+import numpy as np
 import pytest
 from click.testing import CliRunner
 
@@ -32,6 +33,18 @@ def test_a_folder_of_files(client, tmp_path):
     assert figures["objective"] == pytest.approx(json.loads(alone.stdout)["objective"], rel=1e-8)
     features = frame.drop(columns=["label", "noise"])
     assert load_model(out).score(features, frame["label"]) > 0.7
+
+
+def test_labels_are_those_of_one_machine_and_files_have_the_same_columns(client, tmp_path):
+    frame = table(60).assign(label=np.arange(60.0) % 2)
+    frame[:30].to_parquet(tmp_path / "a.parquet")
+    frame[30:].astype({"label": int}).to_parquet(tmp_path / "b.parquet")
+    asked = ("--target", "label", "--max-trees", 1, "--scheduler", client.scheduler.address, "-o", tmp_path / "m.json")
+    run(tmp_path / "*.parquet", *asked)
+    assert load_model(tmp_path / "m.json").classes_.tolist() == [0, 1]
+    frame[30:].drop(columns="x1").to_parquet(tmp_path / "b.parquet")
+    with pytest.raises(InvalidDataError, match=r"b.parquet: there is no column 'x1', which .*a.parquet has"):
+        run(tmp_path / "*.parquet", *asked)
 
 
 def test_what_cannot_be_fitted_over_a_cluster_is_said(client, tmp_path, monkeypatch):

@@ -4,6 +4,7 @@ import datetime as dt
 import re
 
 import narwhals as nw
+import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
@@ -76,3 +77,13 @@ def test_all_columns_of_times_are_told_at_once(n_others):
     told = ", and so does 'login'." if n_others == 1 else ", and so do 'login', 'bill'."
     with pytest.raises(InvalidDataError, match=f"column 'signup' holds dates .*which are no numbers{re.escape(told)}"):
         DualBoostClassifier().fit(table, [0, 1] * 20)
+
+
+@pytest.mark.parametrize("kind", ["M8[ns]", "M8[D]", "m8[s]"])
+def test_an_array_of_times_is_refused_as_a_table_of_them_is(kind):
+    times = np.arange(40).reshape(20, 2).astype(kind)
+    with pytest.raises(InvalidDataError, match=r"column 0 holds dates or times .*so does 1"):
+        DualBoostClassifier(max_trees=1).fit(times, np.arange(20) % 2)
+    model = DualBoostClassifier(max_trees=1).fit(times.astype(int), np.arange(20) > 9)
+    with pytest.raises(InvalidDataError, match="column 0 must hold numbers, as in training"):
+        model.predict(times)

@@ -245,3 +245,41 @@ def test_other_learners_read_a_memory_mapped_array_into_memory(tmp_path):
     solver = SolverOptions()
     one, other = (DualBoostClassifier(max_trees=3, solver=solver).fit(Z, y) for Z in (X, mapped(X, tmp_path)))
     assert one.objective_ == other.objective_
+
+
+FILES = {
+    "a column less": (
+        lambda frame: frame.drop(columns="x1"),
+        r"1.parquet: there is no column 'x1', which .*0.parquet has",
+    ),
+    "a column more": (lambda frame: frame.assign(x7=1.0), r"0.parquet: there is no column 'x7', which .*1.parquet has"),
+    "text": (lambda frame: frame.assign(x1=frame["x1"].astype(str)), "1.parquet: column 'x1' is of type .*string, but"),
+    "times": (lambda frame: frame.assign(x1=pd.Timestamp("2024-02-03")), "1.parquet: column 'x1' is of type timestamp"),
+    "labels": (
+        lambda frame: frame.assign(label=1),
+        r"0.parquet: column 'label' is of type .*string, but of type int64",
+    ),
+}
+
+
+@pytest.mark.parametrize(("change", "words"), FILES.values(), ids=FILES)
+def test_files_with_other_columns_are_named(change, words, tmp_path):
+    frame = pd.DataFrame({"x0": [1, 2], "x1": [0.5, 1.5], "label": ["a", "b"]})
+    frame.to_parquet(tmp_path / "0.parquet")
+    change(frame).to_parquet(tmp_path / "1.parquet")
+    with pytest.raises(InvalidDataError, match=words):
+        RowsOnDisk.of_parquet(tmp_path / "*.parquet", leave_out=["label"]).values("label")
+
+
+@pytest.mark.parametrize(
+    ("one", "other"), [([1, 2], [1.5, 2.5]), ([True, False], [0.5, 3.0]), ([None, None], [1.5, 2.5])]
+)
+@pytest.mark.parametrize("first", [0, 1])
+def test_files_with_other_numbers_are_read_as_numbers(one, other, first, tmp_path):
+    values = [one, other] if first == 0 else [other, one]
+    for k, entries in enumerate(values):
+        pd.DataFrame({"x": entries, "left": [k, str(k)][k]}).to_parquet(tmp_path / f"{k}.parquet")
+    on_disk = RowsOnDisk.of_parquet(tmp_path / "*.parquet", leave_out=["left"])
+    expected = np.array(values[0] + values[1], dtype=float)[:, None]
+    np.testing.assert_array_equal(on_disk.dense(slice(None)), expected)
+    np.testing.assert_array_equal(np.concatenate(list(on_disk.batches())), expected)

@@ -1,12 +1,13 @@
 """A fit over workers finds the trees and the objective of a fit on one machine with the same grower."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.datasets import load_iris, make_regression
 
 from dualboost import DualBoostClassifier, DualBoostRegressor
 from dualboost.datasets import make_ringnorm
-from dualboost.errors import InvalidParameterError, UnsupportedFormulationError
+from dualboost.errors import InvalidDataError, InvalidParameterError, UnsupportedFormulationError
 
 from ..thoroughness import every
 from .running import fitted_by, on_workers, three_classes
@@ -110,8 +111,6 @@ def test_weights_missing_values_and_balanced_classes():
 
 def test_one_class_and_few_categories_on_a_worker():
     """Classes and categories are those of all workers, whoever has them."""
-    import pandas as pd
-
     rng = np.random.default_rng(0)
     X, y = make_ringnorm(400, random_state=0)
     y = np.where(y > 0, "yes", "no")
@@ -153,3 +152,44 @@ def test_what_needs_all_rows_in_one_place_is_refused(options, error):
     X, y = make_ringnorm(100, random_state=0)
     with pytest.raises(error, match="workers"):
         fitted_by(2, DualBoostClassifier(**options), X, y)
+
+
+PARTS = {
+    "numbers and text that is numbers": (lambda frame: frame.assign(x0=frame["x0"].astype(str)), None),
+    "no entry, as text": (
+        lambda frame: frame.assign(code=pd.Series([None] * len(frame), frame.index, dtype="str")),
+        None,
+    ),
+    "text with words": (lambda frame: frame.assign(x0="abc"), "'x0' holds numbers in worker 0 and text"),
+    "a column less": (lambda frame: frame.drop(columns="x1"), "'x1' in worker 0, but not in worker 1"),
+    "an array": (lambda frame: frame[["x0", "x1"]].to_numpy(), "in worker 1, but not in worker 0"),
+}
+
+
+@pytest.mark.filterwarnings("ignore::dualboost.errors.DataWarning")  # the codes look like numbers
+@pytest.mark.parametrize(("change", "words"), PARTS.values(), ids=PARTS)
+def test_a_column_is_the_same_on_all_workers(change, words):
+    """What one worker holds does not make categories of the numbers of another one."""
+    X, y = make_ringnorm(300, random_state=0)
+    codes = np.random.default_rng(0).integers(10, 25, 300).astype(str)
+    table = pd.DataFrame(X[:, :2]).add_prefix("x").round(3).assign(code=codes)
+    estimator = DualBoostClassifier(learner="xgboost", max_depth=2, max_trees=3)
+    parts = [(table[:200], y[:200]), (change(table[200:]), y[200:])]
+
+    def work(workers):
+        return estimator.fit_part(*parts[workers.rank], None, workers)
+
+    if words is not None:
+        with pytest.raises(InvalidDataError, match=words):
+            on_workers(2, work)
+    else:
+        assert [list(model.encoder.categories) for model in on_workers(2, work)] == [[2], [2]]
+
+
+@pytest.mark.parametrize(("other", "truths"), [(False, []), (True, list(range(20)))])
+def test_truth_values_are_so_on_all_workers(other, truths):
+    X, y = make_ringnorm(300, random_state=0)
+    estimator = DualBoostClassifier(learner="xgboost", max_depth=2, max_trees=2)
+    parts = [(X[:150] > 0, y[:150]), (X[150:] > 0 if other else X[150:], y[150:])]
+    models = on_workers(2, lambda workers: estimator.fit_part(*parts[workers.rank], None, workers))
+    assert [sorted(model.encoder.truths) for model in models] == [truths, truths]

@@ -8,12 +8,13 @@ from typing import Any, NamedTuple
 
 from ..dask import DaskDualBoostClassifier, DaskDualBoostRegressor
 from ..dask.partitions import require_distributed
+from ..data.on_disk import ParquetFiles
 from ..data.table_files import name_of
 from ..data.tables import Table
 from ..errors import InvalidDataError, InvalidParameterError
 from .asked import asked_estimator
 from .reading import source_of
-from .targets import Training, guessed_task, require_columns, split_frame
+from .targets import Training, guessed_task, require_columns, split_frame, whole_labels
 
 ESTIMATORS: dict[str, Any] = {"classification": DaskDualBoostClassifier, "regression": DaskDualBoostRegressor}
 LONGEST_WAIT = 10.0
@@ -47,7 +48,7 @@ def fit_over(
     except (OSError, ValueError) as error:
         raise InvalidParameterError(f"--scheduler {scheduler}: no scheduler answers there ({error}).") from error
     with client:
-        frame = _frame(path)
+        frame = _frame(path, columns["--drop"])
         sample = frame.head(SAMPLE, npartitions=-1)
         require_columns(sample, target, columns, path)
         others = [*columns["--drop"], *columns["--sample-weight"]]
@@ -58,15 +59,18 @@ def fit_over(
         frame = frame.astype(dict.fromkeys(columns["--categorical"], "category"))
         weights = next((frame[name] for name in columns["--sample-weight"]), None)
         features = frame.drop(columns=[target, *others])
-        estimator.fit(features, frame[target], weights, checkpoint=checkpoint)
+        y = frame[target].map_partitions(whole_labels) if task == "classification" else frame[target]
+        estimator.fit(features, y, weights, checkpoint=checkpoint)
         return FittedOver(estimator.to_local(), task, sum(estimator.n_rows_), features.shape[1])
 
 
-def _frame(path: Path) -> Any:
+def _frame(path: Path, dropped: Sequence[str]) -> Any:
     import dask.dataframe as dd
 
     if path.suffix != ".parquet":
         raise InvalidDataError(f"{name_of(path)}: with --scheduler, give Parquet files, such as 'data/*.parquet'.")
+    files = ParquetFiles(path)  # Dask leaves out the columns that the first file does not have
+    files.of_columns([name for name in files.names if name not in dropped])
     try:
         return dd.read_parquet(str(path))
     except OSError as error:

@@ -139,11 +139,17 @@ def split_frame(frame: pd.DataFrame, target: str, path: Path) -> tuple[pd.DataFr
     return features, column
 
 
+def whole_labels(labels: pd.Series) -> pd.Series:
+    """Numbers that are whole as integers, and all else unchanged."""
+    is_number = isinstance(labels.dtype, np.dtype) and labels.dtype.kind == "f"
+    is_whole = is_number and bool((labels.abs() < 2**53).all() and (labels % 1 == 0).all())
+    return labels.astype(np.int64) if is_whole else labels
+
+
 def _as_labels(labels: pd.Series) -> NDArray[Any]:
     """Booleans and whole numbers unchanged, all other labels as text."""
+    labels = whole_labels(labels)
     kind = labels.dtype.kind if isinstance(labels.dtype, np.dtype) else "O"
-    if kind == "f" and (labels.abs() < 2**53).all() and (labels % 1 == 0).all():
-        labels, kind = labels.astype(np.int64), "i"
     return labels.to_numpy() if kind in "biu" else labels.astype(str).to_numpy(dtype=object)
 
 

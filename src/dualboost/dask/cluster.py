@@ -10,8 +10,8 @@ from urllib.parse import urlsplit
 from uuid import uuid4
 
 from ..errors import InvalidDataError, WorkerError
-from .part import Found, fit_on_worker, n_counted
-from .partitions import delayed_parts, require_distributed
+from .part import Found, fit_on_worker
+from .partitions import delayed_parts, described, require_alike, require_distributed
 
 PATIENCE = 1.0
 """Seconds between two looks at which workers are there."""
@@ -30,7 +30,7 @@ def fit_on_cluster(estimator: Any, X: Any, y: Any, sample_weight: Any, client: A
     client = _client(client, distributed)
     parts = client.compute(delayed_parts(X, y, sample_weight))
     distributed.wait(parts)
-    held = _counted(client, distributed, _by_worker(client, parts))
+    held = _counted(estimator, client, distributed, _by_worker(client, parts))
     if not held:
         raise InvalidDataError("No row has a positive sample_weight to train on, or all partitions are empty.")
     places = sorted(held)
@@ -80,10 +80,12 @@ def _by_worker(client: Any, parts: list[Any]) -> dict[str, list[Any]]:
     return held
 
 
-def _counted(client: Any, distributed: Any, held: dict[str, list[Any]]) -> dict[str, list[Any]]:
-    """The same without workers that have no rows to train on."""
-    counts = _on_workers(client, distributed, n_counted, {worker: (parts,) for worker, parts in held.items()})
-    return {worker: parts for worker, parts in held.items() if counts[worker]}
+def _counted(estimator: Any, client: Any, distributed: Any, held: dict[str, list[Any]]) -> dict[str, list[Any]]:
+    """The same without workers that have no rows to train on, once all partitions are found to be alike."""
+    told = {worker: (estimator, parts) for worker, parts in held.items()}
+    found = _on_workers(client, distributed, described, told)
+    require_alike(estimator, sorted((one for some in found.values() for one in some), key=lambda one: one.number))
+    return {worker: parts for worker, parts in held.items() if sum(one.n_counted for one in found[worker])}
 
 
 @contextmanager

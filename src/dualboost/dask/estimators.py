@@ -11,6 +11,7 @@ from sklearn.base import clone
 from ..errors import UnfittedModelError
 from ..estimators.classifier import DualBoostClassifier
 from ..estimators.regressor import DualBoostRegressor
+from ..estimators.spread_fits import require_for_workers
 from ..telling import warn_user
 from ..workers import Traffic
 from .cluster import fit_on_cluster
@@ -53,8 +54,10 @@ class DaskDualBoost:
         them; the folder is empty again after a fit that is complete.
         """
         options = {} if checkpoint is None else {"checkpoint": str(Path(checkpoint).absolute())}
-        first, *others = fit_on_cluster(clone(self._unfitted), X, y, sample_weight, self.client, options)
         local = clone(self._unfitted)
+        local._check_parameters()
+        require_for_workers(local)
+        first, *others = fit_on_cluster(clone(local), X, y, sample_weight, self.client, options)
         local._fitted = first.model
         self._local, self.traffic_, self.n_rows_ = local, first.traffic, [one.n_rows for one in (first, *others)]
         for message, category in first.warnings:

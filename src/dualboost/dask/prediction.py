@@ -14,7 +14,8 @@ def predicted(estimator: Any, X: Any) -> Any:
     """``estimator.predict`` of each partition, lazily: a Series, or an array with one entry for each row."""
     if is_array(X):
         empty = _empty(estimator)
-        return X.rechunk({1: -1}).map_blocks(_of_rows, estimator, "predict", dtype=empty.dtype, drop_axis=1, meta=empty)
+        blocks = X.rechunk({1: -1})
+        return blocks.map_blocks(_of_block, estimator, "predict", dtype=empty.dtype, drop_axis=1, meta=empty)
     _require_collection(X)
     import pandas as pd
 
@@ -29,7 +30,7 @@ def probabilities(estimator: Any, X: Any) -> Any:
         blocks = X.rechunk({1: -1})
         chunks = (blocks.chunks[0], (len(classes),))
         meta = np.empty((0, len(classes)))
-        return blocks.map_blocks(_of_rows, estimator, "predict_proba", dtype=float, chunks=chunks, meta=meta)
+        return blocks.map_blocks(_of_block, estimator, "predict_proba", dtype=float, chunks=chunks, meta=meta)
     _require_collection(X)
     import pandas as pd
 
@@ -37,23 +38,36 @@ def probabilities(estimator: Any, X: Any) -> Any:
     return X.map_partitions(_as_frame, estimator, meta=meta)
 
 
-def _of_rows(rows: Any, estimator: Any, method: str) -> Any:
-    if len(rows):
+def _of_rows(rows: Any, estimator: Any, method: str, number: int) -> Any:
+    """What is predicted for the rows of a partition; an error names its number."""
+    if not rows.shape[0]:
+        return _empty(estimator) if method == "predict" else np.empty((0, len(estimator.classes_)))
+    try:
         return getattr(estimator, method)(rows)
-    return _empty(estimator) if method == "predict" else np.empty((0, len(estimator.classes_)))
+    except ValueError as error:  # of ours, or of scikit-learn's where columns have other names
+        raise InvalidDataError(f"Partition {number}: {error}") from error
 
 
-def _as_series(rows: Any, estimator: Any) -> Any:
+def _of_block(rows: Any, estimator: Any, method: str, block_id: tuple[int, ...] = (0,)) -> Any:
+    return _of_rows(rows, estimator, method, block_id[0])
+
+
+def _as_series(rows: Any, estimator: Any, partition_info: Any = None) -> Any:
     import pandas as pd
 
-    return pd.Series(_of_rows(rows, estimator, "predict"), index=rows.index, name="prediction")
+    found = _of_rows(rows, estimator, "predict", _number(partition_info))
+    return pd.Series(found, index=rows.index, name="prediction")
 
 
-def _as_frame(rows: Any, estimator: Any) -> Any:
+def _as_frame(rows: Any, estimator: Any, partition_info: Any = None) -> Any:
     import pandas as pd
 
-    found = _of_rows(rows, estimator, "predict_proba")
+    found = _of_rows(rows, estimator, "predict_proba", _number(partition_info))
     return pd.DataFrame(found, index=rows.index, columns=estimator.classes_.tolist())
+
+
+def _number(partition_info: Any) -> int:
+    return int((partition_info or {}).get("number", 0))
 
 
 def _empty(estimator: Any) -> Any:

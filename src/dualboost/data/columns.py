@@ -45,6 +45,13 @@ class Column:
         """The entries as values of Python, with None where one is missing."""
         return self.read()
 
+    @property
+    def is_missing(self) -> bool:
+        """Whether no entry is present."""
+        if self.values is not None:
+            return bool(np.isnan(self.values).all())
+        return all(entry is None for entry in self.entries)
+
     def numbers(self, why: str, advice: str = "") -> Vector:
         """The entries as numbers, or an error that names ``why`` they must be numbers."""
         if self.values is not None:
@@ -114,16 +121,19 @@ def column_of_array(values: NDArray[Any], name: Any, source: Source) -> Column:
         are_truths = values.dtype == np.bool_
         read = lambda: _without_gaps(values.tolist())  # noqa: E731
         return Column(name, source, "numbers", str(values.dtype), read, values, are_truths)
+    if values.dtype.kind in "mM":  # lists of nanoseconds would hold integers
+        times = values.astype(f"{values.dtype.kind}8[us]")
+        return Column(name, source, "times", str(values.dtype), lambda: _without_gaps(times.tolist()))
     return _column_of_objects(name, source, str(values.dtype), _without_gaps(values.tolist()))
 
 
 def _column_of_objects(name: Any, source: Source, type_name: str, entries: list[Any]) -> Column:
     """A column whose type leaves open what it holds: its entries decide."""
     types = {type(entry) for entry in entries} - {type(None)}
-    return Column(name, source, _kind_of(types), type_name, lambda: entries, are_truths=types == {bool})
+    return Column(name, source, kind_of(types), type_name, lambda: entries, are_truths=types == {bool})
 
 
-def _kind_of(types: Iterable[type]) -> str:
+def kind_of(types: Iterable[type]) -> str:
     are_text = [issubclass(kind, str) for kind in types]
     are_numbers = [issubclass(kind, NUMBERS) for kind in types]
     if all(are_numbers):

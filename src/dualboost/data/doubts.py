@@ -74,14 +74,14 @@ def _begins_with_zero(entry: Any) -> bool:
     return isinstance(entry, str) and entry.strip()[:1] == "0" and entry.strip()[1:2].isdigit()
 
 
-def doubt_training(column: Column, sizes: Mapping[Any, float], by_type: bool = True) -> None:
+def doubt_training(column: Column, sizes: Mapping[Any, float], n_present: int, is_text: bool) -> None:
     """Refuse a column of numbers with a broken entry; warn of one of numbers as text, and of an identifier.
 
-    Only its type, and not the user, has said that the column holds categories if ``by_type``.
+    ``sizes``, and ``n_present``, the number of entries present, count the entries of all workers. ``is_text``: the
+    column holds categories only because its entries are text; neither its type nor the user declares them.
     """
-    n_present = sum(entry is not None for entry in column.entries)
     note = ""
-    if by_type and column.kind != "categories":
+    if is_text:
         broken = broken_entries(sizes)
         if broken:
             raise column.no_training_number(broken)
@@ -99,12 +99,10 @@ def _word_among_numbers(column: Column, sizes: Mapping[Any, float]) -> str:
     words = {entry for entry in sizes if not _is_value(entry)}
     if not words or sum(sizes[word] for word in words) >= (1 - MOSTLY) * sum(sizes.values()):
         return ""
-    row, word = next(((k, entry) for k, entry in enumerate(column.entries) if entry in words), (0, ""))
-    return (
-        f"is text, as {column.source.row(row)} has {word!r}; its numbers or truth values become categories."
-        if word
-        else ""
-    )
+    rows = (column.source.row(k) for k, entry in enumerate(column.entries) if entry in words)
+    first = next((entry for entry in column.entries if entry in words), next(iter(words)))
+    row = next(rows, "a row of another worker")
+    return f"is text, as {row} has {first!r}; its numbers or truth values become categories."
 
 
 def _numbers_as_text(column: Column, sizes: Mapping[Any, float]) -> str:

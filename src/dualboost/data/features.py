@@ -24,8 +24,9 @@ from .doubts import SMALLEST_CATEGORY as SMALLEST_CATEGORY
 from .doubts import doubt_training, doubt_unknown
 from .messages import Source
 from .multiplicities import numbers_of_rows
+from .parts import Contents, contents_of_table, whole_of
 from .tables import Table
-from .times import holds_times, refused_times
+from .times import refused_times
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,15 +43,22 @@ class FeatureEncoder:
     ) -> FeatureEncoder:
         """The categories of a training table; those of the columns at these positions, or None for what types say.
 
-        Where each worker has a part of the table, a column has categories if any part of it has.
+        Where each worker has a part of the table, all parts of a column decide what it holds.
         """
         is_plain = not chosen and table.numbers is not None
-        own = [] if is_plain else _categorical(table, chosen)
-        positions = sorted(set().union(*objects_of_all(workers, own)))
+        if not workers.max(float(not is_plain)):
+            return cls(truths=frozenset.intersection(*objects_of_all(workers, table.truths)))
+        wholes = _wholes(table, chosen, workers)
+        positions = _categorical(table, wholes, chosen)
         n_rows = numbers_of_rows(weights, workers)
         sizes = _of_all({k: _sizes(table.column(k), n_rows) for k in positions}, workers)
-        found = {k: _categories(table.column(k), sizes[k], by_type=chosen is None) for k in positions}
-        return cls(found, table.truths.difference(found))
+        n_present = workers.sum(
+            np.array([sum(e is not None for e in table.column(k).entries) for k in positions], float)
+        )
+        for k, n in zip(positions, n_present.tolist(), strict=True):
+            doubt_training(table.column(k), sizes[k], int(n), chosen is None and wholes[k].kind == "text")
+        truths = frozenset(k for k, whole in enumerate(wholes) if whole.are_truths)
+        return cls({k: _categories(sizes[k]) for k in positions}, truths.difference(positions))
 
     def transform(self, table: Table) -> Features:
         """The columns as numbers; a category that the training data did not have, or hardly, counts as missing."""
@@ -66,27 +74,39 @@ class FeatureEncoder:
         return features
 
 
-def _categorical(table: Table, chosen: Collection[int] | None) -> list[int]:
+def _wholes(table: Table, chosen: Collection[int] | None, workers: Communicator) -> list[Contents]:
+    """What each column holds on all workers together."""
+    columns = [table.column(k) for k in range(table.shape[1])]
+    parts = objects_of_all(workers, contents_of_table(table))
+    places = [f"worker {rank}" for rank in range(workers.size)]
+    listed = chosen or ()
+    return [
+        whole_of(column.source.column(column.name), part, places, k in listed)
+        for k, (column, part) in enumerate(zip(columns, zip(*parts, strict=True), strict=True))
+    ]
+
+
+def _categorical(table: Table, wholes: list[Contents], chosen: Collection[int] | None) -> list[int]:
     """The positions of the columns with categories; every other column must hold numbers."""
     positions = []
-    for k in range(table.shape[1]):
+    for k, whole in enumerate(wholes):
         column = table.column(k)
-        if k in chosen if chosen is not None else _is_categorical(column, table):
+        if k in chosen if chosen is not None else _is_categorical(column, whole, table):
             positions.append(k)
         else:
             column.training_numbers()
     return positions
 
 
-def _is_categorical(column: Column, table: Table) -> bool:
+def _is_categorical(column: Column, whole: Contents, table: Table) -> bool:
     """Whether the type of a column makes it one of categories; a type that is of no use is refused."""
-    if holds_times(column):
+    if whole.are_dates:
         raise refused_times(column, map(table.column, range(table.shape[1])))
-    if column.kind == "odd":
+    if whole.kind == "odd":
         raise column.refused(
             f"is of type {column.type_name}: make numbers or text of it, or {column.source.leave_out}."
         )
-    return column.kind in ("categories", "text")
+    return whole.kind in ("categories", "text")
 
 
 def _of_all(sizes: dict[int, dict[Any, float]], workers: Communicator) -> dict[int, dict[Any, float]]:
@@ -99,9 +119,8 @@ def _of_all(sizes: dict[int, dict[Any, float]], workers: Communicator) -> dict[i
     return first
 
 
-def _categories(column: Column, sizes: dict[Any, float], by_type: bool) -> NDArray[Any]:
+def _categories(sizes: dict[Any, float]) -> NDArray[Any]:
     """The categories with enough rows, in order, given how many rows have each value."""
-    doubt_training(column, sizes, by_type)
     return _as_array(_ordered([entry for entry, size in sizes.items() if size >= SMALLEST_CATEGORY]))
 
 

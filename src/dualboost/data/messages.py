@@ -26,11 +26,17 @@ class Source(NamedTuple):
         "column.astype('category') makes all entries categories"
     )
     """What can be done about entries that are no numbers in a column of numbers."""
+    partitions: tuple[tuple[int, int], ...] = ()
+    """The partitions that the rows come from, one after the other: their numbers, and how many rows each has."""
 
     def column(self, name: Any) -> str:
         return f"{self.name}: column {name!r}"
 
     def row(self, position: int) -> str:
+        for number, n_rows in self.partitions:
+            if position < n_rows:
+                return f"row {position} of partition {number}"
+            position -= n_rows
         return f"row {position + self.first_row}"
 
 

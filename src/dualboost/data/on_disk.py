@@ -69,10 +69,10 @@ class ArrayOnDisk(RowsOnDisk):
         return found
 
 
-class ParquetOnDisk(RowsOnDisk):
-    """Parquet files, all with the same columns."""
+class ParquetFiles:
+    """Parquet files that have the same columns."""
 
-    def __init__(self, paths: Any, leave_out: Collection[str]) -> None:
+    def __init__(self, paths: Any) -> None:
         try:
             import pyarrow
             import pyarrow.dataset as dataset
@@ -81,29 +81,84 @@ class ParquetOnDisk(RowsOnDisk):
         files = sorted(glob(str(paths))) if isinstance(paths, (str, Path)) else [str(path) for path in paths]
         if not files:
             raise InvalidDataError(f"{paths}: there is no such file.")
+        self._source = files if len(files) > 1 else files[0]
         try:
-            self._files = dataset.dataset(files if len(files) > 1 else files[0], format="parquet")
-            n_rows = self._files.count_rows()
+            found = dataset.dataset(self._source, format="parquet")
+            self._schemas = {fragment.path: fragment.physical_schema for fragment in found.get_fragments()}
         except (pyarrow.ArrowException, OSError) as error:
             raise InvalidDataError(f"{paths}: cannot be read as Parquet: {error}") from error
-        known = self._files.schema.names
+        _require_same_names(self._schemas)
+        self.names: list[str] = found.schema.names
+
+    def of_columns(self, names: Collection[str]) -> Any:
+        """Some columns as a data set of pyarrow's, each of one type; an error where files have types that differ."""
+        import pyarrow
+        import pyarrow.dataset as dataset
+
+        schema = pyarrow.schema([(name, _type_in_files(name, self._schemas)) for name in names])
+        return dataset.dataset(self._source, schema=schema, format="parquet")
+
+
+def _require_same_names(schemas: dict[str, Any]) -> None:
+    """Refuse a file without a column that another file has, which would be read as missing values."""
+    first, *others = schemas.items()
+    for other in others:
+        for (file, one), (without, lacking) in ((first, other), (other, first)):
+            extra = [name for name in one.names if name not in lacking.names]
+            if extra:
+                raise InvalidDataError(
+                    f"{without}: there is no column {extra[0]!r}, which {file} has; all files must have the same "
+                    "columns."
+                )
+
+
+def _type_in_files(name: str, schemas: dict[str, Any]) -> Any:
+    """The type of a column in all files together; in a file without an entry it may have none."""
+    import pyarrow
+
+    kinds = {file: schema.field(name).type for file, schema in schemas.items()}
+    held = {file: kind for file, kind in kinds.items() if not pyarrow.types.is_null(kind)}
+    numbers = [file for file, kind in held.items() if _is_number(kind)]
+    others = [file for file in held if file not in numbers]
+    if numbers and others:
+        raise InvalidDataError(
+            f"{others[0]}: column {name!r} is of type {held[others[0]]}, but of type {held[numbers[0]]} in "
+            f"{numbers[0]}: give it the same type in all files."
+        )
+    first = next(iter(held.values()), pyarrow.float64())
+    return pyarrow.float64() if numbers and set(held.values()) != {first} else first
+
+
+def _is_number(kind: Any) -> bool:
+    import pyarrow
+
+    is_number = pyarrow.types.is_integer(kind) or pyarrow.types.is_floating(kind)
+    return bool(is_number or pyarrow.types.is_boolean(kind))
+
+
+class ParquetOnDisk(RowsOnDisk):
+    """Parquet files, all with the same columns."""
+
+    def __init__(self, paths: Any, leave_out: Collection[str]) -> None:
+        self._all_columns = ParquetFiles(paths)
+        known = self._all_columns.names
         for name in leave_out:
             if name not in known:
                 raise InvalidDataError(f"leave_out={list(leave_out)!r}: there is no column {name!r}.")
         kept = [name for name in known if name not in leave_out]
+        self._files = self._all_columns.of_columns(kept)
         for name in kept:
             kind = self._files.schema.field(name).type
-            is_number = pyarrow.types.is_integer(kind) or pyarrow.types.is_floating(kind)
-            if not is_number and not pyarrow.types.is_boolean(kind):
+            if not _is_number(kind):
                 raise InvalidDataError(
                     f"Column {name!r} is of type {kind}; rows on disk hold numbers only: leave it out, or make numbers "
                     "of it first."
                 )
-        self._kept, self.shape, self.names = kept, (n_rows, len(kept)), np.array(kept, dtype=object)
+        self._kept, self.shape, self.names = kept, (self._files.count_rows(), len(kept)), np.array(kept, dtype=object)
 
     def values(self, name: str) -> NDArray[Any]:
         """A column of any type, such as the labels, in memory."""
-        return np.asarray(self._files.to_table(columns=[name]).column(name).to_pandas())
+        return np.asarray(self._all_columns.of_columns([name]).to_table().column(name).to_pandas())
 
     def columns(self, features: range) -> Matrix:
         names = self._kept[features.start : features.stop]

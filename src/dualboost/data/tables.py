@@ -45,7 +45,7 @@ class Table:
     def numbers(self) -> Features | None:
         """The table as a matrix, without a copy where its library holds it as one; None if it is not all numbers."""
         if self._is_array:
-            return None
+            return self.native if self.native.dtype.kind in "biuf" else None
         sparse_matrix = sparse_matrix_of(self.native)
         if sparse_matrix is not None or not all(dtype.is_numeric() for dtype in self._frame.schema.values()):
             return sparse_matrix
@@ -131,7 +131,7 @@ def _table_of_array(X: Any, by_columns: bool) -> Table | None:
             array = np.array(X, dtype=object)  # numpy has turned numbers beside text into text
     except ValueError:  # rows of different lengths, which scikit-learn refuses
         return None
-    if array.ndim != 2 or 0 in array.shape or array.dtype.kind not in "biufOU":
+    if array.ndim != 2 or 0 in array.shape or array.dtype.kind not in "biufOUmM":
         return None
     if array.dtype.kind in "biuf":
         return Table(array) if by_columns else None

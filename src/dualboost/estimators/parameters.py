@@ -96,6 +96,14 @@ def _require_solver(solver: Any) -> None:
 
 def as_sample_weight(sample_weight: Any, n_rows: int) -> Vector:
     """``sample_weight`` as an array of floats; ones if it is None."""
+    weights = as_part_of_weights(sample_weight, n_rows)
+    if not weights.any():
+        raise InvalidDataError("sample_weight is zero for every row; rows to train on need a positive weight.")
+    return weights
+
+
+def as_part_of_weights(sample_weight: Any, n_rows: int) -> Vector:
+    """The same for a part of the rows, none of which need have a weight."""
     if sample_weight is None:
         return np.ones(n_rows)
     try:
@@ -113,9 +121,7 @@ def as_sample_weight(sample_weight: Any, n_rows: int) -> Vector:
     if not np.isfinite(weights).all() or (weights < 0).any():
         worst = weights[~np.isfinite(weights) | (weights < 0)][0]
         raise InvalidDataError(f"sample_weight contains {worst}; every weight must be finite and non-negative.")
-    if not weights.any():
-        raise InvalidDataError("sample_weight is zero for every row; rows to train on need a positive weight.")
-    if weights.max() > LARGEST_WEIGHT:
+    if weights.max(initial=0.0) > LARGEST_WEIGHT:
         raise InvalidDataError(
             f"sample_weight contains {weights.max():g}; the largest weight may be {LARGEST_WEIGHT:g}: divide them by "
             "their mean."

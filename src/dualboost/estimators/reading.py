@@ -22,6 +22,7 @@ from ..data.lazy import LazyFeatures
 from ..data.messages import Source
 from ..data.multiplicities import numbers_of_rows
 from ..data.on_disk import RowsOnDisk
+from ..data.parts import require_same_columns
 from ..data.tables import Table, as_table, truths_of_array
 from ..errors import InvalidDataError, InvalidParameterError
 from ..loop.held_out import HeldOut
@@ -30,7 +31,7 @@ from ..tasks.base import MOST_LABELS
 from ..tasks.labels import warn_of_classes
 from ..trees.coding import to_code
 from ..workers import ALONE, Communicator
-from ..workers.exchange import joined
+from ..workers.exchange import joined, objects_of_all
 from .class_weights import weights_by_class
 from .parameters import as_sample_weight
 
@@ -111,7 +112,7 @@ def read_training_set(
     Where rows are spread over workers, categories and classes are those of all.
     """
     X, y, sample_weight = map(in_memory, (X, y, sample_weight))
-    _require_one_target(estimator, y)
+    require_one_target(estimator, y)
     y = tasks[0].plain(y)
     read = _read_on_disk if isinstance(X, RowsOnDisk) else _read_in_memory
     features, y, encoder, names = read(estimator, X, y, sample_weight, workers)
@@ -151,7 +152,8 @@ class _Read(NamedTuple):
 def _read_in_memory(estimator: Any, X: Any, y: Any, sample_weight: Any, workers: Communicator) -> _Read:
     stand_in = _stand_in_for(estimator)
     listed = estimator.categorical_features
-    table = as_table(X, by_columns=bool(require_categorical_features(listed)))
+    table = as_table(X, by_columns=bool(require_categorical_features(listed)) or workers.size > 1)
+    _require_same_columns(workers, X if table is None else table)
     names = None if table is None else _names(stand_in, table)
     encoder = _encoder(table, X, listed, sample_weight, workers)
     features, y = validate_data(stand_in, X if table is None else encoder.transform(table), y, **CHECKS)
@@ -166,12 +168,13 @@ def _read_on_disk(estimator: Any, X: RowsOnDisk, y: Any, sample_weight: Any, wor
             f"categorical_features={estimator.categorical_features!r} is for rows in memory: those on disk hold "
             "numbers only."
         )
+    _require_same_columns(workers, X)
     stands_for_X = np.broadcast_to(np.float64(0.0), (X.shape[0], 1))
     _, y = validate_data(_stand_in_for(estimator), stands_for_X, y, **CHECKS)
     return _Read(to_code(X, workers), y, FeatureEncoder(), X.names)
 
 
-def _require_one_target(estimator: Any, y: Any) -> None:
+def require_one_target(estimator: Any, y: Any) -> None:
     """Refuse several columns of targets, and say how they are learnt."""
     if issparse(y):
         raise InvalidDataError("y is a sparse matrix, and must be an array: pass y.toarray().ravel().")
@@ -263,6 +266,15 @@ def _names(stand_in: Any, table: Table) -> NDArray[Any] | None:
     _require_columns(table)
     validate_data(stand_in, table.native, skip_check_array=True)
     return getattr(stand_in, "feature_names_in_", None)
+
+
+def _require_same_columns(workers: Communicator, X: Any) -> None:
+    """Refuse columns that are others than those of another worker, whose sums they would be added to."""
+    if workers.size > 1:
+        names = getattr(X, "names", None)
+        own = list(range(X.shape[1]) if names is None else names)
+        places = [f"worker {rank}" for rank in range(workers.size)]
+        require_same_columns(objects_of_all(workers, own), places)
 
 
 def _require_columns(table: Table) -> None:

@@ -261,6 +261,13 @@ class Counts(Numbers):
     has_centre: ClassVar[bool] = False
 
     @classmethod
+    def plain(cls, y: Any) -> Any:
+        values = super().plain(y)
+        if getattr(values, "dtype", np.dtype(object)).kind in "if" and values.ndim == 1:
+            _require_counts(values)
+        return values
+
+    @classmethod
     def require_numbers(cls, y: NDArray[Any], counted: NDArray[np.bool_], workers: Communicator) -> None:
         _require_counts(y)
         if not workers.max(float((y[counted] > 0).any())):
