@@ -474,7 +474,7 @@ def names():
             facts[f"get_params of {name}"] = {key: repr(value) for key, value in found().get_params().items()}
             facts[f"repr of {name}"] = repr(found())
         for method in (*METHODS, "fit", "set_params", "get_params", "of_array", "of_parquet", "to_local"):
-            if hasattr(found, method):
+            if callable(getattr(found, method, None)):
                 facts[f"{name}.{method}"] = attempt(
                     lambda found=found, method=method: signature(getattr(found, method))
                 )
