@@ -10,14 +10,13 @@ from dataclasses import replace
 from typing import Any, TypeVar
 
 import numpy as np
-from joblib import effective_n_jobs
 from sklearn.base import clone
 from sklearn.utils import check_random_state
 
 from .._typing import Vector
 from ..algebra.columns import Columns
 from ..algebra.spread_rows import spread
-from ..algebra.threads import one_blas_thread
+from ..algebra.threads import available_threads, one_blas_thread
 from ..arguments import require_fraction, require_integer, seed_of
 from ..data.merging import TrainingRows, merge_rows
 from ..data.splitting import hold_out
@@ -138,7 +137,7 @@ class Boosting(FittedAttributes):
         problem = self._pose(training_set, formulation)
         most = tuning.max_trees if tuning is not None else None
         trace = self._generate(problem, most or self._size(formulation).trees)
-        fitted = conclude(problem, trace, tuning, effective_n_jobs(self.n_jobs))
+        fitted = conclude(problem, trace, tuning, available_threads(self.n_jobs))
         warn_if_degenerate(fitted, problem.wiring)
         return fitted
 
@@ -171,7 +170,7 @@ class Boosting(FittedAttributes):
         """The parts of the algorithm for these rows."""
         self._require_formulation_for(data.task, formulation)
         solver = self.solver or SolverOptions()
-        threads = effective_n_jobs(self.n_jobs)
+        threads = available_threads(self.n_jobs)
         algebra = spread(data.task.rows(rows.targets, rows.counts, threads, rows.rows_each), data.workers, rows.keys)
         algebra = rows_for(self, data.task, algebra)
         targets = algebra.put(rows.targets)
