@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from .._typing import Vector
+from ..deadlines import share_of_time, time_is_up
 from ..errors import GrowingError, InterruptedFitWarning, SolverWarning
 from ..formulations.programme import Programme
 from ..masters import Candidate, MasterFailed, MasterSolution, bound_over_class, certify, n_used, relative_gap
@@ -33,6 +34,9 @@ from .stopping import StoppingRule
 from .wiring import Wiring
 
 Observer = Callable[[Iteration], None]
+
+GROWING = 0.6
+"""The share of the time for the generation of columns; the rest is for the optimum over them."""
 
 
 @dataclass
@@ -68,7 +72,8 @@ class ColumnGeneration:
     def run(self) -> Trace:
         try:
             try:
-                reason = self._generate()
+                with share_of_time(GROWING):
+                    reason = self._generate()
             except KeyboardInterrupt:
                 if not self.trace.iterations:
                     raise
@@ -86,17 +91,23 @@ class ColumnGeneration:
                 warn_of_grower(failure, len(self.trace.iterations))
             try:
                 self._polish()
-                if reason != "time_limit":
+                if reason != "time_limit" and not self._is_late:
                     self._certify_result()
+                if self._is_late and self.trace.iterations and self.trace.result.gap > self.tol:
+                    reason = "time_limit"
                 if reason == "certified" and not self.trace.certified:
                     reason = "converged"
             except KeyboardInterrupt:  # the ensemble is feasible and its gap is known without the polish
                 reason = "interrupted"
         except MasterFailed as failure:
-            reason = "solver_failed"
-            self._accept_best(failure)
+            reason = "time_limit" if self._is_late else "solver_failed"
+            self._accept_best(failure, is_told=reason == "solver_failed")
         del self.trace.learners[self.trace.n_recorded :]  # an interrupt or a failure left these without weights
         return self.trace.stopped(reason)
+
+    @property
+    def _is_late(self) -> bool:
+        return time_is_up(self.rows.workers)
 
     def _generate(self) -> str:
         """Add columns until there is a reason to stop."""
@@ -107,6 +118,8 @@ class ColumnGeneration:
         others: Iterator[MasterSolution] = iter(())
         n_fruitless, is_new = 0, bool(self.earlier)
         while self.columns.n_columns < self.max_trees:
+            if solution is not None and self._is_late:
+                return "time_limit"
             started = time.perf_counter()
             offers = self.pricing.offers(u, threshold, is_settled)
             priced_at = time.perf_counter()
@@ -164,7 +177,7 @@ class ColumnGeneration:
         """What the stopping rules answer for the last ensemble; they are asked even if no column is new."""
         last = self.trace.iterations[-1:]
         reasons = (rule.reason(record) for record in last for rule in self.stopping)
-        return next(filter(None, reasons), None)
+        return next(filter(None, reasons), "time_limit" if last and self._is_late else None)
 
     def _reoptimised(self, to_the_end: bool) -> MasterSolution:
         solve = self.master.polish if to_the_end else self.master.solve
@@ -273,13 +286,25 @@ class ColumnGeneration:
             self._polish_best()
         else:
             self.columns.keep_first(self.trace.n_recorded)
-            self._replace_result(self.master.polish(self.columns, self.wiring.programme()))
+            solution = self.master.polish(self.columns, self.wiring.programme())
+            if not self._is_worse(solution):
+                self._replace_result(solution)
+
+    def _is_worse(self, solution: MasterSolution) -> bool:
+        """Whether the time did not even suffice for a solution as good as the one that is kept."""
+        return self._is_late and solution.gap > self.trace.result.gap
 
     def _polish_best(self) -> None:
         """Polish the iteration with the best score until that is one which is polished: polishing changes the score."""
         polished: dict[int, MasterSolution] = {}
         while (best := self.trace.best) not in polished:
-            polished[best] = self._polished(best)
+            solution = self._polished(best)
+            if polished and self._is_late:
+                best = max(polished, key=lambda k: self.trace.iterations[k].validation_score)
+                break
+            if self._is_worse(solution):
+                return
+            polished[best] = solution
             self.trace.kept = best
             self._replace_result(polished[best])
         self.trace.kept = best
@@ -307,17 +332,18 @@ class ColumnGeneration:
         w, rho = np.full(n_columns, 1.0 / n_columns), np.zeros_like(programme.right_side)
         return certify(self.columns, programme, Candidate(w, self._first_duals().u, rho))
 
-    def _accept_best(self, failure: MasterFailed) -> None:
-        """Keep the best feasible ensemble, with a warning, because no solver reached the tolerance."""
+    def _accept_best(self, failure: MasterFailed, is_told: bool) -> None:
+        """Keep the best feasible ensemble, with a warning if asked for, because no solver reached the tolerance."""
         if failure.best is not None and len(self.trace.learners) > self.trace.n_recorded:
             self._record(failure.best, np.nan, np.nan, np.nan)
         elif failure.best is not None:
             self._replace_result(failure.best)
         elif not self.trace.iterations:
             self._record(self._unsolved(), np.nan, np.nan, np.nan)
-        warn_user(
-            f"No solver reached a relative gap of {self.tol:g} with {self.columns.n_columns} columns "
-            f"({failure}); the best feasible ensemble, with gap {self.trace.result.gap:.1e}, is returned. "
-            "A larger tol or another C may help.",
-            SolverWarning,
-        )
+        if is_told:
+            warn_user(
+                f"No solver reached a relative gap of {self.tol:g} with {self.columns.n_columns} columns "
+                f"({failure}); the best feasible ensemble, with gap {self.trace.result.gap:.1e}, is returned. "
+                "A larger tol or another C may help.",
+                SolverWarning,
+            )

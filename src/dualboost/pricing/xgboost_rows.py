@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._typing import Integers, Vector
-from ..algebra.threads import GrowerThreads
+from ..algebra.threads import GrowerThreads, threads_for
 from ..data.coded import MOST_CUTS, CodedFeatures
 from ..errors import GrowingError, MissingDependencyError, WorkerError
 from ..extras import how_to_install
@@ -47,7 +47,8 @@ class XGBoostRows:
 
     def __init__(self, data: TrainingData, n_threads: int) -> None:
         self._xgboost = require_xgboost()
-        self._data, self._threads = data, GrowerThreads(n_threads, data.n_cells)
+        self._data, self._n_threads = data, n_threads
+        self._threads = GrowerThreads(n_threads, data.n_cells)
         n_features = data.X.shape[1]
         self._is_categorical = np.isin(np.arange(n_features), data.categorical)
         numeric = np.flatnonzero(~self._is_categorical).tolist()
@@ -77,7 +78,7 @@ class XGBoostRows:
             missing=self._missing,
             feature_types=np.where(self._is_categorical, "c", "q").tolist(),
             max_bin=MORE_BINS,
-            nthread=1,
+            nthread=threads_for(self._n_threads, self._data.n_cells),
             enable_categorical=True,
             ref=bins_of,
         )
