@@ -264,6 +264,7 @@ class Boosting(FittedAttributes):
                 earlier_fit(self, problem, max_trees),
                 held_out=problem.held_out,
                 keep_best=self._patience() is not None,
+                is_last=True,
                 stopping=[callbacks, *self._stopping_rules()],
                 observers=[progress, log_iteration, callbacks],
             )

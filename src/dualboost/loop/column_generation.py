@@ -10,13 +10,14 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from .._typing import Vector
-from ..deadlines import share_of_time, time_is_up
+from ..deadlines import share_of_time, time_is_up, time_to_solve
 from ..errors import GrowingError, InterruptedFitWarning, SolverWarning
 from ..formulations.programme import Programme
 from ..masters import Candidate, MasterFailed, MasterSolution, bound_over_class, certify, n_used, relative_gap
@@ -52,6 +53,8 @@ class ColumnGeneration:
     """Score every iteration on the held-out rows; without, only the votes on them are kept."""
     keep_best: bool = False
     """Keep the iteration with the best validation score instead of the last one."""
+    is_last: bool = False
+    """Whether no other fit follows, so that the optimum at the end may take longer than the time limit."""
     start: MasterSolution | None = None
     """The solution to begin from, where columns are held already."""
     earlier: Sequence[PricedColumn] = ()
@@ -90,7 +93,8 @@ class ColumnGeneration:
                 reason = "grower_failed"
                 warn_of_grower(failure, len(self.trace.iterations))
             try:
-                self._polish()
+                with time_to_solve() if self.is_last else nullcontext():
+                    self._polish(is_cut_short=reason == "time_limit")
                 if reason != "time_limit" and not self._is_late:
                     self._certify_result()
                 if self._is_late and self.trace.iterations and self.trace.result.gap > self.tol:
@@ -278,9 +282,11 @@ class ColumnGeneration:
     def _improves(self, validated: float) -> bool:
         return not self.trace.iterations or validated > self.trace.result.validation_score
 
-    def _polish(self) -> None:
+    def _polish(self, is_cut_short: bool) -> None:
         """Solve the master of the iteration that is kept to the optimum, if that was not done yet."""
-        if self.master.is_exact or not self.trace.iterations:
+        if not self.trace.iterations:
+            return
+        if self.master.is_exact and not (is_cut_short and self.trace.result.gap > self.tol):
             return
         if self.keep_best:
             self._polish_best()

@@ -14,6 +14,7 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from math import ceil
 from typing import Any
@@ -21,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from .._typing import Matrix, Scores, Vector
-from ..deadlines import share_of_time, time_is_up
+from ..deadlines import share_of_time, time_is_up, time_to_solve
 from ..errors import GrowingError, InterruptedFitWarning, SolverWarning
 from ..masters import MasterFailed, MasterSolution, n_used
 from ..masters.leaf_elimination import ELIMINATED_AT_ONCE, Elimination
@@ -62,6 +63,8 @@ class LeafGeneration:
     """Whether each iteration is scored on the held-out rows."""
     keep_best: bool = False
     """Return the iteration with the best validation score; those with too many trees to be returned are not scored."""
+    is_last: bool = False
+    """Whether no other fit follows, so that the optimum at the end may take longer than the time limit."""
     stopping: Sequence[StoppingRule] = ()
     observers: Sequence[Observer] = ()
     is_shared: bool = False
@@ -108,7 +111,8 @@ class LeafGeneration:
                 self.ensemble.restore(self.trace.stages[self.trace.kept])
                 warn_of_grower(failure, len(self.trace.iterations))
                 self._eliminate(self.max_trees)
-            self._polish()
+            with time_to_solve() if self.is_last else nullcontext():
+                self._polish()
             if self._is_late and self.trace.result.gap > self.wiring.precision.tolerance:
                 reason = "time_limit"
         except MasterFailed as failure:
