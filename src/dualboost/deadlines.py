@@ -36,6 +36,9 @@ class _Part(NamedTuple):
 
 ANY_TIME = _Part(inf, inf, inf)
 
+OPERATIONS_A_SECOND = 2e10
+"""What a processor that is shared with other programs does, of the operations of matrix products."""
+
 _part: ContextVar[_Part] = ContextVar("part", default=ANY_TIME)
 
 
@@ -88,6 +91,11 @@ def time_is_up(workers: Communicator = ALONE) -> bool:
     """Whether the present part must end, on any of these workers: all of them take the same decision."""
     end = _part.get().end
     return end < inf and workers.max(time.monotonic() - end) >= 0.0
+
+
+def is_affordable(n_operations: float, workers: Communicator = ALONE) -> bool:
+    """Whether there is time for so many operations in one step, within which nothing looks at the clock."""
+    return n_operations <= OPERATIONS_A_SECOND * seconds_left(workers)
 
 
 def seconds_left(workers: Communicator = ALONE) -> float:

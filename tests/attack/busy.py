@@ -1,4 +1,4 @@
-"""Fits beside processes that spin: those with a time limit end with a whole model, the others are the same on threads."""
+"""Fits beside processes that spin: with a time limit they end with a whole model; threads change no bit."""
 
 import subprocess
 import sys

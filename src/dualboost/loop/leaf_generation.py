@@ -22,10 +22,10 @@ from typing import Any
 import numpy as np
 
 from .._typing import Matrix, Scores, Vector
-from ..deadlines import share_of_time, time_is_up, time_to_solve
+from ..deadlines import is_affordable, share_of_time, time_is_up, time_to_solve
 from ..errors import GrowingError, InterruptedFitWarning, SolverWarning
 from ..masters import MasterFailed, MasterSolution, n_used
-from ..masters.leaf_elimination import ELIMINATED_AT_ONCE, Elimination
+from ..masters.leaf_elimination import ELIMINATED_AT_ONCE, Elimination, operations_of_elimination
 from ..masters.leaf_masters import certificate_of, leaf_master_of
 from ..pricing.newton_trees import GrownTree
 from ..pricing.stump_exchange import StumpExchange
@@ -43,10 +43,9 @@ from .stopping import StoppingRule
 
 Observer = Callable[[Iteration], None]
 
-GROWING = 0.6
-"""The share of the time for growing trees."""
-EXCHANGING = 0.4
-"""The share of what is left for eliminating and regrowing them; the rest is for the optimum over their leaves."""
+GROWING, OVERGROWING, EXCHANGING = 0.5, 0.2, 0.4
+"""The shares of the time that is left for growing trees, for growing more of them than are asked for, and for
+eliminating and regrowing them; the rest is for the optimum over their leaves."""
 LEAST_FALL = 1e-6
 """A tree enters if the objective falls by more than this share of it. That is no matter of how exactly leaves are
 solved: a path of C, which solves them loosely, must grow the trees that the final fit grows."""
@@ -128,17 +127,20 @@ class LeafGeneration:
     def _generate(self) -> str:
         """Grow, eliminate, regrow; returns why growing ended."""
         with share_of_time(GROWING):
-            reason = self._started_and_grown()
+            self._start()
+            reason = self._grow(min(self.max_trees, self.most_grown))
+        if reason == "max_trees":
+            with share_of_time(OVERGROWING):
+                reason = self._grow(self.most_grown)
         with share_of_time(EXCHANGING):
             return self._exchanged_after(reason)
 
-    def _started_and_grown(self) -> str:
+    def _start(self) -> None:
         # Begin at the class balance: else the first tree would have to make up for the intercept, and where classes
         # are unequal no split of it might be worth the ridge.
         self.ensemble.point = point = self.wiring.optimum(self.ensemble.point)[0]
         self._unit = self.wiring.unit(point)
         self._take_up()
-        return self._grow()
 
     def _exchanged_after(self, reason: str) -> str:
         """Eliminate and regrow trees; returns why growing ended, given why it ended before."""
@@ -170,8 +172,8 @@ class LeafGeneration:
         self.ensemble.point = self.wiring.optimum(self.ensemble.point)[0]
         self._note(np.nan)
 
-    def _grow(self) -> str:
-        while len(self.ensemble.held) < self.most_grown:
+    def _grow(self, n_trees: int) -> str:
+        while len(self.ensemble.held) < n_trees:
             point = self.ensemble.point
             grown = self._grown_for(point.residual, point.curvature)
             if grown is None:
@@ -186,7 +188,8 @@ class LeafGeneration:
     def _eliminate(self, n_trees: int) -> None:
         """Remove the trees that are missed least, a third at a time, until so many are left."""
         while len(self.ensemble.held) > n_trees:
-            if self._is_late:
+            n_operations = operations_of_elimination(self.ensemble.columns.n_columns)
+            if self._is_late or not is_affordable(n_operations, self.wiring.rows.workers):
                 self.ensemble.restore(self._strongest(n_trees))
                 return
             stage, n_held = self.ensemble.stage(), len(self.ensemble.held)

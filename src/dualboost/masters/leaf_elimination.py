@@ -24,6 +24,11 @@ ELIMINATED_AT_ONCE = 0.34
 """The largest share of the trees that one quadratic model of the objective should serve to eliminate."""
 
 
+def operations_of_elimination(n_leaves: int) -> float:
+    """How many operations the inverse of a Hessian takes, before a first tree is removed."""
+    return 7.0 / 3.0 * float(n_leaves) ** 3
+
+
 class Elimination:
     """The trees that remain when the least useful trees of a point are removed one by one."""
 

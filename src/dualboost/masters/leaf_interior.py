@@ -22,7 +22,7 @@ from scipy.linalg import cho_solve
 
 from .._typing import Matrix, Vector
 from ..algebra.rows import Rows
-from ..deadlines import time_is_up
+from ..deadlines import is_affordable, time_is_up
 from .base import MasterFailed, MasterSolution
 from .leaf_newton import Factor, factored
 
@@ -96,7 +96,8 @@ class InteriorPoint:
     @property
     def is_late(self) -> bool:
         """Whether there is no time for another step."""
-        return time_is_up(self._boxes.rows.workers)
+        workers = self._boxes.rows.workers
+        return time_is_up(workers) or not is_affordable(len(self.at.x) ** 3 / 3, workers)
 
     def _started(self, x: Vector) -> Iterate:
         """Duals in the middle of their box, as far inside where it has no upper end."""

@@ -13,7 +13,7 @@ import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from .._typing import Matrix, Vector
-from ..deadlines import time_is_up
+from ..deadlines import is_affordable, time_is_up
 from .base import Candidate, MasterFailed, MasterSolution
 from .certificate import certify
 from .leaf_point import LeafPoint
@@ -89,8 +89,9 @@ def newton(
         is_certified = solution.gap <= AIM * tolerance
         if is_certified and (factor is None or not point.descent.any()):
             return point, solution
-        if time_is_up(workers):
-            break
+        is_factor_affordable = factor is not None or is_affordable(len(point.values) ** 3 / 3, workers)
+        if time_is_up(workers) or not is_factor_affordable:
+            return point, solution
         try:
             if factor is None:
                 factor = factored(hessian(point)) if factor_at is None else factor_at(point)
