@@ -135,7 +135,7 @@ def test_threads_share_the_blocks(n_jobs):
     assert threading.current_thread().name in names
 
 
-@pytest.mark.parametrize("threshold", [40 * BLOCK * 8, 40 * BLOCK * 8 + 1])
+@pytest.mark.parametrize("threshold", [40 * BLOCK * module.LIGHT, 40 * BLOCK * module.LIGHT + 1])
 def test_little_work_is_done_alone(threshold, monkeypatch):
     monkeypatch.setattr(module, "WORTH_A_THREAD", threshold)
     rows, names = rows_of(40 * BLOCK, n_jobs=4), set()

@@ -1,4 +1,4 @@
-"""BLAS is held to one thread, and given back."""
+"""BLAS is held to one thread, and given back; growers get more than one where these are quicker."""
 
 import threading
 from concurrent.futures import ThreadPoolExecutor
@@ -8,7 +8,8 @@ import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from dualboost import DualBoostClassifier
-from dualboost.algebra.threads import one_blas_thread
+from dualboost.algebra import threads
+from dualboost.algebra.threads import GrowerThreads, one_blas_thread, threads_for
 
 
 def blas_threads():
@@ -105,3 +106,37 @@ def test_an_entry_that_never_left_is_not_waited_for(before):
     with one_blas_thread():
         assert blas_threads() == {1}
     assert blas_threads() == before
+
+
+@pytest.mark.parametrize(("n_threads", "n_cells", "expected"), [(8, 999_999, 1), (8, 1_000_000, 8), (1, 1e9, 1)])
+def test_little_work_is_for_one_thread(n_threads, n_cells, expected):
+    assert threads_for(n_threads, n_cells) == expected
+
+
+def grown(n_trees, seconds_by_number, n_cells=1e7):
+    """The number of threads of each tree, given how long it takes on one thread and on four."""
+    growers, numbers = GrowerThreads(4, n_cells), []
+    for k in range(n_trees):
+        numbers.append(growers.number)
+        growers.note(numbers[-1], seconds_by_number(k)[numbers[-1]])
+    return numbers
+
+
+def test_a_grower_gets_all_threads_once_they_are_quicker():
+    numbers = grown(30, lambda k: {1: 1.0, 4: 0.4})
+    first = numbers.index(4)
+    assert threads.SHARE_AT_RISK * first >= threads.FIRST_RISK
+    assert numbers == first * [1] + (30 - first) * [4]
+
+
+def test_a_grower_goes_back_to_one_thread_when_the_machine_is_busy():
+    numbers = grown(60, lambda k: {1: 1.0, 4: 0.4 if k < 30 else 9.0})
+    last = numbers.index(1, numbers.index(4))
+    assert last == 31  # one tree was slow
+    assert numbers[last:] == (60 - last) * [1]
+
+
+def test_tries_of_more_threads_cost_a_small_share_of_the_time():
+    numbers = grown(2000, lambda k: {1: 1.0, 4: 5.0})
+    assert 1 < numbers.count(4) < 0.03 * len(numbers)
+    assert grown(2000, lambda k: {1: 1.0, 4: 0.4}, n_cells=1000) == 2000 * [1]

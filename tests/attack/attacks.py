@@ -10,6 +10,7 @@ from dualboost.errors import DualBoostError
 
 from ..export.running import TARGETS
 from .answers import require_same_elsewhere
+from .busy import draw_busy, require_timely_and_same
 from .case import Case
 from .cells import require_cell_named, require_cell_named_in_prediction
 from .damage import damaged_file, damaged_table, read_damaged_file, read_damaged_table
@@ -166,12 +167,17 @@ def check_machine(seed):
     return Outcome()
 
 
+def check_busy(case):
+    return Outcome(refused=require_timely_and_same(case))
+
+
 ATTACKS = {
     "optimum": Attack(lambda seed: random_case(_rng(seed), 30, plain=True), check_optimum, _code_of_case),
     "proof": Attack(draw_for_proof, check_proof, _code_of_case),
     "answers": Attack(draw_with_target, check_answers, _code_of_case),
     "names": Attack(lambda seed: draw_names(_rng(seed), [*TARGETS, "LightGBM"]), check_names, _code_of_case),
     "faults": Attack(draw_faulty, check_faults, _code_of_case),
+    "busy": Attack(draw_busy, check_busy, _code_of_case),
     "files": Attack(_seed, _damage(read_damaged_file), _code_of_bytes(damaged_file)),
     "tables": Attack(_seed, _damage(read_damaged_table), _code_of_bytes(damaged_table)),
     "thin": Attack(_seed, lambda seed: Outcome(refused=check_thinned(seed)), _code_of_seed),

@@ -18,7 +18,7 @@ from .optima import require_true_gap
 from .sane import Insane, require, require_sane
 from .worker import Told, failure_of, judged
 
-N_CASES = {"files": how_many(20, 200), "tables": how_many(20, 200), "machine": 0}
+N_CASES = {"busy": how_many(4, 20), "files": how_many(20, 200), "tables": how_many(20, 200), "machine": 0}
 ROWS = {"x0": [0.1, 0.5, 0.9, 1.3, 1.7, 2.1, 2.5, 2.9], "x1": [3.0, 1.0, 3.0, 1.0, 2.0, 2.0, 1.0, 3.0]}
 LABELS = [0, 1, 0, 0, 1, 1, 0, 1]
 

@@ -197,6 +197,7 @@ def test_early_stopping_without_full_masters_polishes_what_it_keeps(formulation_
     assert clf.score(X, y) > 0.8
 
 
+@pytest.mark.filterwarnings("ignore::dualboost.errors.SolverWarning")  # on a slow machine there is no time to solve
 def test_time_limit_is_kept_within_one_iteration(twonorm):
     X, y = twonorm
     clf = DualBoostClassifier("cg", max_depth=4, max_trees=100_000, time_limit=0.3).fit(X, y)

@@ -1,12 +1,11 @@
 """Stopping rules, fed with iterations."""
 
-import time
 from dataclasses import replace
 
 import pytest
 
 from dualboost.loop.history import Iteration
-from dualboost.loop.stopping import NoImprovement, TimeLimit
+from dualboost.loop.stopping import NoImprovement
 
 ITERATION = Iteration(1, 0.0, 0.0, 0.0, 0.0, 0.9, 0.5, 1, 0.0, 0.0)
 
@@ -20,10 +19,3 @@ def test_no_improvement(accuracies, stops_at):
     reasons = [rule.reason(record) for record in records for _ in range(2)][1::2]  # to be asked twice changes nothing
     found = reasons.index("no_improvement") if "no_improvement" in reasons else None
     assert found == stops_at
-
-
-def test_time_limit():
-    assert TimeLimit(60.0).reason(ITERATION) is None
-    rule = TimeLimit(0.01)
-    time.sleep(0.02)
-    assert rule.reason(ITERATION) == "time_limit"

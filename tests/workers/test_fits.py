@@ -1,11 +1,14 @@
 """A fit over workers finds the trees and the objective of a fit on one machine with the same grower."""
 
+import threading
+from types import SimpleNamespace
+
 import numpy as np
 import pandas as pd
 import pytest
 from sklearn.datasets import load_iris, make_regression
 
-from dualboost import DualBoostClassifier, DualBoostRegressor
+from dualboost import DualBoostClassifier, DualBoostRegressor, deadlines
 from dualboost.datasets import make_ringnorm
 from dualboost.errors import InvalidDataError, InvalidParameterError, UnsupportedFormulationError
 
@@ -193,3 +196,25 @@ def test_truth_values_are_so_on_all_workers(other, truths):
     parts = [(X[:150] > 0, y[:150]), (X[150:] > 0 if other else X[150:], y[150:])]
     models = on_workers(2, lambda workers: estimator.fit_part(*parts[workers.rank], None, workers))
     assert [sorted(model.encoder.truths) for model in models] == [truths, truths]
+
+
+@pytest.mark.filterwarnings("ignore::dualboost.errors.DualBoostWarning")
+@pytest.mark.parametrize("formulation", ["logistic", "lp"])
+def test_workers_whose_clocks_differ_end_alike_when_time_is_up(formulation, monkeypatch):
+    """The time of each worker passes at its own speed, whenever it looks at it."""
+    own = threading.local()
+
+    def monotonic():
+        own.speed = getattr(own, "speed", 1.0 + threading.get_ident() % 7)
+        own.seconds = getattr(own, "seconds", 0.0) + own.speed
+        return own.seconds
+
+    monkeypatch.setattr(deadlines, "time", SimpleNamespace(monotonic=monotonic))
+    X, y = make_ringnorm(600, random_state=1)
+    estimator = DualBoostClassifier(formulation, learner="xgboost", max_trees=500, max_depth=2, time_limit=300.0)
+    (one, _), (other, _) = fitted_by(2, estimator, X, y)
+    assert one.figures == other.figures
+    assert one.figures.stop_reason == "time_limit"
+    np.testing.assert_array_equal(one.ensemble.weights, other.ensemble.weights)
+    scores, own = (model.task.probabilities(model.scores(X), model.calibration) for model in (one, other))
+    np.testing.assert_array_equal(scores, own)

@@ -23,6 +23,7 @@ from .._typing import Integers, Matrix, Vector
 from ..workers import ALONE, Communicator
 from ..workers.caching import cached_property
 from .devices import MEMORY, Device
+from .threads import threads_for
 
 ROWS_PER_BLOCK = 12288
 """Few enough rows for a few vectors of one block to stay in the processor's cache, and enough rows to make the time
@@ -30,8 +31,9 @@ that Python spends on each block negligible."""
 
 WORTH_A_THREAD = 4_000_000
 """Work on fewer numbers than this is done by one thread: starting a second would take longer."""
-LIGHT = 8
-"""How many numbers each row counts for in work on a few vectors, to be compared with ``WORTH_A_THREAD``."""
+LIGHT = 1
+"""How many numbers each row counts for in work on a few vectors, to be compared with ``WORTH_A_THREAD``: few, because
+threads that do little between two calls of NumPy mostly wait for Python's lock."""
 
 Found = TypeVar("Found")
 Mask = NDArray[np.bool_]
@@ -216,10 +218,11 @@ class Rows:
     def of_blocks(self, work: Callable[[slice], Found], size: int = LIGHT) -> list[Found]:
         """What ``work`` returns for each block, in order; ``size`` is how many numbers it handles for each row.
 
-        A thread takes the next block as soon as it is free, so that no thread waits for a slower one.
+        A thread takes the next block as soon as it is free, so that no thread waits for a slower one, or for one that
+        has not begun.
         """
-        n_threads = min(self.n_jobs, len(self.blocks))
-        if n_threads == 1 or self.n_rows * size < WORTH_A_THREAD:
+        n_threads = min(threads_for(self.n_jobs, self.n_rows * size, WORTH_A_THREAD), len(self.blocks))
+        if n_threads == 1:
             return [work(block) for block in self.blocks]
         found: list[Any] = [None] * len(self.blocks)
         waiting, errors = iter(range(len(self.blocks))), np.geterr()
@@ -234,7 +237,8 @@ class Rows:
             work_on()
         finally:
             for helper in helpers:
-                helper.result()
+                if not helper.cancel():  # on a busy machine it may not have begun, and nothing is left to be done
+                    helper.result()
         return found
 
     @cached_property

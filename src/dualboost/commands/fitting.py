@@ -113,7 +113,7 @@ OF_NUMBERS = ("delta", "quantile", "quantiles", "calibrate")
     show_default=True,
     help="cuda fits on a GPU, with --learner xgboost.",
 )
-@click.option("--time-limit", type=float, help="Seconds after which no further tree is generated.")
+@click.option("--time-limit", type=float, help="Seconds for the fit, which may take a third longer.")
 @click.option("--random-state", default=0, show_default=True)
 @click.option("--scheduler", help="The address of a Dask scheduler, whose workers read DATA, such as 'data/*.parquet'.")
 @click.option("--checkpoint", type=FILE, help="With --scheduler: a folder to keep trees in, from which a fit goes on.")

@@ -10,17 +10,17 @@ from dataclasses import replace
 from typing import Any, TypeVar
 
 import numpy as np
-from joblib import effective_n_jobs
 from sklearn.base import clone
 from sklearn.utils import check_random_state
 
 from .._typing import Integers, Vector
 from ..algebra.columns import Columns
 from ..algebra.spread_rows import spread
-from ..algebra.threads import one_blas_thread
+from ..algebra.threads import available_threads, one_blas_thread
 from ..arguments import require_fraction, require_integer, seed_of
 from ..data.merging import TrainingRows, merge_rows
 from ..data.splitting import hold_out
+from ..deadlines import share_of_time, time_limit
 from ..errors import InvalidParameterError
 from ..formulations import Formulation
 from ..loop.generation import generate
@@ -31,7 +31,7 @@ from ..loop.logs import log_end, log_iteration, log_start, log_traffic
 from ..loop.path import ON_PATH
 from ..loop.progress import ProgressBar
 from ..loop.row_samples import RowSamples, share_of_rows
-from ..loop.stopping import Callbacks, NoImprovement, StoppingRule, TimeLimit
+from ..loop.stopping import Callbacks, NoImprovement, StoppingRule
 from ..loop.wiring import Wiring, wire
 from ..masters import Precision, SolverOptions
 from ..models.fitted import FittedModel, Tuning
@@ -42,7 +42,7 @@ from ..tasks.scoring import Scoring, make_scoring, require_for_task
 from ..workers import ALONE, Communicator
 from .attributes import FittedAttributes
 from .conclusion import conclude
-from .degenerate import warn_if_degenerate
+from .degenerate import warn_if_cut_short, warn_if_degenerate
 from .devices import find_device, rows_for
 from .evaluation import as_evaluation_set
 from .limits import limits_of, require_for_units
@@ -55,6 +55,8 @@ from .warm_start import earlier_fit
 
 Estimator = TypeVar("Estimator", bound="Boosting")
 
+FITTING, FITTING_BEFORE_TWINS = 0.9, 0.6
+"""The share of the time for what is fitted; the rest is for what is computed of it, and for twins that calibrate it."""
 DEFAULT_SHARE = 0.1
 """The share of rows held out where a fit is to end early and no share is given."""
 
@@ -124,10 +126,11 @@ class Boosting(FittedAttributes):
         find_device(self)  # a missing GPU is told before any work is done
         asked = as_evaluation_set(eval_set, eval_metric)
         self._require_rows_to_score(asked is not None)
-        data = self._read(X, y, sample_weight)
-        if asked is not None:
-            data = replace(data, evaluation=asked.read(self, data, self._scoring()))
-        self._fitted = self._fitted_to(data)
+        with time_limit(self.time_limit):
+            data = self._read(X, y, sample_weight)
+            if asked is not None:
+                data = replace(data, evaluation=asked.read(self, data, self._scoring()))
+            self._fitted = self._fitted_to(data)
         return self
 
     def _read(self, X: Any, y: Any, sample_weight: Any, workers: Communicator = ALONE) -> TrainingSet:
@@ -141,8 +144,10 @@ class Boosting(FittedAttributes):
         formulation, tuning = self._choose_formulation(training_set)
         problem = self._pose(training_set, formulation)
         most = tuning.max_trees if tuning is not None else None
-        trace = self._generate(problem, most or self._size(formulation).trees)
-        fitted = conclude(problem, trace, tuning, effective_n_jobs(self.n_jobs))
+        with share_of_time(FITTING_BEFORE_TWINS if problem.has_twins else FITTING):
+            trace = self._generate(problem, most or self._size(formulation).trees)
+        warn_if_cut_short(trace, self.tol, self.time_limit)
+        fitted = conclude(problem, trace, tuning, available_threads(self.n_jobs))
         warn_if_degenerate(fitted, problem.wiring)
         return fitted
 
@@ -175,7 +180,7 @@ class Boosting(FittedAttributes):
         """The parts of the algorithm for these rows."""
         self._require_formulation_for(data.task, formulation)
         solver = self.solver or SolverOptions()
-        threads = effective_n_jobs(self.n_jobs)
+        threads = available_threads(self.n_jobs)
         algebra = spread(data.task.rows(rows.targets, rows.counts, threads, rows.rows_each), data.workers, rows.keys)
         algebra = rows_for(self, data.task, algebra)
         targets = algebra.put(rows.targets)
@@ -248,7 +253,8 @@ class Boosting(FittedAttributes):
         """
         self._check_parameters()
         require_for_workers(self)
-        fitted = self._fitted_to(replace(self._read(X, y, sample_weight, workers), checkpoint=checkpoint))
+        with time_limit(self.time_limit):
+            fitted = self._fitted_to(replace(self._read(X, y, sample_weight, workers), checkpoint=checkpoint))
         remove_record(checkpoint, workers)
         return fitted
 
@@ -262,21 +268,17 @@ class Boosting(FittedAttributes):
                 earlier_fit(self, problem, max_trees),
                 held_out=problem.held_out,
                 keep_best=self._patience() is not None,
-                stopping=[callbacks, *self._stopping_rules(wiring.rows.workers)],
+                is_last=True,
+                stopping=[callbacks, *self._stopping_rules()],
                 observers=[progress, log_iteration, callbacks],
             )
         log_end(trace)
         log_traffic(wiring.rows.workers.traffic)
         return trace
 
-    def _stopping_rules(self, workers: Communicator) -> list[StoppingRule]:
-        rules: list[StoppingRule] = []
-        if self.time_limit is not None:
-            rules.append(TimeLimit(self.time_limit, workers))
+    def _stopping_rules(self) -> list[StoppingRule]:
         patience = self._patience()
-        if patience is not None:
-            rules.append(NoImprovement(patience))
-        return rules
+        return [] if patience is None else [NoImprovement(patience)]
 
     def _patience(self) -> int | None:
         """For how many iterations the validation score may not rise; None if it does not end the fit."""

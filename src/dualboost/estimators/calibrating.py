@@ -8,6 +8,7 @@ half, and the curve is fitted to the scores of both.
 from __future__ import annotations
 
 import warnings
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from typing import Any
 
@@ -17,6 +18,7 @@ from scipy import sparse
 from .._typing import Integers, Scores, Vector
 from ..algebra.threads import one_blas_thread
 from ..data.merging import TrainingRows, equal_rows
+from ..deadlines import share_of_time, time_is_up, time_limit
 from ..errors import DualBoostWarning, InterruptedFitWarning
 from ..loop.generation import generate
 from ..loop.history import Trace
@@ -26,6 +28,7 @@ from ..loop.wiring import Wiring
 from ..models.ensemble import Ensemble
 from ..tasks.base import Scored
 from ..tasks.calibration import limit_of
+from ..telling import warn_user
 from ..workers.exchange import joined
 from .problem import Problem, Rewire
 
@@ -37,6 +40,8 @@ MOST_SCORED = 25_000
 """The most rows that a twin scores."""
 MOST_GATHERED = 2 * (MOST_TRAINED + MOST_SCORED)
 """The most rows that workers who hold parts of the rows gather to find probabilities."""
+SHARES_OF_TWINS = (0.45, 0.8)
+"""The share of the time that is left for each twin."""
 SEED = 0
 """Which rows are in which half does not depend on ``random_state``: a fit that draws nothing stays deterministic."""
 
@@ -54,9 +59,10 @@ def calibration_of(problem: Problem, trace: Trace, ensemble: Ensemble) -> Any:
     rows = _rows_of_all(problem)
     training = Scored(ensemble.decide(rows.X), rows.targets, rows.counts)
     unseen = None
-    if problem.rewire is not None and trace.stop_reason != "interrupted":
+    if problem.has_twins and problem.rewire is not None and trace.stop_reason != "interrupted":
         try:
-            unseen = _scored_by_twins(rows, problem.rewire, training, ensemble)
+            with _time_of(problem):
+                unseen = _scored_by_twins(rows, problem.rewire, training, ensemble)
         except KeyboardInterrupt:
             warnings.warn(
                 "fit was interrupted while probabilities were calibrated; the ensemble is complete, and its "
@@ -67,6 +73,11 @@ def calibration_of(problem: Problem, trace: Trace, ensemble: Ensemble) -> Any:
         except Exception as error:  # any learner may fail on fewer rows in its own way, but the model is fitted
             log_no_twins(error)
     return task.calibrate(*training) if unseen is None else task.calibrate_by_twins(training, unseen)
+
+
+def _time_of(problem: Problem) -> AbstractContextManager[None]:
+    """Any time over workers: each of them fits the same twins, which their own clocks must not make different."""
+    return nullcontext() if problem.training_set.workers.size == 1 else time_limit(None)
 
 
 def _rows_of_all(problem: Problem) -> TrainingRows:
@@ -83,7 +94,7 @@ def _rows_of_all(problem: Problem) -> TrainingRows:
 
 
 def _scored_by_twins(rows: TrainingRows, rewire: Rewire, training: Scored, ensemble: Ensemble) -> Scored | None:
-    """Each half of the rows as the twin of the other half scores it; None if there are too few rows for twins.
+    """Each half of the rows as the twin of the other half scores it; None if rows or time do not suffice for twins.
 
     Ensembles of the same programme may differ much in how far their scores are from zero. So the scores of each twin
     are limited, shifted and scaled: on its training rows they have the mean and the deviation that the ensemble's have
@@ -94,11 +105,18 @@ def _scored_by_twins(rows: TrainingRows, rewire: Rewire, training: Scored, ensem
     if not all(_can_train(rows.targets[half]) for half in trained):
         return None
     _, centre, width = _extent(training.scores, training.counts)
-    found = []
-    for half, other in zip(trained, reversed(halves), strict=True):
+    found: list[Scored] = []
+    for half, other, share in zip(trained, reversed(halves), SHARES_OF_TWINS, strict=True):
+        if time_is_up():
+            warn_user(
+                "time_limit ended the fit before its probabilities were calibrated on rows that the ensemble has not "
+                "seen; they are fitted to the training rows. A longer time_limit helps, or calibration='training'.",
+                InterruptedFitWarning,
+            )
+            return None
         part, tested = rows.part(half), _sample(other, MOST_SCORED)
-        wiring = rewire(part)
-        twin = _twin(wiring, ensemble)
+        with share_of_time(share):
+            twin = _twin(rewire(part), ensemble)
         limit, its_centre, its_width = _extent(twin.decide(part.X), part.counts)
         offsets = np.clip(twin.decide(rows.X[tested]), -limit, limit) - its_centre
         scores = centre + offsets * (width / its_width if its_width > 0 else 0.0)

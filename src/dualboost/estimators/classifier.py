@@ -120,9 +120,12 @@ class DualBoostClassifier(Boosting, InspectionMixin, PredictionMixin, Classifier
         trees stay, new ones join them, and all leaves, or all weights, are optimised together. ``history_`` begins with
         the ensemble that was taken up. Other parameters should be those of before, which is not checked.
     time_limit : float, default=None
-        Seconds after which no further iteration begins; the calibration takes its time afterwards.
+        Seconds for the whole of ``fit``, of which growing trees, the optimum at the end and the calibration each have a
+        share. A fit takes at most a third longer, or one second if the limit is below three, unless a single step does,
+        such as one tree. If there was no time to solve to ``tol``, a ``SolverWarning`` tells the gap that was reached.
     n_jobs : int, default=None
-        The number of threads; None means 1, and -1 all. It does not change the model.
+        The number of threads; None means 1, and -1 all processors that the process may use. It does not change the
+        model. Little work is done by one thread, and trees are grown on one until more have proved quicker.
     device : {"cpu", "cuda"}, default="cpu"
         Where duals, scores, votes and leaves of the rows are, and where trees are grown: "cuda" is a GPU, by CuPy and
         XGBoost (the extra "cuda"), with ``learner="xgboost"``, for one score a row. Sums come out in another order

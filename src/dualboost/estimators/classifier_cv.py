@@ -24,7 +24,8 @@ class DualBoostClassifierCV(TunedBoosting, DualBoostClassifier):
     monotonic_cst, interaction_cst : as for ``DualBoostClassifier``
     categorical_features, calibration, class_weight : as for ``DualBoostClassifier``
     n_jobs, device, random_state, verbose : as for ``DualBoostClassifier``
-    time_limit, callbacks : as for ``DualBoostClassifier``; those of the final fit
+    time_limit : as for ``DualBoostClassifier``; half of it is for comparing the values, which are then solved roughly
+    callbacks : as for ``DualBoostClassifier``; those of the final fit
     Cs : int or array of floats, default=10
         The number of values from the formulation's own grid (``formulation.C_grid``), or the values. They are meant for
         all rows: where the paper's C counts rows ("lp", "cg", "qrlp", "erlp", "convex", "spatial"), a fold, which has
@@ -51,7 +52,8 @@ class DualBoostClassifierCV(TunedBoosting, DualBoostClassifier):
     scores_ : ndarray of shape (n_folds, n_values), scores on held-out rows
     path_ : dict of arrays "C", "score", "standard_error" and "n_trees"
         Score and trees for each C; nan where no solver can solve it. The standard error is that of the mean over folds;
-        for a single split it is the binomial error of the accuracy, or the jackknife's of another score.
+        for a single split it is the binomial error of the accuracy, or the jackknife's of another score, nan if
+        ``time_limit`` left no time for it.
     """
 
     def __init__(

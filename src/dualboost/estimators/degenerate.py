@@ -7,8 +7,9 @@ from collections.abc import Iterator
 import numpy as np
 
 from ..algebra.columns import Columns
-from ..errors import DegenerateEnsembleWarning, DualBoostWarning, TiedEnsembleWarning
+from ..errors import DegenerateEnsembleWarning, DualBoostWarning, SolverWarning, TiedEnsembleWarning
 from ..formulations import Formulation
+from ..loop.history import Trace
 from ..loop.leaf_wiring import LeafWiring
 from ..loop.wiring import Wiring
 from ..models.fitted import FittedModel
@@ -34,6 +35,17 @@ def warn_if_degenerate(model: FittedModel, wiring: Wiring | LeafWiring) -> None:
         return
     for message, category in _findings(model, wiring):
         warn_user(message, category)
+
+
+def warn_if_cut_short(trace: Trace, tol: float, time_limit: float | None) -> None:
+    """Warn if there was no time to solve for all weights, or for all leaves, as precisely as asked."""
+    if trace.stop_reason == "time_limit" and trace.result.gap > tol:
+        warn_user(
+            f"time_limit={time_limit!r} ended the fit before the weights of its {trace.result.n_trees} trees, or the "
+            f"values of their leaves, were solved for: the gap is {trace.result.gap:.1e}, and not tol={tol:g}. "
+            "A longer time_limit or a smaller max_trees helps.",
+            SolverWarning,
+        )
 
 
 def is_flat_for_numbers(model: FittedModel) -> bool:

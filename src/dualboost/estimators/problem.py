@@ -24,3 +24,8 @@ class Problem:
     held_out: HeldOut | None
     rewire: Rewire | None = None
     """The same parts for other rows, to be solved loosely; None if nothing is to be fitted but the model itself."""
+
+    @property
+    def has_twins(self) -> bool:
+        """Whether probabilities are calibrated by ensembles of other rows."""
+        return self.held_out is None and self.rewire is not None and not self.wiring.formulation.has_final_scores

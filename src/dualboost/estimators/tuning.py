@@ -15,6 +15,7 @@ from .._typing import Integers, Vector
 from ..algebra.threads import one_blas_thread
 from ..arguments import require_choice, require_fraction, require_integer
 from ..data.splitting import hold_out
+from ..deadlines import share_of_time
 from ..errors import InvalidParameterError
 from ..formulations import Formulation
 from ..loop.held_out import HeldOut
@@ -29,6 +30,9 @@ from .attributes import TunedAttributes
 from .boosting import Boosting
 from .parameters import check_common
 from .reading import TrainingSet
+
+COMPARING = 0.5
+"""The share of the time for comparing values of C; the rest is for the fit at the value chosen."""
 
 
 class Split(NamedTuple):
@@ -60,7 +64,11 @@ class TunedBoosting(TunedAttributes, Boosting):
         values = self._values(n_rows)
         splits = self._splits(data)
         with ProgressBar(len(splits) * len(values) * self._n_sizes(), self.verbose > 0, "value of C") as bar:
-            folds = [self._path(data, split, values, len(splits) == 1, bar) for split in splits]
+            folds = []
+            with share_of_time(COMPARING):
+                for k, split in enumerate(splits):
+                    with share_of_time(1.0 / (len(splits) - k)):
+                        folds.append(self._path(data, split, values, len(splits) == 1, bar))
         scores = np.array([[point.score for point in fold] for fold in folds])
         trees = np.array([[point.n_trees for point in fold] for fold in folds]).mean(axis=0)
         mean = scores.mean(axis=0)

@@ -10,12 +10,14 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from .._typing import Vector
+from ..deadlines import share_of_time, time_is_up, time_to_solve
 from ..errors import GrowingError, InterruptedFitWarning, SolverWarning
 from ..formulations.programme import Programme
 from ..masters import Candidate, MasterFailed, MasterSolution, bound_over_class, certify, n_used, relative_gap
@@ -34,6 +36,9 @@ from .wiring import Wiring
 
 Observer = Callable[[Iteration], None]
 
+GROWING = 0.6
+"""The share of the time for the generation of columns; the rest is for the optimum over them."""
+
 
 @dataclass
 class ColumnGeneration:
@@ -48,6 +53,8 @@ class ColumnGeneration:
     """Score every iteration on the held-out rows; without, only the votes on them are kept."""
     keep_best: bool = False
     """Keep the iteration with the best validation score instead of the last one."""
+    is_last: bool = False
+    """Whether no other fit follows, so that the optimum at the end may take longer than the time limit."""
     start: MasterSolution | None = None
     """The solution to begin from, where columns are held already."""
     earlier: Sequence[PricedColumn] = ()
@@ -68,7 +75,8 @@ class ColumnGeneration:
     def run(self) -> Trace:
         try:
             try:
-                reason = self._generate()
+                with share_of_time(GROWING):
+                    reason = self._generate()
             except KeyboardInterrupt:
                 if not self.trace.iterations:
                     raise
@@ -85,18 +93,25 @@ class ColumnGeneration:
                 reason = "grower_failed"
                 warn_of_grower(failure, len(self.trace.iterations))
             try:
-                self._polish()
-                if reason != "time_limit":
+                with time_to_solve() if self.is_last else nullcontext():
+                    self._polish(is_cut_short=reason == "time_limit")
+                if reason != "time_limit" and not self._is_late:
                     self._certify_result()
+                if self._is_late and self.trace.iterations and self.trace.result.gap > self.tol:
+                    reason = "time_limit"
                 if reason == "certified" and not self.trace.certified:
                     reason = "converged"
             except KeyboardInterrupt:  # the ensemble is feasible and its gap is known without the polish
                 reason = "interrupted"
         except MasterFailed as failure:
-            reason = "solver_failed"
-            self._accept_best(failure)
+            reason = "time_limit" if self._is_late else "solver_failed"
+            self._accept_best(failure, is_told=reason == "solver_failed")
         del self.trace.learners[self.trace.n_recorded :]  # an interrupt or a failure left these without weights
         return self.trace.stopped(reason)
+
+    @property
+    def _is_late(self) -> bool:
+        return time_is_up(self.rows.workers)
 
     def _generate(self) -> str:
         """Add columns until there is a reason to stop."""
@@ -107,6 +122,8 @@ class ColumnGeneration:
         others: Iterator[MasterSolution] = iter(())
         n_fruitless, is_new = 0, bool(self.earlier)
         while self.columns.n_columns < self.max_trees:
+            if solution is not None and self._is_late:
+                return "time_limit"
             started = time.perf_counter()
             offers = self.pricing.offers(u, threshold, is_settled)
             priced_at = time.perf_counter()
@@ -164,7 +181,7 @@ class ColumnGeneration:
         """What the stopping rules answer for the last ensemble; they are asked even if no column is new."""
         last = self.trace.iterations[-1:]
         reasons = (rule.reason(record) for record in last for rule in self.stopping)
-        return next(filter(None, reasons), None)
+        return next(filter(None, reasons), "time_limit" if last and self._is_late else None)
 
     def _reoptimised(self, to_the_end: bool) -> MasterSolution:
         solve = self.master.polish if to_the_end else self.master.solve
@@ -265,21 +282,35 @@ class ColumnGeneration:
     def _improves(self, validated: float) -> bool:
         return not self.trace.iterations or validated > self.trace.result.validation_score
 
-    def _polish(self) -> None:
+    def _polish(self, is_cut_short: bool) -> None:
         """Solve the master of the iteration that is kept to the optimum, if that was not done yet."""
-        if self.master.is_exact or not self.trace.iterations:
+        if not self.trace.iterations:
+            return
+        if self.master.is_exact and not (is_cut_short and self.trace.result.gap > self.tol):
             return
         if self.keep_best:
             self._polish_best()
         else:
             self.columns.keep_first(self.trace.n_recorded)
-            self._replace_result(self.master.polish(self.columns, self.wiring.programme()))
+            solution = self.master.polish(self.columns, self.wiring.programme())
+            if not self._is_worse(solution):
+                self._replace_result(solution)
+
+    def _is_worse(self, solution: MasterSolution) -> bool:
+        """Whether the time did not even suffice for a solution as good as the one that is kept."""
+        return self._is_late and solution.gap > self.trace.result.gap
 
     def _polish_best(self) -> None:
         """Polish the iteration with the best score until that is one which is polished: polishing changes the score."""
         polished: dict[int, MasterSolution] = {}
         while (best := self.trace.best) not in polished:
-            polished[best] = self._polished(best)
+            solution = self._polished(best)
+            if polished and self._is_late:
+                best = max(polished, key=lambda k: self.trace.iterations[k].validation_score)
+                break
+            if self._is_worse(solution):
+                return
+            polished[best] = solution
             self.trace.kept = best
             self._replace_result(polished[best])
         self.trace.kept = best
@@ -307,17 +338,18 @@ class ColumnGeneration:
         w, rho = np.full(n_columns, 1.0 / n_columns), np.zeros_like(programme.right_side)
         return certify(self.columns, programme, Candidate(w, self._first_duals().u, rho))
 
-    def _accept_best(self, failure: MasterFailed) -> None:
-        """Keep the best feasible ensemble, with a warning, because no solver reached the tolerance."""
+    def _accept_best(self, failure: MasterFailed, is_told: bool) -> None:
+        """Keep the best feasible ensemble, with a warning if asked for, because no solver reached the tolerance."""
         if failure.best is not None and len(self.trace.learners) > self.trace.n_recorded:
             self._record(failure.best, np.nan, np.nan, np.nan)
         elif failure.best is not None:
             self._replace_result(failure.best)
         elif not self.trace.iterations:
             self._record(self._unsolved(), np.nan, np.nan, np.nan)
-        warn_user(
-            f"No solver reached a relative gap of {self.tol:g} with {self.columns.n_columns} columns "
-            f"({failure}); the best feasible ensemble, with gap {self.trace.result.gap:.1e}, is returned. "
-            "A larger tol or another C may help.",
-            SolverWarning,
-        )
+        if is_told:
+            warn_user(
+                f"No solver reached a relative gap of {self.tol:g} with {self.columns.n_columns} columns "
+                f"({failure}); the best feasible ensemble, with gap {self.trace.result.gap:.1e}, is returned. "
+                "A larger tol or another C may help.",
+                SolverWarning,
+            )

@@ -14,6 +14,7 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from math import ceil
 from typing import Any
@@ -21,9 +22,10 @@ from typing import Any
 import numpy as np
 
 from .._typing import Matrix, Scores, Vector
+from ..deadlines import is_affordable, share_of_time, time_is_up, time_to_solve
 from ..errors import GrowingError, InterruptedFitWarning, SolverWarning
 from ..masters import MasterFailed, MasterSolution, n_used
-from ..masters.leaf_elimination import ELIMINATED_AT_ONCE, Elimination
+from ..masters.leaf_elimination import ELIMINATED_AT_ONCE, Elimination, operations_of_elimination
 from ..masters.leaf_masters import certificate_of, leaf_master_of
 from ..pricing.newton_trees import GrownTree
 from ..pricing.stump_exchange import StumpExchange
@@ -41,6 +43,9 @@ from .stopping import StoppingRule
 
 Observer = Callable[[Iteration], None]
 
+GROWING, OVERGROWING, EXCHANGING = 0.5, 0.2, 0.4
+"""The shares of the time that is left for growing trees, for growing more of them than are asked for, and for
+eliminating and regrowing them; the rest is for the optimum over their leaves."""
 LEAST_FALL = 1e-6
 """A tree enters if the objective falls by more than this share of it. That is no matter of how exactly leaves are
 solved: a path of C, which solves them loosely, must grow the trees that the final fit grows."""
@@ -57,6 +62,8 @@ class LeafGeneration:
     """Whether each iteration is scored on the held-out rows."""
     keep_best: bool = False
     """Return the iteration with the best validation score; those with too many trees to be returned are not scored."""
+    is_last: bool = False
+    """Whether no other fit follows, so that the optimum at the end may take longer than the time limit."""
     stopping: Sequence[StoppingRule] = ()
     observers: Sequence[Observer] = ()
     is_shared: bool = False
@@ -103,21 +110,40 @@ class LeafGeneration:
                 self.ensemble.restore(self.trace.stages[self.trace.kept])
                 warn_of_grower(failure, len(self.trace.iterations))
                 self._eliminate(self.max_trees)
-            self._polish()
+            with time_to_solve() if self.is_last else nullcontext():
+                self._polish()
+            if self._is_late and self.trace.result.gap > self.wiring.precision.tolerance:
+                reason = "time_limit"
         except MasterFailed as failure:
-            reason = "solver_failed"
-            self._accept(failure)
+            reason = "time_limit" if self._is_late else "solver_failed"
+            self._accept(failure, is_told=reason == "solver_failed")
         self.trace.conclude(self.ensemble.trees)
         return self.trace.stopped(reason)
 
+    @property
+    def _is_late(self) -> bool:
+        return time_is_up(self.wiring.rows.workers)
+
     def _generate(self) -> str:
         """Grow, eliminate, regrow; returns why growing ended."""
+        with share_of_time(GROWING):
+            self._start()
+            reason = self._grow(min(self.max_trees, self.most_grown))
+        if reason == "max_trees":
+            with share_of_time(OVERGROWING):
+                reason = self._grow(self.most_grown)
+        with share_of_time(EXCHANGING):
+            return self._exchanged_after(reason)
+
+    def _start(self) -> None:
         # Begin at the class balance: else the first tree would have to make up for the intercept, and where classes
         # are unequal no split of it might be worth the ridge.
         self.ensemble.point = point = self.wiring.optimum(self.ensemble.point)[0]
         self._unit = self.wiring.unit(point)
         self._take_up()
-        reason = self._grow()
+
+    def _exchanged_after(self, reason: str) -> str:
+        """Eliminate and regrow trees; returns why growing ended, given why it ended before."""
         if reason == "no_improvement":
             self.ensemble.restore(self.trace.stages[self.trace.best])
         if len(self.ensemble.held) > self.max_trees:
@@ -146,8 +172,8 @@ class LeafGeneration:
         self.ensemble.point = self.wiring.optimum(self.ensemble.point)[0]
         self._note(np.nan)
 
-    def _grow(self) -> str:
-        while len(self.ensemble.held) < self.most_grown:
+    def _grow(self, n_trees: int) -> str:
+        while len(self.ensemble.held) < n_trees:
             point = self.ensemble.point
             grown = self._grown_for(point.residual, point.curvature)
             if grown is None:
@@ -162,6 +188,10 @@ class LeafGeneration:
     def _eliminate(self, n_trees: int) -> None:
         """Remove the trees that are missed least, a third at a time, until so many are left."""
         while len(self.ensemble.held) > n_trees:
+            n_operations = operations_of_elimination(self.ensemble.columns.n_columns)
+            if self._is_late or not is_affordable(n_operations, self.wiring.rows.workers):
+                self.ensemble.restore(self._strongest(n_trees))
+                return
             stage, n_held = self.ensemble.stage(), len(self.ensemble.held)
             elimination = Elimination(self.ensemble.point)
             elimination.remove_down_to(max(n_trees, int(n_held * (1 - ELIMINATED_AT_ONCE))), len(self.earlier))
@@ -186,6 +216,8 @@ class LeafGeneration:
     def _regrow(self) -> str | None:
         """Grow each tree once more against all others, the weakest first; returns why that ended early, if it did."""
         for j in self._weakest_first():
+            if self._is_late:
+                return "time_limit"
             k, before, stage = self.ensemble.held.index(j), self.ensemble.point, self.ensemble.stage()
             without = self.ensemble.without(k)
             grown = self._grown_for(without.residual, without.curvature)
@@ -210,6 +242,13 @@ class LeafGeneration:
         ]
         weakest = [self.ensemble.held[k] for k in np.argsort(moves, kind="stable").tolist()]
         return [j for j in weakest if j >= len(self.earlier)]
+
+    def _strongest(self, n_trees: int) -> LeafStage:
+        """The stage with so many trees: those of an earlier fit, and those that move the scores most."""
+        stage, held = self.ensemble.stage(), self.ensemble.held
+        left = set(held) - set(self._weakest_first()[: len(held) - n_trees])
+        kept = [k for k, j in enumerate(held) if j in left]
+        return LeafStage(tuple(held[k] for k in kept), tuple(stage.values[k] for k in kept), stage.intercept)
 
     def _grown_for(self, residual: Vector, curvature: Vector) -> GrownTree | None:
         """A tree that lowers the objective, grown on a sample of the rows, and on all of them where that finds none."""
@@ -247,7 +286,8 @@ class LeafGeneration:
         self.trace.n_grown = self._n_grown
         for observer in self.observers:
             observer(row)
-        return next(filter(None, (rule.reason(row) for rule in self.stopping)), None)
+        reasons = (rule.reason(row) for rule in self.stopping)
+        return next(filter(None, reasons), "time_limit" if self._is_late else None)
 
     def _figures(self, gap: float) -> dict[str, Any]:
         """The figures of the ensemble; its gap is computed only where all leaves are solved to it."""
@@ -296,6 +336,9 @@ class LeafGeneration:
         """Polish the iteration with the best score until that is one which is polished: polishing changes the score."""
         polished: dict[int, MasterSolution] = {}
         while (best := self.trace.best) not in polished:
+            if polished and self._is_late:
+                best = max(polished, key=lambda k: self.trace.iterations[k].validation_score)
+                break
             self.ensemble.restore(self.trace.stages[best])
             self.ensemble.point, polished[best] = self.wiring.optimum(self.ensemble.point)
             row = self.trace.iterations[best]
@@ -314,20 +357,21 @@ class LeafGeneration:
         self.trace.stages[-1], self.trace.n_grown = self.ensemble.stage(), self._n_grown
         self.trace.kept, self.trace.duals = len(self.trace.iterations) - 1, solution.u
 
-    def _accept(self, failure: MasterFailed) -> None:
-        """Keep the best feasible ensemble, with a warning, because no solver reached the tolerance."""
+    def _accept(self, failure: MasterFailed, is_told: bool) -> None:
+        """Keep the best feasible ensemble, with a warning if asked for, because no solver reached the tolerance."""
         if failure.best is not None:
             self.ensemble.adopt(failure.best)
         if len(self.ensemble.held) > self.max_trees:
             self.ensemble.restore(self.ensemble.stage().first(self.max_trees))
         solution = certificate_of(self.ensemble.point)
         self._conclude(solution)
-        warn_user(
-            f"No solver reached a relative gap of {self.wiring.precision.tolerance:g} over the leaves of "
-            f"{self.wiring.columns.n_trees} trees ({failure}); the best feasible ensemble, with gap "
-            f"{solution.gap:.1e}, is returned. A larger tol or another C may help.",
-            SolverWarning,
-        )
+        if is_told:
+            warn_user(
+                f"No solver reached a relative gap of {self.wiring.precision.tolerance:g} over the leaves of "
+                f"{self.wiring.columns.n_trees} trees ({failure}); the best feasible ensemble, with gap "
+                f"{solution.gap:.1e}, is returned. A larger tol or another C may help.",
+                SolverWarning,
+            )
 
 
 def _size(values: Scores) -> Vector:

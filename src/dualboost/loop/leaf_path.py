@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from .._typing import Vector
+from ..deadlines import share_of_time
 from ..errors import InterruptedFitWarning
 from ..masters import MasterFailed
 from .held_out import HeldOut
@@ -22,6 +23,8 @@ from .path import PathPoint, ignore
 
 SMALLER = 2**-0.5
 """Each number of trees that is tried is this fraction of the one before."""
+GROWING = 0.6
+"""The share of the time for growing the trees; the rest is for the values of their leaves at each C."""
 MOST_SIZES = 8
 """How many numbers of trees are tried at most."""
 
@@ -43,14 +46,17 @@ def follow_leaf_path(
     """One point for each number of trees, which are in decreasing order, and each value of C."""
     grown: dict[float, LeafGeneration] = {}
     alike = [wiring.at(float(C)).growing.formulation.strength for C in Cs]
-    points = []
+    points: list[PathPoint] = []
+    n_points, n_shared = len(sizes) * len(Cs), len(set(alike))
     for size in sizes:
         for C, shared in zip(Cs.tolist(), alike, strict=True):
             if shared not in grown:
-                grown[shared] = _grown(wiring.at(shared), sizes[0], held_out)
+                with share_of_time(GROWING / (n_shared - len(grown))):
+                    grown[shared] = _grown(wiring.at(shared), sizes[0], held_out)
             generation = grown[shared]
-            generation.shrink_to(size)
-            points.append(_point(generation, C, held_out, with_errors))
+            with share_of_time(1.0 / (n_points - len(points))):
+                generation.shrink_to(size)
+                points.append(_point(generation, C, held_out, with_errors))
             observer(points[-1])
     return points
 

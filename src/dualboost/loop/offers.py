@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .._typing import Vector
+from ..deadlines import time_is_up
 from ..pricing.pool import Offer, Pool
 from .wiring import Wiring
 
@@ -45,9 +46,11 @@ class Pricing:
         return offer._replace(edge=offer.edge + self.wiring.columns.sides.learner_part(theta, offer.column.learner))
 
     def _first_new(self, offers: Iterator[Offer], u: Vector, threshold: float) -> Offer | None:
-        """The first offer that is not held and improves; the best that is not held if none improves."""
+        """The first offer that is not held and improves; if none improves, or time is up, the best that is not held."""
         best: Offer | None = None
         for offer in offers:
+            if time_is_up(self.wiring.rows.workers):
+                return best
             if self.is_held(offer):
                 continue
             if best is None or offer.edge > best.edge:

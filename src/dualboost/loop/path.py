@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .._typing import Vector
+from ..deadlines import share_of_time
 from ..errors import InterruptedFitWarning
 from ..masters import MasterFailed, Precision
 from .column_generation import ColumnGeneration
@@ -23,6 +24,8 @@ from .wiring import Wiring
 PATH_TOLERANCE = 3e-3
 """The relative gap of a master on the path: small compared to the differences between values of C."""
 ON_PATH = Precision(PATH_TOLERANCE, aim=1.0)
+FIRST = 0.5
+"""The share of the time for the first value of C, which needs the most columns."""
 EXTRA_SHARE = 33
 """Once ``max_trees`` columns are held, each value of C may add ``max_trees / EXTRA_SHARE`` columns, at least one."""
 
@@ -54,33 +57,37 @@ def follow_path(
 
     With ``with_errors``, the points have the standard errors of their scores. ``observer`` sees each when it is found.
     """
-    columns = wiring.columns
     order = range(len(Cs)) if wiring.formulation.sparser_with_larger_C else range(len(Cs) - 1, -1, -1)
     points: dict[int, PathPoint] = {}
     for k in order:
-        chosen = wiring.at(float(Cs[k]))
-        try:
-            start = chosen.master.polish(columns, chosen.programme()) if columns.n_columns else None
-        except MasterFailed:  # no solver can solve this extreme value of C, so it is no candidate
-            points[k] = PathPoint(float(Cs[k]), np.nan, columns.n_columns)
-            observer(points[k])
-            continue
-        most = max(max_trees, columns.n_columns + max(max_trees // EXTRA_SHARE, 1))
-        generation = ColumnGeneration(chosen, most, held_out=held_out, scores_each=False, start=start)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", InterruptedFitWarning)  # the warning speaks of an ensemble returned
-            trace = generation.run()
-        if trace.stop_reason == "interrupted":
-            raise KeyboardInterrupt
-        if trace.iterations or start is None:
-            w, intercept = trace.weights[-1], trace.intercepts[-1]
-        else:
-            w, intercept = start.w, generation.scores.intercept(start)
-        scored = generation.scores.of_held_out(held_out, w, intercept)
-        error = held_out.scoring.standard_error(scored) if with_errors else np.nan
-        points[k] = PathPoint(float(Cs[k]), held_out.scoring.score(scored), _n_used_roughly(w), error)
+        share = 1.0 / (len(Cs) - len(points))
+        with share_of_time(share if points else max(share, FIRST)):
+            points[k] = _point(wiring, float(Cs[k]), held_out, max_trees, with_errors)
         observer(points[k])
     return [points[k] for k in range(len(Cs))]
+
+
+def _point(wiring: Wiring, C: float, held_out: HeldOut, max_trees: int, with_errors: bool) -> PathPoint:
+    """What this C gives, with the columns held and a few more."""
+    wiring, columns = wiring.at(C), wiring.columns
+    try:
+        start = wiring.master.polish(columns, wiring.programme()) if columns.n_columns else None
+    except MasterFailed:  # no solver can solve this extreme value of C, so it is no candidate
+        return PathPoint(C, np.nan, columns.n_columns)
+    most = max(max_trees, columns.n_columns + max(max_trees // EXTRA_SHARE, 1))
+    generation = ColumnGeneration(wiring, most, held_out=held_out, scores_each=False, start=start)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", InterruptedFitWarning)  # the warning speaks of an ensemble returned
+        trace = generation.run()
+    if trace.stop_reason == "interrupted":
+        raise KeyboardInterrupt
+    if trace.iterations or start is None:
+        w, intercept = trace.weights[-1], trace.intercepts[-1]
+    else:
+        w, intercept = start.w, generation.scores.intercept(start)
+    scored = generation.scores.of_held_out(held_out, w, intercept)
+    error = held_out.scoring.standard_error(scored) if with_errors else np.nan
+    return PathPoint(C, held_out.scoring.score(scored), _n_used_roughly(w), error)
 
 
 def _n_used_roughly(w: Vector) -> int:

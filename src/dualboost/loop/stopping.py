@@ -1,14 +1,15 @@
-"""Rules that stop a fit before the optimum is reached, each asked after every iteration."""
+"""Rules that stop a fit before the optimum is reached, each asked after every iteration.
+
+How long a fit may take is no such rule, since it holds for all that a fit does (``deadlines.py``).
+"""
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
 import numpy as np
 
-from ..workers import ALONE, Communicator
 from .history import Iteration
 
 
@@ -16,18 +17,6 @@ class StoppingRule(Protocol):
     """Answers with a stop reason, or None to go on."""
 
     def reason(self, iteration: Iteration) -> str | None: ...
-
-
-class TimeLimit:
-    """Stops after the first iteration that ends, on any worker, later than ``seconds`` from now."""
-
-    def __init__(self, seconds: float, workers: Communicator = ALONE) -> None:
-        self._deadline = time.monotonic() + seconds
-        self._workers = workers
-
-    def reason(self, iteration: Iteration) -> str | None:
-        beyond = self._workers.max(time.monotonic() - self._deadline)
-        return "time_limit" if beyond >= 0 else None
 
 
 class NoImprovement:

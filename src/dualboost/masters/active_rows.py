@@ -16,6 +16,7 @@ import numpy as np
 
 from .._typing import Integers, Vector
 from ..algebra.columns import Columns
+from ..deadlines import time_is_up
 from ..formulations.programme import Programme
 from ..formulations.terms import LinearTerm
 from .base import Candidate, MasterFailed, MasterSolution, Reoptimiser
@@ -73,7 +74,7 @@ class ActiveRows:
                 solution, _ = self._stepped(columns, programme, TRUSTED)
             self._choose(columns, programme, solution, for_result=True)
         solution, _ = self._certified(columns, programme, self._inner.polish)
-        while solution.gap > self.tolerance and not columns.rows.all(self._reduction.alone):
+        while solution.gap > self.tolerance and not columns.rows.all(self._reduction.alone) and not time_is_up():
             self._choose(columns, programme, solution, keep=True, for_result=True)
             solution, _ = self._certified(columns, programme, self._inner.polish)
         return solution
@@ -151,7 +152,7 @@ class ActiveRows:
 
         def step(held: Columns, part: Programme) -> MasterSolution:
             reduced = self._inner.solve(held, part)
-            while reduced.gap > aim:
+            while reduced.gap > aim and not time_is_up():  # which is asked for where all rows are held here only
                 reduced = self._inner.solve(held, part)
             return reduced
 

@@ -13,6 +13,7 @@ from scipy import sparse
 
 from .._typing import Vector
 from ..algebra.columns import Columns
+from ..deadlines import seconds_left
 from ..errors import MissingDependencyError
 from ..extras import how_to_install
 from ..formulations.programme import Programme
@@ -56,6 +57,7 @@ class ClarabelMaster:
         """min x'Px/2 + cost'x subject to the stacked (matrix, right side) pairs, one for each cone."""
         settings = self._clarabel.DefaultSettings()
         settings.verbose = False
+        settings.time_limit = max(seconds_left(), 0.0)
         settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = min(tolerance, 1e-10)
         if strategy == "regularised":
             settings.static_regularization_constant = 1e-7

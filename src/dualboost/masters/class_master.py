@@ -16,6 +16,7 @@ from scipy.linalg import LinAlgError
 from .._typing import Integers, Vector
 from ..algebra.columns import Columns
 from ..algebra.pairs import PairColumns
+from ..deadlines import time_is_up
 from ..formulations.class_programme import ClassProgramme
 from .base import Candidate, MasterFailed, MasterSolution
 from .certificate import certify, drop_negligible, with_best_multipliers
@@ -57,12 +58,12 @@ class ClassMaster:
     def polish(self, columns: Columns, programme: ClassProgramme) -> MasterSolution:
         """The optimum, to the tolerance; a vertex if the programme is linear."""
         solution = self._solved(columns, programme, self._aim * self.tolerance)
-        if self._vertices and programme.is_linear_programme:
+        if self._vertices and programme.is_linear_programme and not time_is_up(programme.rows.workers):
             vertex = to_class_vertex(columns, programme, solution, self.tolerance)
             solution = vertex if vertex.gap <= max(solution.gap, self.tolerance) else solution
         solution = drop_negligible(columns, programme, solution, self.tolerance)
         solution = with_best_multipliers(columns, programme, solution)
-        if solution.gap > self.tolerance:
+        if solution.gap > self.tolerance and not time_is_up(programme.rows.workers):
             raise MasterFailed(solution, [f"interior point over classes: gap {solution.gap:.1e}"])
         return solution
 
@@ -89,7 +90,7 @@ class ClassMaster:
             if best is None or solution.gap < best.gap:
                 best = solution
             missed = _violated(programme, solution.margins, self._active)
-            if solution.gap <= aim or not programme.rows.any(missed):
+            if solution.gap <= aim or not programme.rows.any(missed) or time_is_up(programme.rows.workers):
                 break
             self._active = self._active | missed
         self._last = best
@@ -107,7 +108,7 @@ def _over_some(
         other, its_gap = interior_optimum(columns, part, aim, step_back)
         if its_gap < gap:
             found, gap = other, its_gap
-        if gap <= aim:
+        if gap <= aim or time_is_up(programme.rows.workers):
             break
     u = np.zeros(len(active))
     u[active] = found.u
@@ -127,7 +128,7 @@ def interior_optimum(
             best, best_gap, stalled = point.candidate, gap, 0
         else:
             stalled += 1
-        if gap <= aim or (stalled > MAX_STALLED and best_gap < ROUGHLY):
+        if gap <= aim or (stalled > MAX_STALLED and best_gap < ROUGHLY) or time_is_up(programme.rows.workers):
             break
         try:
             with np.errstate(all="ignore"):

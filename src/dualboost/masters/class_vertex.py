@@ -21,12 +21,13 @@ from numpy.typing import NDArray
 
 from .._typing import Integers, Matrix, Vector
 from ..algebra.columns import Columns
+from ..deadlines import seconds_left, time_is_up
 from ..formulations.class_programme import ClassProgramme
 from ..formulations.terms import LinearTerm
 from .base import SOLVER_ERRORS, Candidate, MasterSolution
 from .certificate import certify
 from .crossover import CANDIDATE, MAX_ROUNDS
-from .highs import INFINITY, NO_INDEX, NO_VALUES, quiet_solver, run
+from .highs import INFINITY, NO_INDEX, NO_VALUES, quiet_solver, run, within
 
 
 def to_class_vertex(
@@ -51,7 +52,8 @@ def to_class_vertex(
             best = vertex
         asked = programme.response(vertex.margins, vertex.rho)
         crossed = programme.pairs.sums((asked != settled).astype(float)) > 0
-        if vertex.gap <= tolerance or not programme.rows.any(crossed & ~near):
+        is_late = time_is_up(programme.rows.workers)
+        if vertex.gap <= tolerance or not programme.rows.any(crossed & ~near) or is_late:
             break
         near |= crossed
     return best
@@ -81,7 +83,8 @@ def _solve_near(
     is_open = near[programme.pairs.row_of]
     fixed = np.where(is_open, 0.0, settled)
     open_pairs, own = _gathered(columns, programme, np.flatnonzero(is_open), chosen)
-    solution = run(_edge_programme(columns, programme, open_pairs, chosen, fixed))
+    small = _edge_programme(columns, programme, open_pairs, chosen, fixed)
+    solution = run(within(seconds_left(programme.rows.workers), small))
     u = settled.copy()
     u[is_open] = np.asarray(solution.col_value)[: len(open_pairs.slopes)][own]
     multipliers = np.asarray(solution.row_dual)

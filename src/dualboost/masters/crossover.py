@@ -22,11 +22,12 @@ from numpy.typing import NDArray
 
 from .._typing import Integers, Matrix, Vector
 from ..algebra.columns import Columns
+from ..deadlines import seconds_left, time_is_up
 from ..formulations.programme import Programme
 from ..formulations.terms import LinearTerm
 from .base import SOLVER_ERRORS, Candidate, MasterSolution
 from .certificate import certify
-from .highs import INFINITY, NO_INDEX, NO_VALUES, quiet_solver, run
+from .highs import INFINITY, NO_INDEX, NO_VALUES, quiet_solver, run, within
 
 MAX_ROUNDS = 20
 """How many times the small programme is solved at most, with more rows each time."""
@@ -38,7 +39,8 @@ def to_vertex(columns: Columns, programme: Programme, interior: MasterSolution, 
     """A vertex with a certified gap of at most ``tolerance``, or the best one found."""
     candidates = np.flatnonzero(interior.w >= CANDIDATE * interior.w.max())
     best = _vertex_of(columns, programme, interior, tolerance, candidates)
-    if len(candidates) == columns.n_columns or (best is not interior and best.gap <= tolerance):
+    is_found = best is not interior and best.gap <= tolerance
+    if len(candidates) == columns.n_columns or is_found or time_is_up(programme.rows.workers):
         return best
     return _vertex_of(columns, programme, interior, tolerance, np.arange(columns.n_columns))
 
@@ -58,7 +60,7 @@ def _vertex_of(
         try:
             candidate = _solve_near(columns, programme, near, settled, chosen)
         except SOLVER_ERRORS:
-            if rows.all(near):
+            if rows.all(near) or time_is_up(rows.workers):
                 break
             near[:] = True
             continue
@@ -67,7 +69,7 @@ def _vertex_of(
             best = vertex
         asked = programme.response(vertex.margins, vertex.rho)
         crossed = ~near & (asked != settled)
-        if vertex.gap <= tolerance or not rows.any(crossed):
+        if vertex.gap <= tolerance or not rows.any(crossed) or time_is_up(rows.workers):
             break
         near |= crossed
     return best
@@ -98,7 +100,8 @@ def _solve_near(
     parts = (lower, upper, slopes, rows.taken(programme.equations.matrix, first), columns.part(chosen, first))
     whole, own = rows.joined(np.vstack(parts))
     fixed = np.where(near, 0.0, settled)
-    solution = run(_edge_programme(columns, programme, NearRows.of(whole, len(chosen)), chosen, fixed))
+    small = _edge_programme(columns, programme, NearRows.of(whole, len(chosen)), chosen, fixed)
+    solution = run(within(seconds_left(rows.workers), small))
     u = settled.copy()
     part = (np.asarray(solution.col_value)[: whole.shape[1]][own] - lower) / (upper - lower)
     u[places] = programme.lower[places] + rows.put(part[group]) * (programme.upper - programme.lower)[places]

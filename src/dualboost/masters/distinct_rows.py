@@ -15,6 +15,7 @@ from .._typing import Integers, Vector
 from ..algebra.columns import Columns
 from ..algebra.partition import Partition
 from ..algebra.rows import Rows
+from ..deadlines import time_is_up
 from ..formulations.programme import Programme
 from .base import Candidate, MasterFailed, MasterSolution, Reoptimiser
 from .certificate import certify
@@ -55,7 +56,7 @@ class DistinctRows:
                 failure.best = self._spread(failure.best, programme)
             raise
         solution = certify(columns, programme, Candidate(found.w, found.u, found.rho))
-        if solution.gap <= self.tolerance:
+        if solution.gap <= self.tolerance or time_is_up(columns.rows.workers):
             return solution
         self.forget()
         return self._inner.polish(columns, programme)

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from .._typing import Vector
 from ..algebra.columns import Columns
+from ..deadlines import seconds_left
 from ..formulations.programme import Programme
 from ..formulations.terms import LinearTerm
 from .base import Candidate, SolveFailure
@@ -62,7 +63,7 @@ class HighsMaster:
         if strategy != "warm simplex":
             self.solver.clearSolver()
         self.solver.setOptionValue("solver", "ipm" if strategy.startswith("interior") else "simplex")
-        solution = run(self.solver, self.limits)
+        solution = run(within(seconds_left(), self.solver), self.limits)
         values = np.asarray(solution.col_value)
         u = programme.lower + np.asarray(solution.row_dual)[:n_rows]
         return Candidate(values[-n_columns:], u, values[n_rows : n_rows + len(programme.equations)])
@@ -98,6 +99,13 @@ def quiet_solver() -> highspy.Highs:
     solver.setOptionValue("threads", 1)
     solver.setOptionValue("primal_feasibility_tolerance", 1e-9)
     solver.setOptionValue("dual_feasibility_tolerance", 1e-9)
+    return solver
+
+
+def within(seconds: float, solver: highspy.Highs) -> highspy.Highs:
+    """The solver, which gives up after so many seconds from now; HiGHS counts those of all its runs."""
+    if seconds < INFINITY:
+        solver.setOptionValue("time_limit", solver.getRunTime() + max(seconds, 0.0))
     return solver
 
 

@@ -20,6 +20,7 @@ from scipy.linalg import LinAlgError
 
 from .._typing import Vector
 from ..algebra.columns import Columns
+from ..deadlines import time_is_up
 from ..formulations.programme import Programme
 from ..formulations.weight_sets import WeightSet
 from .base import Candidate, SolveFailure
@@ -57,7 +58,7 @@ class InteriorPointMaster:
                 best, best_gap, stalled = point.candidate, gap, 0
             else:
                 stalled += 1
-            if gap <= tolerance or (stalled > MAX_STALLED and best_gap < 1e-2):
+            if gap <= tolerance or (stalled > MAX_STALLED and best_gap < 1e-2) or time_is_up(programme.rows.workers):
                 break
             try:
                 with np.errstate(all="ignore"):

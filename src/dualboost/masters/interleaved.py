@@ -14,6 +14,7 @@ from scipy.linalg import LinAlgError
 
 from .._typing import Integers, Vector
 from ..algebra.columns import Columns, Products
+from ..deadlines import time_is_up
 from ..formulations.programme import Programme
 from .base import MasterSolution
 from .certificate import certify
@@ -92,16 +93,17 @@ class Interleaved:
         return solution
 
     def polish(self, columns: Columns, programme: Programme) -> MasterSolution:
-        """The optimum, to the tolerance; a vertex if the programme is linear."""
+        """The optimum, to the tolerance; a vertex if the programme is linear; if time is up, the last solution."""
         if self._point is None:
             self._point = starting_point(columns, programme)
         if len(self._point.w) == columns.n_columns and not self._is_solved(columns):
             for _ in range(POLISH_STEPS):
                 before, gap = self._gap, self._certified(columns, programme).gap
                 stalled = gap <= self.tolerance and gap > 0.5 * before
-                if gap <= self._aim * self.tolerance or stalled:
+                is_late = np.isfinite(gap) and time_is_up(programme.rows.workers)
+                if gap <= self._aim * self.tolerance or stalled or is_late:
                     exact = certify(columns, programme, self._point.candidate)
-                    if exact.gap <= self.tolerance:
+                    if exact.gap <= self.tolerance or is_late:
                         return self._ladder.tidy(columns, programme, exact, is_vertex=False)
                     self._point = self._point._replace(margins=exact.margins, edges=columns.edges(self._point.u))
                 if not self._advance(columns, programme):

@@ -10,6 +10,7 @@ from typing import ClassVar
 
 from .._typing import Integers, Vector
 from ..algebra.columns import Columns
+from ..deadlines import time_is_up
 from ..errors import MissingDependencyError
 from ..formulations.programme import Programme
 from .base import SOLVER_ERRORS, Master, MasterFailed, MasterSolution
@@ -23,7 +24,8 @@ AIM = 1e-2
 class Ladder:
     """Tries the given masters in order until one returns a solution with a gap of at most ``tolerance``.
 
-    ``vertices=False`` leaves an interior optimum of a linear programme as it is: dense, but found sooner.
+    If time is up, the best solution is returned, whatever its gap is. ``vertices=False`` leaves an interior optimum of
+    a linear programme as it is: dense, but found sooner.
     """
 
     is_exact: ClassVar[bool] = True
@@ -54,6 +56,8 @@ class Ladder:
                 attempts.append(f"{master.name} ({strategy}): gap {solution.gap:.1e}")
                 if best is None or solution.gap < best.gap:
                     best = solution
+                if time_is_up(programme.rows.workers):
+                    return best
         raise MasterFailed(best, attempts)
 
     def part(self, tolerance: float, vertices: bool = True) -> Ladder:
@@ -87,7 +91,8 @@ class Ladder:
 
     def tidy(self, columns: Columns, programme: Programme, solution: MasterSolution, is_vertex: bool) -> MasterSolution:
         """A vertex of a linear programme and no negligible weights, as far as the tolerance allows; their objective."""
-        if self._vertices and programme.is_linear_programme and not is_vertex:
+        is_late = time_is_up(programme.rows.workers)
+        if self._vertices and programme.is_linear_programme and not is_vertex and not is_late:
             vertex = to_vertex(columns, programme, solution, self.tolerance)
             solution = vertex if vertex.gap <= max(solution.gap, self.tolerance) else solution
         solution = drop_negligible(columns, programme, solution, self.tolerance)

@@ -14,6 +14,7 @@ from scipy.linalg import cho_solve
 from scipy.linalg.blas import dgemm
 
 from .._typing import Vector
+from ..deadlines import time_is_up
 from .leaf_newton import factored, hessian
 from .leaf_point import LeafPoint
 from .round_point import ClassPart
@@ -23,6 +24,11 @@ ELIMINATED_AT_ONCE = 0.34
 """The largest share of the trees that one quadratic model of the objective should serve to eliminate."""
 
 
+def operations_of_elimination(n_leaves: int) -> float:
+    """How many operations the inverse of a Hessian takes, before a first tree is removed."""
+    return 7.0 / 3.0 * float(n_leaves) ** 3
+
+
 class Elimination:
     """The trees that remain when the least useful trees of a point are removed one by one."""
 
@@ -30,6 +36,7 @@ class Elimination:
         starts = point.columns.starts.tolist()
         self.kept = list(range(point.columns.n_trees))
         """The trees that remain."""
+        self._workers = point.programme.rows.workers
         self._is_vector = point.values.ndim > 1
         self._values = np.vstack([point.values.reshape(starts[-1], -1), np.atleast_2d(point.intercept)])
         """A row for each leaf, and a last one for the intercept; a column for each class."""
@@ -59,8 +66,15 @@ class Elimination:
         return costs
 
     def remove_down_to(self, n_trees: int, n_staying: int = 0) -> None:
-        """Remove the tree that costs least, again and again, until so many are left; the first ones stay."""
+        """Remove the tree that costs least, again and again, until so many are left; the first ones stay.
+
+        If time is up, those that cost least now are removed at once.
+        """
         while len(self.kept) > n_trees:
+            if time_is_up(self._workers):
+                order = n_staying + np.argsort(-self.costs()[n_staying:], kind="stable")
+                self.kept = [self.kept[place] for place in sorted([*range(n_staying), *order[: n_trees - n_staying]])]
+                return
             self.remove(self.kept[n_staying + int(np.argmin(self.costs()[n_staying:]))])
 
     def remove(self, k: int) -> None:

@@ -22,6 +22,7 @@ from scipy.linalg import cho_solve
 
 from .._typing import Matrix, Vector
 from ..algebra.rows import Rows
+from ..deadlines import is_affordable, time_is_up
 from .base import MasterFailed, MasterSolution
 from .leaf_newton import Factor, factored
 
@@ -92,6 +93,12 @@ class InteriorPoint:
         self._n_capped = boxes.rows.total(np.where(self._is_capped, 1.0, 0.0))
         self.at = self._started(x)
 
+    @property
+    def is_late(self) -> bool:
+        """Whether there is no time for another step."""
+        workers = self._boxes.rows.workers
+        return time_is_up(workers) or not is_affordable(len(self.at.x) ** 3 / 3, workers)
+
     def _started(self, x: Vector) -> Iterate:
         """Duals in the middle of their box, as far inside where it has no upper end."""
         boxes = self._boxes
@@ -158,21 +165,28 @@ def optimum_of(method: InteriorPoint, certified: Certify, tolerance: float) -> M
     """The certificate of a point whose relative duality gap is at most the tolerance, or ``MasterFailed``.
 
     Below the tolerance steps go on while each still gains a digit, so that a solution hardly depends on the path to it.
+    If time is up, it is the certificate of the best x and the best duals on the way, which a step may be far from.
     """
     best = certified(method)
+    x, u, primal, dual = method.at.x, method.at.u, best.primal, best.dual
     for _ in range(MOST_STEPS):
-        if best.gap <= BEYOND * tolerance:
+        if best.gap <= BEYOND * tolerance or method.is_late:
             break
         try:
             method.step()
         except ValueError:  # rounding has made the equations infinite
             break
         found = certified(method)
+        x, primal = (method.at.x, found.primal) if found.primal < primal else (x, primal)
+        u, dual = (method.at.u, found.dual) if found.dual > dual else (u, dual)
         if best.gap <= tolerance and found.gap > 0.1 * best.gap:
             break
         best = found if found.gap < best.gap else best
     if best.gap <= tolerance:
         return best
+    if method.is_late:
+        method.at = method.at._replace(x=x, u=u)
+        return certified(method)
     raise MasterFailed(best, [f"the interior-point method over the leaves ended at a gap of {best.gap:.1e}"])
 
 
@@ -189,7 +203,7 @@ def _solved(products: LeafProducts, factor: Factor, D: Vector, R: Vector, target
     step = cho_solve(factor, residual)
     search, product = step, float(residual @ step)
     enough = EXACT**2 * product
-    for _ in range(REFINEMENTS):
+    for _ in range(REFINEMENTS):  # which are few, so that they do not look at the time
         margins = products.margins(search)
         image = products.sums(D * margins) + R * search
         bend = float(search @ image)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Protocol
 
+from ..deadlines import time_is_up
 from .base import MasterSolution
 from .leaf_kinked import kinked_optimum
 from .leaf_newton import certified, optimum
@@ -35,7 +36,7 @@ class LeafMaster(Protocol):
         """A point with a smaller objective, as good as the next pricing needs; ``newest`` is the newest tree."""
 
     def optimum(self, point: Any, tolerance: float) -> tuple[Any, MasterSolution]:
-        """The optimum over the leaves held, to the tolerance, or ``MasterFailed``."""
+        """The optimum over the leaves held, to the tolerance, or ``MasterFailed``; the best point if time is up."""
 
     def certified(self, point: Any) -> MasterSolution:
         """The point with its duality gap."""
@@ -69,6 +70,8 @@ class SmoothedLeaves(SmoothLeaves):
         """A good point, whatever its gap is, since the loss is only a means to an end."""
         for _ in range(ROUNDS):
             point = self.improved(point, None)
+            if time_is_up(point.programme.rows.workers):
+                break
         return point, certified(point)
 
 
@@ -106,6 +109,8 @@ class OrderedSmoothedLeaves(OrderedLeaves):
     def optimum(self, point: LeafPoint, tolerance: float) -> tuple[LeafPoint, MasterSolution]:
         for _ in range(ROUNDS):
             point = self.improved(point, None)
+            if time_is_up(point.programme.rows.workers):
+                break
         return point, ordered_certified(point)
 
 

@@ -13,6 +13,7 @@ import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from .._typing import Matrix, Vector
+from ..deadlines import is_affordable, time_is_up
 from .base import Candidate, MasterFailed, MasterSolution
 from .certificate import certify
 from .leaf_point import LeafPoint
@@ -65,7 +66,7 @@ def balanced(point: LeafPoint) -> tuple[Vector, Vector]:
 
 
 def optimum(point: LeafPoint, tolerance: float) -> tuple[LeafPoint, MasterSolution]:
-    """A point whose relative duality gap is at most the tolerance, and its certificate."""
+    """A point whose relative duality gap is at most the tolerance, and its certificate; the best one if time is up."""
     return newton(point, tolerance, certified, _newton_direction, SLOW)
 
 
@@ -83,9 +84,13 @@ def newton(
     ``slow`` the preconditioner is computed anew, by ``factor_at`` or as the factor of the Hessian.
     """
     solution, factor = certified(point), None
+    workers = point.programme.rows.workers
     for _ in range(MOST_STEPS):
         is_certified = solution.gap <= AIM * tolerance
         if is_certified and (factor is None or not point.descent.any()):
+            return point, solution
+        is_factor_affordable = factor is not None or is_affordable(len(point.values) ** 3 / 3, workers)
+        if time_is_up(workers) or not is_factor_affordable:
             return point, solution
         try:
             if factor is None:
@@ -101,7 +106,7 @@ def newton(
                 break
             factor = None
         point, solution = reached, certified(reached)
-    if solution.gap <= tolerance:
+    if solution.gap <= tolerance or time_is_up(workers):
         return point, solution
     raise MasterFailed(solution, [f"Newton's method over the leaves ended at a gap of {solution.gap:.1e}"])
 
@@ -165,7 +170,7 @@ def _newton_direction(point: LeafPoint, factor: Factor) -> tuple[Vector, Vector,
         residual = residual - length * image
         preconditioned = cho_solve(factor, residual)
         before, product = product, float(residual @ preconditioned)
-        if not enough < product < np.inf:
+        if not enough < product < np.inf or time_is_up(columns.rows.workers):
             break
         search = preconditioned + (product / before) * search
     return direction, change, n_iterations

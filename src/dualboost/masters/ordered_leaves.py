@@ -22,6 +22,7 @@ from scipy.linalg import cho_solve
 
 from .._typing import Matrix, Vector
 from ..algebra.leaves import LeafColumns
+from ..deadlines import time_is_up
 from ..formulations.weight_sets import WeightSet
 from .base import Candidate, MasterFailed, MasterSolution
 from .certificate import certify
@@ -69,17 +70,20 @@ def ordered_certified(point: LeafPoint) -> MasterSolution:
 
 
 def ordered_optimum(point: LeafPoint, tolerance: float) -> tuple[LeafPoint, MasterSolution]:
-    """A point in order whose relative duality gap is at most the tolerance, and its certificate."""
+    """A point in order whose relative duality gap is at most the tolerance, and its certificate.
+
+    It is the best point found if time is up.
+    """
     if all(order is None for order in point.columns.orders):
         return free_optimum(point, tolerance)
     method = BarrierMethod.started(in_order(point))
-    best = ordered_certified(method.point)
+    best, workers = ordered_certified(method.point), point.programme.rows.workers
     for _ in range(MOST_STEPS):
-        if best.gap <= AIM * tolerance or not method.step():
+        if best.gap <= AIM * tolerance or time_is_up(workers) or not method.step():
             break
         found = ordered_certified(method.point)
         best = found if found.gap < best.gap else best
-    if best.gap > tolerance:
+    if best.gap > tolerance and not time_is_up(workers):
         raise MasterFailed(best, [f"the method over ordered leaves ended at a gap of {best.gap:.1e}"])
     return replace(point.adopting(best), duals=None), best
 
@@ -223,7 +227,7 @@ class BarrierMethod:
             residual = residual - length * image
             preconditioned = cho_solve(factor, residual)
             before, product = product, float(residual @ preconditioned)
-            if not enough < product < np.inf:
+            if not enough < product < np.inf or time_is_up(rows.workers):
                 break
             search = preconditioned + (product / before) * search
         return direction, change

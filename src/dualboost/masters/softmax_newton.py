@@ -12,6 +12,7 @@ import numpy as np
 from scipy.linalg import cho_solve
 
 from .._typing import Matrix
+from ..deadlines import time_is_up
 from .base import MasterSolution
 from .certificate import relative_gap
 from .leaf_newton import PRECISION, Factor, newton
@@ -107,7 +108,7 @@ def conjugate_gradients(
         residual = residual - length * image
         step = preconditioned(residual)
         before, product = product, float((residual * step).sum())
-        if not enough < product < np.inf:
+        if not enough < product < np.inf or time_is_up(columns.rows.workers):
             break
         search = step + (product / before) * search
     return direction, change, n_iterations

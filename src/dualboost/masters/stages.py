@@ -19,6 +19,7 @@ import numpy as np
 
 from .._typing import Integers, Vector
 from ..algebra.columns import Columns
+from ..deadlines import time_is_up
 from ..formulations.programme import Programme
 from ..formulations.two_stages import LEAST_CLASS_WEIGHT, TwoStageProgramme
 from .base import Candidate, MasterFailed, MasterSolution
@@ -73,7 +74,7 @@ def in_stages(
         bounds = [found] if best is None else [found, best]
         tried = [certify(columns, one.programme, _mean(rising, falling)._replace(u=one.u)) for one in bounds]
         best = min(tried, key=lambda one: one.gap)
-        if best.gap <= tolerance:
+        if best.gap <= tolerance or time_is_up(programme.rows.workers):
             return best
     raise MasterFailed(best, [f"class weights: gap {best.gap:.1e}" if best else "no class weights"])
 

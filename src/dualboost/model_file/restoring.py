@@ -7,10 +7,10 @@ from dataclasses import fields as dataclass_fields
 from typing import Any
 
 import numpy as np
-from joblib import effective_n_jobs
 from numpy.typing import NDArray
 
 from .._typing import Vector
+from ..algebra.threads import available_threads
 from ..data.features import FeatureEncoder
 from ..formulations import Formulation
 from ..loop.history import Iteration
@@ -157,8 +157,7 @@ def _restore_ensemble(
         weights,
         scoring.baseline,
         features.count,
-        # The file may name too many threads for this machine, or zero, which the estimator refuses later.
-        min(effective_n_jobs(n_jobs or None), effective_n_jobs(-1)),
+        available_threads(n_jobs),  # the file may ask for zero, which the estimator refuses later
         intercept=restore_intercept(document, task, most),
         is_normalised=scoring.is_normalised,
     )

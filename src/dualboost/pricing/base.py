@@ -67,6 +67,11 @@ class TrainingData(NamedTuple):
     """Where residuals, votes and leaves of rows are; X is in memory."""
 
     @property
+    def n_cells(self) -> int:
+        """How many numbers X has; those that are stored where it is sparse."""
+        return int(getattr(self.X, "nnz", self.X.shape[0] * self.X.shape[1]))
+
+    @property
     def n_merged(self) -> Vector:
         """How many of the user's rows each row stands for."""
         return np.ones(self.X.shape[0]) if self.n_each is None else self.n_each

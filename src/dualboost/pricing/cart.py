@@ -18,7 +18,7 @@ from ..arguments import ParameterObject, require_choice
 from ..trees.tree import Tree, constant_tree
 from .base import PricedColumn, Pricer, PricingContext, TrainingData, priced_within, require_tree_options
 from .class_columns import ClassCartPricer
-from .lightgbm_options import SMALLEST_LEAVES, grown_again, tree_parameters, varies, with_heavier_leaves
+from .lightgbm_options import SMALLEST_LEAVES, tree_parameters, varies, with_heavier_leaves
 from .lightgbm_rows import LightGBMRows
 from .newton_trees import Grower, NewtonTrees
 from .other_columns import without_leading_features
@@ -92,7 +92,7 @@ class CartPricer:
         self._voting = voting
         self._limits = context.limits
         self._parameters = tree_parameters(data, context)
-        self._lightgbm_rows = LightGBMRows(data, self._parameters)
+        self._lightgbm_rows = LightGBMRows(data, self._parameters, context.n_jobs)
         self._dataset = self._lightgbm_rows.dataset
         self._leaves_out_zeros = context.leave_out_zeros
         self._is_favouring = False
@@ -144,15 +144,14 @@ class CartPricer:
             self._booster.reset_parameter({"min_sum_hessian_in_leaf": smallest_leaf})
             self._smallest_leaf = smallest_leaf
         held = self._booster.num_trees()
-        self._booster.update(fobj=self._derivatives)
+        self._lightgbm_rows.update(self._booster, self._derivatives)
         if self._booster.num_trees() == held:
             return constant_tree(0.0)
         tree = self._lightgbm_rows.tree(self._booster, held)
         asked = self._limits.for_second_time(tree)
         if asked is None:
             return tree
-        again = grown_again(self._booster, asked, self._grown_on, self._derivatives)
-        return self._lightgbm_rows.tree(again, 0)
+        return self._lightgbm_rows.tree_beside(self._booster, asked, self._grown_on, self._derivatives)
 
     def _derivatives(self, predictions: Vector, rows: lightgbm.Dataset) -> tuple[Any, Any]:
         return self._gradients, self._hessians

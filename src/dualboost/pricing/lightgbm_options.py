@@ -32,13 +32,6 @@ def with_heavier_leaves(grow: Callable[[float], Grown], smallest_leaves: Sequenc
     raise GrowingError(f"LightGBM failed to grow a tree: {failure}") from failure
 
 
-def grown_again(booster: lightgbm.Booster, asked: dict[str, Any], rows: lightgbm.Dataset, fobj: Any) -> Any:
-    """A model of one tree: what the booster would grow next, were it asked for this besides."""
-    again = lightgbm.Booster(booster.params | asked, rows)
-    again.update(fobj=fobj)
-    return again
-
-
 def varies(X: Features) -> bool:
     """Whether any feature has two different values; a missing value counts as a value."""
     if sparse.issparse(X):
@@ -65,7 +58,7 @@ def tree_parameters(data: TrainingData, context: PricingContext) -> dict[str, An
         "feature_pre_filter": False,
         "deterministic": True,
         "force_col_wise": True,
-        "num_threads": context.n_jobs,
+        "num_threads": 1,  # ``LightGBMRows`` asks for more where they pay
         "seed": context.seed,
         "verbosity": -1,
         **context.limits.for_lightgbm(data.X.shape[1], data.rows_each),

@@ -7,6 +7,7 @@ from typing import Any
 import lightgbm
 import numpy as np
 
+from ..algebra.threads import GrowerThreads
 from ..trees.cuts import cuts_between
 from ..trees.lightgbm_text import parse_trees
 from ..trees.tiny_values import CodedColumn, tiny_features, tree_of_values, with_codes
@@ -17,8 +18,9 @@ from .base import TrainingData
 class LightGBMRows:
     """The rows as a dataset; columns with tiny values, which LightGBM reads as zero, are coded in it."""
 
-    def __init__(self, data: TrainingData, parameters: dict[str, Any]) -> None:
+    def __init__(self, data: TrainingData, parameters: dict[str, Any], n_threads: int) -> None:
         X = data.X
+        self._threads = GrowerThreads(n_threads, data.n_cells)
         values = {k: column_values(X, k, slice(None)) for k in tiny_features(X)}
         self._coded = {k: CodedColumn(cuts_between(own[~np.isnan(own)], len(own))) for k, own in values.items()}
         self.dataset = lightgbm.Dataset(
@@ -27,6 +29,21 @@ class LightGBMRows:
             categorical_feature=data.categorical,
             params=parameters,
         )
+
+    def update(self, booster: lightgbm.Booster, derivatives: Any) -> None:
+        """Add a tree to a model, on as many threads as pay. Their number does not change the tree."""
+        with self._threads.timed() as number:
+            if booster.params["num_threads"] != number:
+                booster.reset_parameter({"num_threads": number})
+            booster.update(fobj=derivatives)
+
+    def tree_beside(
+        self, booster: lightgbm.Booster, asked: dict[str, Any], rows: lightgbm.Dataset, derivatives: Any
+    ) -> Tree:
+        """What the model would grow next on these of the rows, were it asked for this besides."""
+        again = lightgbm.Booster(booster.params | asked, rows)
+        self.update(again, derivatives)
+        return self.tree(again, 0)
 
     def tree(self, booster: lightgbm.Booster, number: int) -> Tree:
         """A tree of a model that was grown on these rows."""

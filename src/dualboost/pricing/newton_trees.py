@@ -25,7 +25,7 @@ from ..trees.ordering import LeafOrder, leaf_order
 from ..trees.tree import Tree, column_values
 from ..workers import ALONE, Communicator
 from .base import PricingContext, TrainingData
-from .lightgbm_options import grown_again, tree_parameters, varies, with_heavier_leaves
+from .lightgbm_options import tree_parameters, varies, with_heavier_leaves
 from .lightgbm_rows import LightGBMRows
 
 if TYPE_CHECKING:
@@ -127,7 +127,7 @@ class NewtonTrees:
         self._parameters = tree_parameters(data, context)
         self._parameters["min_data_in_leaf"] = max(1, self._parameters["min_data_in_leaf"])
         self._parameters["cat_l2"] *= UNIT
-        self._lightgbm_rows = LightGBMRows(data, self._parameters)
+        self._lightgbm_rows = LightGBMRows(data, self._parameters, context.n_jobs)
         self._gradients = np.empty(n_rows, dtype=np.float32)
         self._hessians = np.empty(n_rows, dtype=np.float32)
         self._scores = np.zeros(n_rows)
@@ -169,12 +169,11 @@ class NewtonTrees:
         return self._held_to_limits(grown if asked is None else self._grown_again(asked))
 
     def _grown_again(self, asked: dict[str, Any]) -> GrownTree:
-        def grow(lightest: float) -> Any:
-            stronger = asked | {"min_sum_hessian_in_leaf": UNIT * lightest}
-            return grown_again(self._booster, stronger, self._lightgbm_rows.dataset, self._derivatives)
+        def grow(lightest: float) -> Tree:
+            stronger, rows = asked | {"min_sum_hessian_in_leaf": UNIT * lightest}, self._lightgbm_rows
+            return rows.tree_beside(self._booster, stronger, rows.dataset, self._derivatives)
 
-        again = with_heavier_leaves(grow, [factor * self._lightest for factor in HEAVIER])
-        return GrownTree.of(self._lightgbm_rows.tree(again, 0), self._X)
+        return GrownTree.of(with_heavier_leaves(grow, [factor * self._lightest for factor in HEAVIER]), self._X)
 
     def _held_to_limits(self, grown: GrownTree) -> GrownTree | None:
         tree = self._data.held_to(self._limits, grown.tree)
@@ -191,7 +190,7 @@ class NewtonTrees:
         allowed = self._lightest
         self._allow(lightest)
         try:
-            self._booster.update(fobj=self._derivatives)
+            self._lightgbm_rows.update(self._booster, self._derivatives)
         finally:
             self._allow(allowed)
 

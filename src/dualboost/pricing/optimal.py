@@ -11,6 +11,7 @@ import numpy as np
 from .._typing import Matrix, Vector
 from ..arguments import ParameterObject, require_positive
 from ..data.features import has_missing
+from ..deadlines import seconds_left
 from ..errors import GrowingError
 from ..trees.bins import MOST_CUTS, Bins
 from ..trees.growing import Branch, build_tree
@@ -25,6 +26,9 @@ from .tree_growers import PricedTrees
 
 MOST_SPLITS = {2: 512, 3: 128}
 """By depth (3 stands for 3 and more), about how many splits all features have together, by default."""
+
+LEAST_SECONDS = 0.1
+"""The seconds that STreeD gets for a tree even if the time of the fit is nearly up."""
 
 MOST_DEPTH = 20
 """The largest depth that STreeD supports; if more is asked for, a tree of this depth is found, without a proof."""
@@ -141,7 +145,8 @@ class OptimalPricer:
             return self._kind.best_of_depth_two(self._binary, residual), True
         depth = min(self._max_depth, MOST_DEPTH)
         costs = self._kind.costs(residual)
-        root, is_proven = best_within(self._binary, costs, depth, self._seconds, self._seed)
+        seconds = min(self._seconds, max(seconds_left(), LEAST_SECONDS))
+        root, is_proven = best_within(self._binary, costs, depth, seconds, self._seed)
         return root, is_proven and depth == self._max_depth
 
 

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._typing import Vector
+from ..deadlines import time_is_up
 from ..trees.bins import MOST_CUTS, Bins
 from ..trees.growing import Branch, build_tree
 from .base import TrainingData
@@ -122,6 +123,8 @@ def searched(steps: Steps, products: Products, may_enter: Mask, least: float, n_
     improve(steps, places, products, may_enter, least)
     n_emptied = min(max(round(EMPTIED * len(places)), 2), len(places))
     for _ in range(n_rounds):
+        if time_is_up():
+            break
         tried, emptied = steps.copy(), numbers.choice(places, size=n_emptied, replace=False).tolist()
         for place in emptied:
             tried.remove(place)
@@ -141,6 +144,8 @@ def improve(steps: Steps, places: Sequence[int], products: Products, may_enter: 
     n_kept = 0
     while n_kept < len(places):
         for place in places:
+            if time_is_up():
+                return
             k, fall = steps.best(may_enter, place)
             n_kept += 1
             if fall > least:

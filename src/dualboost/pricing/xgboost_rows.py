@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._typing import Integers, Vector
+from ..algebra.threads import GrowerThreads, threads_for
 from ..data.coded import MOST_CUTS, CodedFeatures
 from ..errors import GrowingError, MissingDependencyError, WorkerError
 from ..extras import how_to_install
@@ -44,9 +45,10 @@ def require_xgboost() -> Any:
 class XGBoostRows:
     """The rows as a matrix of bins."""
 
-    def __init__(self, data: TrainingData, n_jobs: int) -> None:
+    def __init__(self, data: TrainingData, n_threads: int) -> None:
         self._xgboost = require_xgboost()
-        self._data, self._n_jobs = data, n_jobs
+        self._data, self._n_threads = data, n_threads
+        self._threads = GrowerThreads(n_threads, data.n_cells)
         n_features = data.X.shape[1]
         self._is_categorical = np.isin(np.arange(n_features), data.categorical)
         numeric = np.flatnonzero(~self._is_categorical).tolist()
@@ -76,7 +78,7 @@ class XGBoostRows:
             missing=self._missing,
             feature_types=np.where(self._is_categorical, "c", "q").tolist(),
             max_bin=MORE_BINS,
-            nthread=self._n_jobs,
+            nthread=threads_for(self._n_threads, self._data.n_cells),
             enable_categorical=True,
             ref=bins_of,
         )
@@ -119,13 +121,14 @@ class XGBoostRows:
 
     def _grown(self, gradients: Vector, hessians: Vector, parameters: dict[str, Any]) -> tuple[Tree, Integers]:
         asked = parameters | {"tree_method": "hist", "learning_rate": 1.0, "base_score": 0.0, "verbosity": 0}
-        asked |= {"nthread": self._n_jobs, "max_bin": MORE_BINS, "max_cat_to_onehot": ANY_NUMBER}
+        asked |= {"max_bin": MORE_BINS, "max_cat_to_onehot": ANY_NUMBER}
         if not self._device.is_memory:
             asked |= {"device": self._device.of_xgboost}
         exact = self._exact(gradients, hessians)
         try:
-            booster = self._xgboost.Booster(asked, [self.matrix])
-            booster.boost(self.matrix, 0, grad=self._device.shared(exact[0]), hess=self._device.shared(exact[1]))
+            with self._threads.timed() as number:
+                booster = self._xgboost.Booster(asked | {"nthread": number}, [self.matrix])
+                booster.boost(self.matrix, 0, grad=self._device.shared(exact[0]), hess=self._device.shared(exact[1]))
             model = json.loads(booster.save_raw("json"))
             found = model["learner"]["gradient_booster"]["model"]["trees"][0]
             nodes = self._nodes(booster, found)

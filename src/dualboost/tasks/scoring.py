@@ -20,6 +20,7 @@ from sklearn.metrics import get_scorer, log_loss, make_scorer
 
 from .._typing import Integers, Matrix, Vector
 from ..algebra.rows import Rows
+from ..deadlines import time_is_up
 from ..errors import InvalidParameterError
 from .base import Task
 from .binary import TIE
@@ -123,7 +124,7 @@ class Scoring:
         """How far the score may be off because the rows are a sample.
 
         For the accuracy it is the binomial error; for others the jackknife's, which leaves out a group of rows at a
-        time. Each group has the same share of every class.
+        time. Each group has the same share of every class. It is not a number if time is up.
         """
         if self.scorer is None:
             share = self.score(known)
@@ -131,6 +132,8 @@ class Scoring:
         stand_in, group = stand_in_for(known), _groups(known)
         found = []
         for k in range(N_GROUPS):
+            if time_is_up():
+                return np.nan
             try:
                 found.append(self._scored(known, stand_in, np.flatnonzero(group != k)))
             except ScorerFailed:  # too few rows of a class are left for this scorer

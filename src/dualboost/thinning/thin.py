@@ -11,6 +11,7 @@ import numpy as np
 from ..algebra.threads import one_blas_thread
 from ..arguments import require_choice, require_fraction, require_integer, require_seed
 from ..data.tables import truths_of
+from ..deadlines import time_limit
 from ..errors import InvalidParameterError, UnsupportedModelError
 from ..formulations import Formulation, make_formulation
 from ..tasks.scoring import Scoring, make_scoring
@@ -113,7 +114,7 @@ def thin(
     others = validation_fraction if validation is None else validation
     asked = (tolerance, max_trees, verbose > 0, judge)
     chosen: Chosen
-    with one_blas_thread():
+    with one_blas_thread(), time_limit(None):  # a fit that is under way may have a limit of its own
         if name == REFIT:
             tried = _trials(adapter, rows, others, random_state, (X, y, sample_weight))
             chosen = Refitting(adapter, rows, tried, *asked).choose()
