@@ -19,7 +19,7 @@ from ..algebra.devices import in_memory
 from ..data.chosen import chosen_positions, require_categorical_features
 from ..data.features import FeatureEncoder, as_features, require_finite
 from ..data.messages import Source
-from ..data.multiplicities import numbers_of_rows
+from ..data.multiplicities import in_rows, numbers_of_rows
 from ..data.on_disk import RowsOnDisk
 from ..data.tables import Table, as_table, truths_of_array
 from ..errors import InvalidDataError, InvalidParameterError
@@ -38,7 +38,7 @@ CHECKS: dict[str, Any] = {"accept_sparse": "csr", "dtype": np.float64, "ensure_a
 
 
 class Aside(NamedTuple):
-    """Rows that the fit knows nothing of, which have a weight of zero in it, and their multiplicities."""
+    """Rows that the fit knows nothing of, which have a weight of zero in it, and how many rows each stands for."""
 
     rows: Integers
     counts: Vector
@@ -116,7 +116,7 @@ def read_training_set(
     aside = None
     if set_aside is not None:
         rows = set_aside(weights)
-        aside, weights = Aside(rows, weights[rows]), np.where(np.isin(np.arange(len(weights)), rows), 0.0, weights)
+        aside, weights = Aside(rows, in_rows(weights[rows])), np.where(np.isin(np.arange(len(weights)), rows), 0.0, weights)
     task, targets = read_target(y, tasks, weights, workers)
     warn_of_identifiers(task.groups(targets))
     task.require_trainable(known_to_all(workers, targets[weights > 0]))

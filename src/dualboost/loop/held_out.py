@@ -6,6 +6,8 @@ import numpy as np
 
 from .._typing import Features, Vector
 from ..algebra.rows import Rows
+from ..data.merging import n_observed
+from ..data.multiplicities import numbers_of_rows
 from ..tasks.scoring import Scoring
 from ..trees.learner import Learner
 
@@ -13,16 +15,30 @@ from ..trees.learner import Learner
 class HeldOut:
     """The votes of every learner so far on the held-out rows."""
 
-    def __init__(self, X: Features, targets: Vector, counts: Vector, scoring: Scoring | None = None) -> None:
+    def __init__(
+        self,
+        X: Features,
+        targets: Vector,
+        counts: Vector,
+        scoring: Scoring | None = None,
+        numbers: Vector | None = None,
+    ) -> None:
+        """``numbers`` says how many rows each row stands for, where ``counts`` are made of more than these."""
         self.X = X
         self.targets = targets
         self.rows = Rows(counts)
         self.scoring = scoring or Scoring()
+        self._numbers = numbers
         self._votes: list[Vector] = []
 
     @property
     def counts(self) -> Vector:
         return self.rows.counts
+
+    def counts_in_rows(self) -> Vector:
+        """The multiplicities as numbers of rows, whatever their unit."""
+        numbers = numbers_of_rows(self.counts) if self._numbers is None else self._numbers
+        return self.counts * (n_observed(self.X, self.targets, numbers) / self.rows.n_samples)
 
     def add(self, learner: Learner) -> None:
         self._votes.append(learner.vote(self.X))
