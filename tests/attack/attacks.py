@@ -18,6 +18,7 @@ from .machine import run_machine
 from .number_proofs import require_dual_proof
 from .optima import InexactReference, NoReference, require_true_gap
 from .sane import require, require_sane
+from .weights import draw_weighed, require_same_in_other_units
 
 
 class Outcome(NamedTuple):
@@ -91,6 +92,11 @@ def check_faults(case):
     return Outcome(refused=model is None or require_whole_after(case, model, other))
 
 
+def check_weights(case):
+    compared = require_same_in_other_units(case)
+    return Outcome(refused=compared is None, judged=bool(compared))
+
+
 def _rng(seed):
     return np.random.default_rng(seed)
 
@@ -154,6 +160,7 @@ ATTACKS = {
     "proof": Attack(draw_for_proof, check_proof, _code_of_case),
     "answers": Attack(draw_with_target, check_answers, _code_of_case),
     "faults": Attack(draw_faulty, check_faults, _code_of_case),
+    "weights": Attack(draw_weighed, check_weights, _code_of_case),
     "files": Attack(_seed, _damage(read_damaged_file), _code_of_bytes(damaged_file)),
     "tables": Attack(_seed, _damage(read_damaged_table), _code_of_bytes(damaged_table)),
     "machine": Attack(_seed, check_machine, _code_of_seed),

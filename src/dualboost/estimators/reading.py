@@ -116,7 +116,8 @@ def read_training_set(
     aside = None
     if set_aside is not None:
         rows = set_aside(weights)
-        aside, weights = Aside(rows, in_rows(weights[rows])), np.where(np.isin(np.arange(len(weights)), rows), 0.0, weights)
+        aside = Aside(rows, in_rows(weights[rows]))
+        weights = np.where(np.isin(np.arange(len(weights)), rows), 0.0, weights)
     task, targets = read_target(y, tasks, weights, workers)
     warn_of_identifiers(task.groups(targets))
     task.require_trainable(known_to_all(workers, targets[weights > 0]))

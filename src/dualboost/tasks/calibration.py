@@ -26,7 +26,7 @@ LIMIT = 2.0
 """Margins are limited to this multiple of their median size: a programme on noisy rows has an optimum with tiny margins
 but for a few rows, on which a curve would depend more than on all others."""
 HALF = 0.5 * (1.0 - 1e-9)
-"""One half, but for rounding errors of sums of weights: their scale must not decide which of two values is the median."""
+"""One half, but for rounding errors of sums of weights, which must not decide which of two values is the median."""
 RIDGE = 1e-8
 """The strength of a ridge penalty that keeps coefficients finite where the log loss alone does not."""
 
