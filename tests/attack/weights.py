@@ -13,6 +13,7 @@ import numpy as np
 from dualboost.errors import DualBoostError
 from dualboost.formulations import FORMULATIONS
 
+from .case import NAMES
 from .drawing import random_case
 from .sane import answers_of, require
 
@@ -38,15 +39,17 @@ def draw_weighed(seed):
 
 def _scale_free(options):
     """The options with a C that does not count rows."""
-    name = options.get("formulation", "").strip("'")
-    kind = FORMULATIONS.get(name)
-    if kind is not None and not kind().is_scale_free:
-        source = f"{kind.__name__}(scale_free=True)"
-        options = {key: value for key, value in options.items() if key not in ("C", "epsilon")} | {"formulation": source}
-    return dict(options)
+    source = options.get("formulation", "'logistic'")
+    named = FORMULATIONS.get(source.strip("'"))
+    if (eval(source, dict(NAMES)) if named is None else named()).is_scale_free:
+        return dict(options)
+    made = source if named is None else f"{named.__name__}()"
+    free = made.removesuffix(")") + ("" if made.endswith("()") else ", ") + "scale_free=True)"
+    return {key: value for key, value in options.items() if key not in ("C", "epsilon")} | {"formulation": free}
 
 
 def fitted(case):
+    np.random.seed(0)  # which a fit without random_state divides rows by
     try:
         return case.fit()
     except DualBoostError:
@@ -72,7 +75,8 @@ def _weighed(case, factor):
 
 
 def _repeated(case, copies):
-    if case.estimator.endswith("CV") or any(name in case.options for name in SPLIT):
+    """All rows so often; None where copies are not what one row is, as where a category must have some rows."""
+    if case.has_text or case.estimator.endswith("CV") or any(name in case.options for name in SPLIT):
         return None
     return case.of_rows(np.tile(np.arange(case.n_rows), copies).tolist())
 
