@@ -49,7 +49,7 @@ def _scale_free(options):
 
 
 def fitted(case):
-    np.random.seed(0)  # which a fit without random_state divides rows by
+    np.random.seed(0)  # noqa: NPY002 - a fit without random_state divides rows by this generator
     try:
         return case.fit()
     except DualBoostError:
