@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 
 from dualboost import DualBoostClassifier, DualBoostClassifierCV, DualBoostRegressor, thin
 from dualboost.errors import InvalidDataError, InvalidParameterError
@@ -203,11 +204,15 @@ def test_weights_of_classes_that_are_all_the_same_are_a_unit():
     np.testing.assert_allclose(found, wanted, atol=1e-9)
 
 
-def test_a_tuned_model_has_no_unit():
+@pytest.mark.parametrize("factor", [0.01, 100.0])
+def test_a_tuned_model_has_no_unit(factor):
+    """The standard error, which decides how sparse the choice may be, counts rows."""
     X, y = noisy(2)
-    clf, weights = DualBoostClassifierCV("nm", Cs=2, cv=2, max_trees=4), weights_of("whole", len(y))
-    wanted = clf.fit(X, y, weights).predict_proba(X)
-    np.testing.assert_allclose(clf.fit(X, y, 7.0 * weights).predict_proba(X), wanted, atol=1e-9)
+    clf = DualBoostClassifierCV("nm", Cs=4, cv=None, select="sparsest", max_trees=4, random_state=0)
+    weights = weights_of("whole", len(y))
+    one, other = clone(clf).fit(X, y, weights), clone(clf).fit(X, y, factor * weights)
+    np.testing.assert_allclose(other.path_["standard_error"], one.path_["standard_error"], rtol=1e-9)
+    np.testing.assert_allclose(other.predict_proba(X), one.predict_proba(X), atol=1e-9)
 
 
 @pytest.mark.parametrize("factor", [0.01, 7.0])

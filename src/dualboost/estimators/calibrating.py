@@ -37,6 +37,8 @@ MOST_SCORED = 25_000
 """The most rows that a twin scores."""
 MOST_GATHERED = 2 * (MOST_TRAINED + MOST_SCORED)
 """The most rows that workers who hold parts of the rows gather to find probabilities."""
+DIGITS = 9
+"""Means of targets that agree in so many decimal places are equal: the rest are rounding errors of sums of weights."""
 SEED = 0
 """Which rows are in which half does not depend on ``random_state``: a fit that draws nothing stays deterministic."""
 
@@ -136,7 +138,7 @@ def halves_of(rows: TrainingRows) -> tuple[Integers, Integers]:
     """
     group = equal_rows(rows.X)
     totals = np.bincount(group, weights=rows.counts)
-    targets = np.bincount(group, weights=rows.counts * rows.targets) / totals
+    targets = np.round(np.bincount(group, weights=rows.counts * rows.targets) / totals, DIGITS)
     order = np.lexsort((np.random.default_rng(SEED).permutation(len(totals)), targets))
     place = np.argsort(order)[group]
     positions = np.argsort(place, kind="stable")

@@ -133,7 +133,8 @@ class TunedBoosting(TunedAttributes, Boosting):
         for held in self._folds(data):
             training = data.weights.copy()
             training[held] = 0.0
-            tested = HeldOut(data.features[held], data.targets[held], data.weights[held], scoring)
+            rows = (data.features[held], data.targets[held], data.weights[held])
+            tested = HeldOut(*rows, scoring, data.numbers[held])
             splits.append(Split(tested, training))
         return splits
 

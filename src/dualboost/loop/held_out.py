@@ -23,12 +23,12 @@ class HeldOut:
         scoring: Scoring | None = None,
         numbers: Vector | None = None,
     ) -> None:
-        """``numbers`` says how many rows each row stands for, where ``counts`` are made of more than these."""
+        """``numbers`` says how many rows each row stands for; it is found from ``counts`` if these are all there is."""
         self.X = X
         self.targets = targets
-        self.rows = Rows(counts)
+        n_rows = numbers_of_rows(counts).sum() if numbers is None else n_observed(X, targets, numbers)
+        self.rows = Rows(counts, rows_each=float(n_rows) / max(len(counts), 1))
         self.scoring = scoring or Scoring()
-        self._numbers = numbers
         self._votes: list[Vector] = []
 
     @property
@@ -37,8 +37,7 @@ class HeldOut:
 
     def counts_in_rows(self) -> Vector:
         """The multiplicities as numbers of rows, whatever their unit."""
-        numbers = numbers_of_rows(self.counts) if self._numbers is None else self._numbers
-        return self.counts * (n_observed(self.X, self.targets, numbers) / self.rows.n_samples)
+        return self.counts * self.rows.rows_in_unit
 
     def add(self, learner: Learner) -> None:
         self._votes.append(learner.vote(self.X))
