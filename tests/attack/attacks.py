@@ -23,6 +23,7 @@ from .optima import InexactReference, NoReference, require_true_gap
 from .partitions import fit_over_partitions
 from .sane import require, require_sane
 from .thinning import check_thinned
+from .weights import draw_weighed, require_same_in_other_units
 
 
 class Outcome(NamedTuple):
@@ -104,6 +105,11 @@ def check_faults(case):
     return Outcome(refused=model is None or require_whole_after(case, model, other))
 
 
+def check_weights(case):
+    compared = require_same_in_other_units(case)
+    return Outcome(refused=compared is None, judged=bool(compared))
+
+
 def _rng(seed):
     return np.random.default_rng(seed)
 
@@ -178,6 +184,7 @@ ATTACKS = {
     "names": Attack(lambda seed: draw_names(_rng(seed), [*TARGETS, "LightGBM"]), check_names, _code_of_case),
     "faults": Attack(draw_faulty, check_faults, _code_of_case),
     "busy": Attack(draw_busy, check_busy, _code_of_case),
+    "weights": Attack(draw_weighed, check_weights, _code_of_case),
     "files": Attack(_seed, _damage(read_damaged_file), _code_of_bytes(damaged_file)),
     "tables": Attack(_seed, _damage(read_damaged_table), _code_of_bytes(damaged_table)),
     "thin": Attack(_seed, lambda seed: Outcome(refused=check_thinned(seed)), _code_of_seed),

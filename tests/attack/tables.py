@@ -3,6 +3,9 @@
 import numpy as np
 
 WORDS = np.array(["red", "green", "blue", "it's", 'a "word"', "é\\n", "nan", ""])
+EDGE = float(np.float32(1e-35))
+ZEROS = np.array([1.0, EDGE, 0.0, np.nextafter(EDGE, 1.0), np.nextafter(EDGE, 0.0), 1e-35, 1e-36, 5e-324])
+"""The largest number that LightGBM reads as zero, its neighbours, and others that it reads as zero."""
 
 
 def scale(rng):
@@ -13,7 +16,8 @@ def scale(rng):
 def random_column(rng, n_rows):
     """Numbers or words, of which any may be missing."""
     kind = rng.choice(
-        ["normal", "few", "wide", "tiny", "constant", "half", "words"], p=[0.3, 0.2, 0.1, 0.1, 0.05, 0.05, 0.2]
+        ["normal", "few", "wide", "tiny", "zeros", "constant", "half", "words"],
+        p=[0.3, 0.2, 0.1, 0.05, 0.05, 0.05, 0.05, 0.2],
     )
     if kind == "words":
         column = rng.choice(WORDS[: rng.integers(1, len(WORDS) + 1)], n_rows).tolist()
@@ -21,10 +25,11 @@ def random_column(rng, n_rows):
     values = {
         "few": lambda: rng.integers(-2, 4, n_rows).astype(float),
         "wide": lambda: rng.choice([-1.0, 1.0], n_rows) * 10.0 ** rng.uniform(-300, 300, n_rows),
+        "zeros": lambda: rng.choice([-1.0, 1.0], n_rows) * rng.choice(ZEROS[: rng.integers(2, len(ZEROS) + 1)], n_rows),
         "tiny": lambda: 10.0 ** -rng.uniform(0, 310, n_rows),
         "constant": lambda: np.full(n_rows, 1.0),
         "half": lambda: np.where(rng.random(n_rows) < 0.5, 0.0, rng.normal(size=n_rows)),
-    }.get(kind, lambda: rng.normal(size=n_rows))() * (1.0 if kind == "wide" else scale(rng))
+    }.get(kind, lambda: rng.normal(size=n_rows))() * (1.0 if kind in ("wide", "zeros") else scale(rng))
     if rng.random() < 0.3:
         values[rng.random(n_rows) < rng.choice([0.05, 0.3, 1.0])] = np.nan
     return values.tolist()

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from dualboost import DualBoostClassifier, DualBoostRegressor
 from dualboost.data.merging import merge_rows
-from dualboost.data.multiplicities import numbers_of_rows
+from dualboost.data.multiplicities import in_rows, numbers_of_rows
 
 ROWS = st.lists(st.tuples(st.integers(0, 5), st.integers(1, 4)), min_size=1, max_size=30)
 
@@ -21,6 +21,8 @@ ROWS = st.lists(st.tuples(st.integers(0, 5), st.integers(1, 4)), min_size=1, max
         ([0.5, 0.7, 0], [1, 1, 0]),
         ([1e-300, 1e300], [1, 1]),
         ([5e-324, 1.0], [1, 1]),
+        ([1e-10, 0.123456789, 0.7071067811865476], [1, 1, 1]),
+        ([1e-10, 3e-10, 0.1], [1, 3, 1e9]),
         ([0, 0], [0, 0]),
         ([], []),
     ],
@@ -39,6 +41,15 @@ def test_the_mean_number_of_rows_is_that_of_any_way_to_say_it(rows, scale, times
     merged = [merge_rows(own[:, None], np.ones(len(own)), weights) for own, weights in told]
     assert merged[0].rows_each >= 1.0
     np.testing.assert_allclose([one.rows_each for one in merged], merged[0].rows_each, rtol=1e-12)
+
+
+@given(ROWS, st.floats(1e-3, 1e4), st.booleans())
+def test_weights_as_numbers_of_rows_have_no_unit(rows, scale, are_whole):
+    weights = np.array([count if are_whole else np.sqrt(count + value / 7) for value, count in rows], dtype=float)
+    found = in_rows(scale * weights)
+    np.testing.assert_allclose(found, in_rows(weights), rtol=1e-12)
+    np.testing.assert_allclose(found / found.sum(), weights / weights.sum(), rtol=1e-12)
+    assert found.sum() == pytest.approx(numbers_of_rows(weights).sum())
 
 
 def cells():

@@ -2,11 +2,14 @@
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 
-from dualboost import DualBoostClassifier
+from dualboost import DualBoostClassifier, DualBoostClassifierCV, DualBoostRegressor, thin
 from dualboost.errors import InvalidDataError, InvalidParameterError
+from dualboost.formulations import FORMULATIONS
 
 from ..conftest import small_dataset
+from ..thoroughness import every, how_many
 
 
 def same_model(one, other, X):
@@ -113,3 +116,120 @@ def test_the_unit_of_the_weights_does_not_matter(formulation, n_classes, unit):
     )
     assert other.gap_ <= 1e-6
     assert other.objective_ / (1.0 if formulation == "lp-nu" else unit) == pytest.approx(one.objective_, rel=2e-6)
+
+
+def noisy(n_classes, n=120):
+    """Labels with much noise, so that leaves are even now and then."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(n, 3)).round(1)
+    return X, np.digitize(X[:, 0] + X[:, 1] ** 2 + rng.normal(size=n), [0.6, 1.5][: n_classes - 1])
+
+
+def weights_of(kind, n):
+    rng = np.random.default_rng(1)
+    return {"one": np.ones(n), "whole": rng.integers(1, 4, n).astype(float), "real": rng.exponential(size=n)}[kind]
+
+
+UNITS = how_many(
+    [("whole", 7.0, 1), ("whole", 0.1, 1), ("whole", 1.0, 7)],
+    [(kind, factor, copies) for kind in ("one", "whole") for factor in (0.1, 1.0, 7.0, 1000.0) for copies in (1, 7)]
+    + [("real", 2.0**k, copies) for k in (-10, 0, 10) for copies in (1, 4)],
+)
+"""Kinds of weights, what they are multiplied by, and how often all rows are there. Real weights are multiplied without
+rounding: of optima that are not unique, last digits choose one."""
+NO_UNIT = {"qrlp": {"scale_free": True}, "erlp": {"scale_free": True}}
+"""The paper's programmes of these two have the logarithm of the number of rows in them."""
+
+
+ONLY_TWO = {name for name, formulation in FORMULATIONS.items() if not formulation.corrects_for_classes}
+
+
+@pytest.mark.parametrize(
+    ("name", "n_classes"),
+    [(name, 2) for name in FORMULATIONS] + [(name, 3) for name in sorted(set(FORMULATIONS) - ONLY_TWO)],
+)
+def test_probabilities_have_no_unit_of_weights(name, n_classes):
+    """Neither a factor of all weights nor copies of all rows change them, with twins as without."""
+    X, y = noisy(n_classes)
+
+    def probabilities(kind, factor=1.0, copies=1):
+        formulation = FORMULATIONS[name](**NO_UNIT.get(name, {}))
+        clf = DualBoostClassifier(formulation, max_depth=2, max_trees=3, corrects=FORMULATIONS[name].corrects)
+        weights = factor * np.tile(weights_of(kind, len(y)), copies)
+        return clf.fit(np.tile(X, (copies, 1)), np.tile(y, copies), weights).predict_proba(X)
+
+    wanted = {kind: probabilities(kind) for kind in {kind for kind, _, _ in UNITS}}
+    for unit in UNITS:
+        np.testing.assert_allclose(probabilities(*unit), wanted[unit[0]], atol=1e-9, err_msg=str(unit))
+
+
+@pytest.mark.parametrize("kind", every(["whole", "real"], few=["whole"]))
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"calibration": "training"},
+        {"validation_fraction": 0.3},
+        {"validation_fraction": 0.3, "n_iter_no_change": 2, "scoring": "neg_log_loss"},
+        {"class_weight": "balanced"},
+        {"class_weight": {0: 5.0}},
+        {"learner": "optimal"},
+        {"formulation": "lp", "scoring": "neg_log_loss", "validation_fraction": 0.3},
+    ],
+    ids=lambda options: "-".join(options),
+)
+def test_whatever_probabilities_are_fitted_to(options, n_classes, kind):
+    X, y = noisy(n_classes)
+    weights = weights_of(kind, len(y))
+    clf = DualBoostClassifier(**{"formulation": "nm", "max_depth": 2, "max_trees": 4, "random_state": 0} | options)
+    wanted = clf.fit(X, y, weights).predict_proba(X)
+    for factor in (0.1, 7.0):
+        np.testing.assert_allclose(clf.fit(X, y, factor * weights).predict_proba(X), wanted, atol=1e-9)
+
+
+def test_rows_passed_to_be_scored_have_no_unit_either():
+    X, y = noisy(2, 240)
+    clf, weights = DualBoostClassifier("nm", max_trees=4), weights_of("whole", 100)
+    wanted = clf.fit(X[100:], y[100:], eval_set=(X[:100], y[:100], weights)).predict_proba(X)
+    for factor, copies in ((7.0, 1), (0.1, 1), (1.0, 7)):
+        held = (np.tile(X[:100], (copies, 1)), np.tile(y[:100], copies), factor * np.tile(weights, copies))
+        np.testing.assert_allclose(clf.fit(X[100:], y[100:], eval_set=held).predict_proba(X), wanted, atol=1e-9)
+
+
+def test_weights_of_classes_that_are_all_the_same_are_a_unit():
+    X, y = noisy(2)
+    clf = DualBoostClassifier("nm", max_trees=4)
+    wanted = clf.fit(X, y).predict_proba(X)
+    found = clf.set_params(class_weight={0: 7.0, 1: 7.0}).fit(X, y).predict_proba(X)
+    np.testing.assert_allclose(found, wanted, atol=1e-9)
+
+
+@pytest.mark.parametrize("factor", [0.01, 100.0])
+def test_a_tuned_model_has_no_unit(factor):
+    """The standard error, which decides how sparse the choice may be, counts rows."""
+    X, y = noisy(2)
+    clf = DualBoostClassifierCV("nm", Cs=4, cv=None, select="sparsest", max_trees=4, random_state=0)
+    weights = weights_of("whole", len(y))
+    one, other = clone(clf).fit(X, y, weights), clone(clf).fit(X, y, factor * weights)
+    np.testing.assert_allclose(other.path_["standard_error"], one.path_["standard_error"], rtol=1e-9)
+    np.testing.assert_allclose(other.predict_proba(X), one.predict_proba(X), atol=1e-9)
+
+
+@pytest.mark.parametrize("factor", [0.01, 7.0])
+def test_intervals_have_no_unit(factor):
+    X, y = noisy(3, 240)
+    reg = DualBoostRegressor("quantile", quantiles=[0.1, 0.5, 0.9], max_trees=4, calibrate="conformal", random_state=0)
+    weights = weights_of("whole", len(y))
+    wanted = reg.fit(X, X[:, 0] + y, weights).predict_interval(X)
+    np.testing.assert_allclose(reg.fit(X, X[:, 0] + y, factor * weights).predict_interval(X), wanted, atol=1e-6)
+
+
+def test_probabilities_of_a_thinned_ensemble_have_no_unit():
+    X, y = noisy(2)
+    clf, weights = DualBoostClassifier("nm", max_trees=12).fit(X, y), weights_of("whole", len(y))
+    one, other = (
+        thin(clf, X, y, sample_weight=factor * weights, formulation="lp", method="thin", C=0.2 / factor).model
+        for factor in (1.0, 7.0)
+    )
+    np.testing.assert_allclose(one.decision_function(X), other.decision_function(X), atol=1e-9)
+    np.testing.assert_allclose(one.predict_proba(X), other.predict_proba(X), atol=1e-9)

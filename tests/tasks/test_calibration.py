@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import expit
 
+from dualboost.data.multiplicities import in_rows
 from dualboost.tasks.base import Scored
 from dualboost.tasks.calibration import (
     LARGEST_SLOPE,
@@ -40,11 +41,12 @@ def test_the_mean_probability_is_the_share_of_the_class():
     )
 
 
-@pytest.mark.parametrize("factor", [1e-6, 0.5, 1000.0])
-def test_all_weights_times_a_number_change_little(factor):
+@pytest.mark.parametrize("factor", [1e-6, 0.1, 0.5, 7.0, 1000.0])
+def test_all_weights_times_a_number_change_nothing(factor):
     margins, labels, counts = drawn(500, slope=4.0, intercept=-1.0)
-    one, other = calibrate(margins, labels, counts), calibrate(margins, labels, factor * counts)
-    np.testing.assert_allclose(one.probability(margins), other.probability(margins), atol=0.01)
+    one, other = calibrate(margins, labels, counts), calibrate(margins, labels, in_rows(factor * counts))
+    np.testing.assert_allclose(one.probability(margins), other.probability(margins), atol=1e-12)
+    assert one.limit == other.limit
 
 
 def test_margins_that_separate_the_classes_stay_finite():

@@ -25,6 +25,7 @@ def test_no_split_is_a_constant():
 
 
 def test_confident_leaves_vote_their_balance():
+    np.testing.assert_array_equal(leaf_votes(np.array([1e-16, -1e-16, 1e-9]), np.full(3, 2.0), "hard"), [-1, -1, 1])
     votes = leaf_votes(np.array([1.0, -3.0, 0.0, 0.0]), np.array([2.0, 3.0, 5.0, 0.0]), "confidence")
     np.testing.assert_allclose(votes, [0.5, -1.0, 0.0, 0.0])
 

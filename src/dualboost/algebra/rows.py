@@ -117,6 +117,11 @@ class Rows:
         """How many rows of the training data the data rows stand for, whatever the scale of their weights."""
         return self.rows_each * self.n_all_data
 
+    @property
+    def rows_in_unit(self) -> float:
+        """How many rows of the training data a unit of the multiplicities stands for."""
+        return float(np.rint(self.n_observed)) / self.n_samples
+
     @cached_property
     def least_count(self) -> float:
         return self.least(self.counts)

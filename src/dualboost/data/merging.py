@@ -85,6 +85,13 @@ def equal_rows(X: Features) -> Integers:
     return number.astype(np.intp, copy=False)
 
 
+def n_observed(X: Features, targets: Vector, numbers: Vector) -> float:
+    """How many rows these are, given how many each stands for; all of them four times are no more than once."""
+    rows = X.tocsr() if sparse.issparse(X) else X
+    _, group = np.unique(_with_targets(_hashes_of_features(rows), X.shape[1], targets), return_inverse=True)
+    return float(np.rint(rows_each(numbers, group) * (group.max(initial=-1) + 1)))
+
+
 def _merge_indexed(X: Features, targets: Vector, weights: Vector) -> TrainingRows:
     """``merge_rows`` for features that can be indexed quickly by row."""
     kept = np.flatnonzero(weights > 0)

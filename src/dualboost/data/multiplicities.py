@@ -12,6 +12,8 @@ from ..workers.exchange import objects_of_all
 
 MOST_ROWS = 2.0**53
 """Beyond it every double is a whole number, so that being whole says nothing."""
+NEARLY_WHOLE, FARTHEST_OFF = 1e-9, 1e-3
+"""Rounding errors of a multiple, as a share of it, and at most: of 1e9 any number is within a share of 1e-9."""
 
 
 def numbers_of_rows(weights: Vector, workers: Communicator = ALONE) -> Vector:
@@ -22,11 +24,17 @@ def numbers_of_rows(weights: Vector, workers: Communicator = ALONE) -> Vector:
     all weights are multiplied by a number. Where each worker has a part of the rows, all weights decide.
     """
     present = weights > 0
-    with np.errstate(over="ignore"):
+    with np.errstate(over="ignore", invalid="ignore"):
         multiples = weights / -workers.max(-float(weights.min(where=present, initial=np.inf)))
-    whole = np.rint(multiples)
-    are_numbers = multiples.max(initial=1.0) < MOST_ROWS and np.allclose(multiples, whole, rtol=1e-9, atol=0.0)
+        whole = np.rint(multiples)
+        is_near = np.abs(multiples - whole) <= np.minimum(NEARLY_WHOLE * multiples, FARTHEST_OFF)
+    are_numbers = multiples.max(initial=1.0) < MOST_ROWS and bool(is_near.all())
     return present.astype(float) if workers.max(float(not are_numbers)) else whole
+
+
+def in_rows(weights: Vector) -> Vector:
+    """Weights as numbers of rows: in proportion to them, and as many in all as they stand for."""
+    return np.asarray(weights * (float(numbers_of_rows(weights).sum()) / float(weights.sum())))
 
 
 def rows_each(numbers: Vector, group: Integers, workers: Communicator = ALONE) -> float:

@@ -242,7 +242,8 @@ class Boosting(FittedAttributes):
         training_weights = data.weights.copy()
         training_weights[held] = 0.0
         scoring = require_for_task(self._scoring(), data.task)
-        return HeldOut(data.features[held], data.targets[held], data.weights[held], scoring), training_weights
+        rows = (data.features[held], data.targets[held], data.weights[held])
+        return HeldOut(*rows, scoring, data.numbers[held]), training_weights
 
     def fit_part(
         self, X: Any, y: Any, sample_weight: Any, workers: Communicator, checkpoint: str | None = None

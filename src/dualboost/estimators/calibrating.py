@@ -42,6 +42,8 @@ MOST_GATHERED = 2 * (MOST_TRAINED + MOST_SCORED)
 """The most rows that workers who hold parts of the rows gather to find probabilities."""
 SHARES_OF_TWINS = (0.45, 0.8)
 """The share of the time that is left for each twin."""
+DIGITS = 9
+"""Means of targets that agree in so many decimal places are equal: the rest are rounding errors of sums of weights."""
 SEED = 0
 """Which rows are in which half does not depend on ``random_state``: a fit that draws nothing stays deterministic."""
 
@@ -55,14 +57,14 @@ def calibration_of(problem: Problem, trace: Trace, ensemble: Ensemble) -> Any:
     if problem.wiring.formulation.has_final_scores:
         return task.identity_calibration()
     if held_out is not None:
-        return task.calibrate(ensemble.decide(held_out.X), held_out.targets, held_out.counts)
-    rows = _rows_of_all(problem)
-    training = Scored(ensemble.decide(rows.X), rows.targets, rows.counts)
+        return task.calibrate(ensemble.decide(held_out.X), held_out.targets, held_out.counts_in_rows())
+    rows, rows_in_unit = _rows_of_all(problem), problem.wiring.rows.rows_in_unit
+    training = Scored(ensemble.decide(rows.X), rows.targets, rows.counts * rows_in_unit)
     unseen = None
     if problem.has_twins and problem.rewire is not None and trace.stop_reason != "interrupted":
         try:
             with _time_of(problem):
-                unseen = _scored_by_twins(rows, problem.rewire, training, ensemble)
+                unseen = _scored_by_twins(rows, rows_in_unit, problem.rewire, training, ensemble)
         except KeyboardInterrupt:
             warnings.warn(
                 "fit was interrupted while probabilities were calibrated; the ensemble is complete, and its "
@@ -93,7 +95,9 @@ def _rows_of_all(problem: Problem) -> TrainingRows:
     return TrainingRows(X.T, targets, counts, np.arange(len(keys)), np.ones(len(keys)), keys, rows.rows_each)
 
 
-def _scored_by_twins(rows: TrainingRows, rewire: Rewire, training: Scored, ensemble: Ensemble) -> Scored | None:
+def _scored_by_twins(
+    rows: TrainingRows, rows_in_unit: float, rewire: Rewire, training: Scored, ensemble: Ensemble
+) -> Scored | None:
     """Each half of the rows as the twin of the other half scores it; None if rows or time do not suffice for twins.
 
     Ensembles of the same programme may differ much in how far their scores are from zero. So the scores of each twin
@@ -120,7 +124,7 @@ def _scored_by_twins(rows: TrainingRows, rewire: Rewire, training: Scored, ensem
         limit, its_centre, its_width = _extent(twin.decide(part.X), part.counts)
         offsets = np.clip(twin.decide(rows.X[tested]), -limit, limit) - its_centre
         scores = centre + offsets * (width / its_width if its_width > 0 else 0.0)
-        found.append(Scored(scores, rows.targets[tested], rows.counts[tested]))
+        found.append(Scored(scores, rows.targets[tested], rows.counts[tested] * rows_in_unit))
     return Scored(*(np.concatenate(both) for both in zip(*found, strict=True)))
 
 
@@ -152,7 +156,7 @@ def halves_of(rows: TrainingRows) -> tuple[Integers, Integers]:
     """
     group = equal_rows(rows.X)
     totals = np.bincount(group, weights=rows.counts)
-    targets = np.bincount(group, weights=rows.counts * rows.targets) / totals
+    targets = np.round(np.bincount(group, weights=rows.counts * rows.targets) / totals, DIGITS)
     order = np.lexsort((np.random.default_rng(SEED).permutation(len(totals)), targets))
     place = np.argsort(order)[group]
     positions = np.argsort(place, kind="stable")

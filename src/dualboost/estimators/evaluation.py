@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 from ..algebra.devices import in_memory
 from ..data.features import as_features
 from ..data.lazy import in_batches
+from ..data.multiplicities import numbers_of_rows
 from ..errors import InvalidDataError, InvalidParameterError
 from ..loop.held_out import HeldOut
 from ..tasks.scoring import Scoring, make_scoring, require_for_task
@@ -27,12 +28,13 @@ class EvaluationSet(NamedTuple):
         try:
             features = in_batches(as_features(read_other_features(estimator, data, self.X)), lambda rows: rows)
             targets = data.task.encode(data.task.plain(self.y), features.shape[0])
-            weights = data.weigh(targets, as_sample_weight(self.sample_weight, features.shape[0]))
+            own = as_sample_weight(self.sample_weight, features.shape[0])
+            weights = data.weigh(targets, own)
         except ValueError as error:
             raise InvalidDataError(f"eval_set: {error}") from error
         known = weights > 0
         scoring = require_for_task(self.scoring or scoring, data.task)
-        return HeldOut(features[known], targets[known], weights[known], scoring)
+        return HeldOut(features[known], targets[known], weights[known], scoring, numbers_of_rows(own)[known])
 
 
 def as_evaluation_set(eval_set: Any, eval_metric: Any) -> EvaluationSet | None:

@@ -20,7 +20,7 @@ from ..data.chosen import chosen_positions, require_categorical_features
 from ..data.features import FeatureEncoder, as_features, require_finite
 from ..data.lazy import LazyFeatures
 from ..data.messages import Source
-from ..data.multiplicities import numbers_of_rows
+from ..data.multiplicities import in_rows, numbers_of_rows
 from ..data.on_disk import RowsOnDisk
 from ..data.parts import require_same_columns
 from ..data.tables import Table, as_table, truths_of_array
@@ -40,7 +40,7 @@ CHECKS: dict[str, Any] = {"accept_sparse": "csr", "dtype": np.float64, "ensure_a
 
 
 class Aside(NamedTuple):
-    """Rows that the fit knows nothing of, which have a weight of zero in it, and their multiplicities."""
+    """Rows that the fit knows nothing of, which have a weight of zero in it, and how many rows each stands for."""
 
     rows: Integers
     counts: Vector
@@ -119,7 +119,8 @@ def read_training_set(
     weights = as_sample_weight(sample_weight, len(y))
     rows, aside = set_aside(weights), None
     if rows is not None:
-        aside, weights = Aside(rows, weights[rows]), np.where(np.isin(np.arange(len(weights)), rows), 0.0, weights)
+        aside = Aside(rows, in_rows(weights[rows]))
+        weights = np.where(np.isin(np.arange(len(weights)), rows), 0.0, weights)
     task, targets = read_target(y, tasks, weights, workers)
     classes = getattr(task, "classes", None)
     if classes is not None:

@@ -44,7 +44,7 @@ class Split(NamedTuple):
 
 
 def _held_out(data: TrainingSet, held: Integers, scoring: Scoring) -> HeldOut:
-    return HeldOut(data.features[held], data.targets[held], data.weights[held], scoring)
+    return HeldOut(data.features[held], data.targets[held], data.weights[held], scoring, data.numbers[held])
 
 
 class TunedBoosting(TunedAttributes, Boosting):

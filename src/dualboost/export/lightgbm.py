@@ -38,7 +38,7 @@ def to_lightgbm(model: Any) -> lightgbm.Booster:
     ``calibrate="conformal"`` adds to intervals is no part of it. SHAP reads such a model, while converters to ONNX and
     treelite refuse it: to these, several scores are those of classes. The model takes data frames with categorical
     columns as ours does. A ``ThinnedTreesClassifier`` has the objective of "logistic". Learners that are not trees
-    cannot be exported, nor splits at numbers below 1e-35, such as p-values: LightGBM reads these as zero.
+    cannot be exported, nor splits between numbers up to 1e-35 in size, such as p-values: LightGBM reads these as zero.
 
     >>> from sklearn.datasets import load_breast_cancer
     >>> from dualboost import DualBoostClassifier, to_lightgbm

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ..escaping import printable
 from ..models.fitted import FittedModel
-from ..trees.tiny_values import READ_AS_ZERO
+from ..trees.tiny_values import BELOW_ZEROS, READ_AS_ZERO
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ def number(value: float) -> str:
     LightGBM writes a threshold of zero as 1e-35, which is shown as 0.
     """
     size = abs(value)
-    if size in (0.0, READ_AS_ZERO):
+    if size in (0.0, READ_AS_ZERO, -BELOW_ZEROS):
         return "0"
     if not math.isfinite(value):
         return str(value)

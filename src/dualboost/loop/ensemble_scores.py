@@ -52,7 +52,8 @@ class EnsembleScores:
             if self.wiring.formulation.has_final_scores:
                 return task.probabilities(scores, task.identity_calibration())
             known = self.of_margins(columns.margins(np.pad(w, (0, columns.n_columns - len(w)))), w, intercept)
-            curve = task.calibrate(*map(rows.host, (known, self.wiring.targets, rows.counts)))
+            counts = rows.counts * rows.rows_in_unit
+            curve = task.calibrate(*map(rows.host, (known, self.wiring.targets, counts)))
             return task.probabilities(scores, curve)
 
         scores = self._finished(held_out.scores(w), w, intercept, held_out.rows)

@@ -317,7 +317,8 @@ class LeafGeneration:
             if self.wiring.formulation.has_final_scores:
                 return task.probabilities(scores, task.identity_calibration())
             rows = self.wiring.rows
-            curve = task.calibrate(*map(rows.host, (point.scores + point.intercept, targets, rows.counts)))
+            counts = rows.counts * rows.rows_in_unit
+            curve = task.calibrate(*map(rows.host, (point.scores + point.intercept, targets, counts)))
             return task.probabilities(scores, curve)
 
         scores = self._cache.scores(self.ensemble.stage(), self.ensemble.trees)

@@ -168,9 +168,7 @@ def priced(
     """The tree as a column, with the votes of its leaves chosen for the residual; ``leaves`` are those of the rows."""
     leaves = data.leaves(tree) if leaves is None else leaves
     balance = data.sums_by_leaf(leaves, residual, tree.n_leaves)
-    weight = balance  # hard votes ask for the sign of the balance only
-    if voting != "hard":
-        weight = data.sums_by_leaf(leaves, np.abs(residual), tree.n_leaves)
+    weight = data.sums_by_leaf(leaves, np.abs(residual), tree.n_leaves)
     learner = tree.with_votes(leaf_votes(balance, weight, voting))
     return PricedColumn(learner, data.device.put(learner.votes).take(leaves), is_proven)
 

@@ -12,7 +12,7 @@ import numpy as np
 from .._typing import Matrix, Vector
 from ..algebra.vector_leaves import leaf_indicators
 from ..trees.bins import MOST_CUTS, Bins
-from ..trees.growing import build_tree
+from ..trees.growing import EVEN, build_tree
 from ..trees.tree import Tree
 from .base import PricedColumn, PricingContext, TrainingData
 from .categories import CategoryOptions
@@ -35,9 +35,10 @@ def exact_shares(shares: Matrix) -> Matrix:
 
 def class_votes(sums: Matrix, own_sums: Matrix, voting: str) -> Matrix:
     """The votes of leaves, given the sums of the residuals and of their positive parts."""
-    if voting == "hard":
-        return np.eye(sums.shape[1])[sums.argmax(axis=1)]
     totals = own_sums.sum(axis=1, keepdims=True)
+    if voting == "hard":
+        is_largest = sums >= sums.max(axis=1, keepdims=True) - EVEN * totals
+        return np.eye(sums.shape[1])[is_largest.argmax(axis=1)]
     even = np.full_like(own_sums, 1.0 / own_sums.shape[1])
     shares = np.divide(own_sums, totals, out=even, where=totals > 0)
     return exact_shares(shares)

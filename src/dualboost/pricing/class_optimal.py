@@ -10,7 +10,7 @@ import numpy as np
 
 from .._typing import Matrix, Vector
 from ..trees.growing import Branch
-from .enumeration import BinarySplits
+from .enumeration import EVEN, BinarySplits, first_largest
 
 SPLITS_AT_ONCE = 64
 """For how many splits of the root all splits below are compared at a time."""
@@ -27,7 +27,7 @@ def best_pair_of_splits(binary: BinarySplits, residual: Matrix) -> Branch | None
         return None
     both = np.stack([binary.pair_sums(own) for own in residual.T], axis=-1)
     left, total = np.einsum("iik->ik", both).copy(), residual.sum(axis=0)
-    right = total - left
+    right, rounding = total - left, EVEN * float(np.abs(residual).sum())
     chosen = [np.zeros(len(left), dtype=np.intp) for _ in range(2)]
     edges = [np.zeros(len(left)) for _ in range(2)]
     for start in range(0, len(left), SPLITS_AT_ONCE):
@@ -35,12 +35,11 @@ def best_pair_of_splits(binary: BinarySplits, residual: Matrix) -> Branch | None
         inside = both[roots]
         for k, (sums, whole) in enumerate(((inside, left[roots]), (left[None] - inside, right[roots]))):
             worth = sums.max(axis=-1) + (whole[:, None] - sums).max(axis=-1)
-            chosen[k][roots] = worth.argmax(axis=1)
+            chosen[k][roots] = first_largest(worth, rounding)
             edges[k][roots] = worth.max(axis=1)
-    f = int((edges[0] + edges[1]).argmax())
-    least = 1e-12 * float(np.abs(residual).sum())
+    f = int(first_largest(edges[0] + edges[1], rounding))
     below = [
-        _child(binary, int(chosen[k][f]), float(edges[k][f]), side[f], least) for k, side in enumerate((left, right))
+        _child(binary, int(chosen[k][f]), float(edges[k][f]), side[f], rounding) for k, side in enumerate((left, right))
     ]
     gain = left[f].max() + right[f].max() - total.max()
     return Branch(binary.splits[f], max(float(gain), 0.0), *below)

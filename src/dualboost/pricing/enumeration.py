@@ -12,13 +12,16 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from .._typing import Matrix, Vector
+from .._typing import Integers, Matrix, Vector
 from ..errors import InvalidDataError
 from ..trees.bins import Bins
 from ..trees.growing import Branch, Split
 
 MOST_PAIRED = 2**14
 """The most splits that are paired: P takes 2 GiB for so many, and a few matrices of its size are made of it."""
+EVEN = 1e-12
+"""Edges that differ by less than this share of the residuals' sizes are equal, and the first split with one is taken:
+rounding errors, which depend on the unit of the weights, must not choose."""
 ROWS_PER_BLOCK = 4096
 """How many rows of Z are converted to double precision at a time."""
 
@@ -58,6 +61,11 @@ class BinarySplits:
         return total
 
 
+def first_largest(values: Matrix, rounding: float) -> Integers:
+    """For each row the place of its largest entry, of equal ones that of the first."""
+    return (values >= values.max(axis=-1, keepdims=True) - rounding).argmax(axis=-1)
+
+
 def best_of_depth_two(binary: BinarySplits, s: Vector) -> Branch | None:
     """The tree of depth at most 2 with the largest edge."""
     return next(by_first_split(binary, s), None)
@@ -67,25 +75,26 @@ def by_first_split(binary: BinarySplits, s: Vector) -> Iterator[Branch]:
     """The best tree of depth at most 2 for each first split, the largest edge first."""
     if not binary.splits:
         return
-    both, total = binary.pair_sums(s), float(s.sum())
+    both, total, rounding = binary.pair_sums(s), float(s.sum()), EVEN * float(np.abs(s).sum())
     left = both.diagonal()
     right = total - left
     on_left = np.abs(both) + np.abs(left[:, None] - both)
     rest = left[None, :] - both
     on_right = np.abs(rest) + np.abs(right[:, None] - rest)
-    g_left, g_right = on_left.argmax(axis=1), on_right.argmax(axis=1)
+    g_left, g_right = first_largest(on_left, rounding), first_largest(on_right, rounding)
     every = np.arange(len(left))
     edges = on_left[every, g_left] + on_right[every, g_right]
-    for f in np.argsort(-edges, kind="stable").tolist():
+    steps = np.rint(edges / rounding) if rounding > 0 else edges
+    for f in np.argsort(-steps, kind="stable").tolist():
         below = [
-            _child(binary, int(g_left[f]), float(on_left[f, g_left[f]]), float(left[f]), s),
-            _child(binary, int(g_right[f]), float(on_right[f, g_right[f]]), float(right[f]), s),
+            _child(binary, int(g_left[f]), float(on_left[f, g_left[f]]), float(left[f]), rounding),
+            _child(binary, int(g_right[f]), float(on_right[f, g_right[f]]), float(right[f]), rounding),
         ]
         gain = abs(left[f]) + abs(right[f]) - abs(total)
         yield Branch(binary.splits[f], max(float(gain), 0.0), *below)
 
 
-def _child(binary: BinarySplits, g: int, edge: float, unsplit: float, s: Vector) -> Branch | None:
+def _child(binary: BinarySplits, g: int, edge: float, unsplit: float, rounding: float) -> Branch | None:
     """The split g, if its two leaves vote differently; else None, a leaf."""
     gain = edge - abs(unsplit)
-    return Branch(binary.splits[g], gain) if gain > 1e-12 * float(np.abs(s).sum()) else None
+    return Branch(binary.splits[g], gain) if gain > rounding else None

@@ -11,6 +11,7 @@ from .._typing import Integers, Vector
 from ..trees.bins import MOST_CUTS, Bins
 from ..trees.growing import Branch, build_tree
 from .base import PricedColumn, PricingContext, TrainingData, priced
+from .enumeration import EVEN
 from .other_columns import without_leading_features
 
 
@@ -69,7 +70,9 @@ def stumps_by_edge(bins: Bins, data: TrainingData, residual: Vector) -> Iterator
     left = [bins.left_sums(feature, residual, slice(None)) for feature, own in enumerate(bins.splits) if own]
     for_left = 2.0 * np.concatenate([*left, [total]]) - total  # what is last is constant: all rows go left
     edges = np.concatenate([for_left, -for_left])
-    for at in np.argsort(-edges, kind="stable").tolist():
+    rounding = EVEN * float(np.abs(residual).sum())
+    steps = np.rint(edges / rounding) if rounding > 0 else edges
+    for at in np.argsort(-steps, kind="stable").tolist():
         j, sign = at % len(for_left), 1.0 if at < len(for_left) else -1.0
         if j == len(splits):
             yield priced(build_tree(None), data, np.full(len(residual), sign), "hard")

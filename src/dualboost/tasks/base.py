@@ -179,7 +179,10 @@ class Task(ABC):
 
     @abstractmethod
     def calibrate(self, scores: Scores, targets: Vector, counts: Vector) -> Any:
-        """What turns scores into probabilities, fitted to these rows."""
+        """What turns scores into probabilities, fitted to these rows.
+
+        ``counts`` are numbers of rows (``Rows.rows_in_unit``), so that smoothing does not depend on a unit of weights.
+        """
 
     def calibrate_by_twins(self, training: Scored, unseen: Scored) -> Any:
         """The same, fitted to rows with the scores of ensembles like this one that were not trained on these rows.

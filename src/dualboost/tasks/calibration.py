@@ -25,6 +25,8 @@ DIGITS = 5
 LIMIT = 2.0
 """Margins are limited to this multiple of their median size: a programme on noisy rows has an optimum with tiny margins
 but for a few rows, on which a curve would depend more than on all others."""
+HALF = 0.5 * (1.0 - 1e-9)
+"""One half, but for rounding errors of sums of weights, which must not decide which of two values is the median."""
 RIDGE = 1e-8
 """The strength of a ridge penalty that keeps coefficients finite where the log loss alone does not."""
 
@@ -61,12 +63,12 @@ def limit_of(margins: Vector, counts: Vector) -> float:
     sizes = np.abs(margins)
     order = np.argsort(sizes, kind="stable")
     below = np.cumsum(counts[order])
-    median = float(sizes[order][np.searchsorted(below, 0.5 * below[-1])])
+    median = float(sizes[order][np.searchsorted(below, HALF * below[-1])])
     return LIMIT * median if median > 10.0**-DIGITS else np.inf
 
 
 def calibrate(margins: Vector, labels: Vector, counts: Vector) -> MarginCalibration:
-    """The curve of least log loss, with one slope for both signs."""
+    """The curve of least log loss, with one slope for both signs; ``counts`` are numbers of rows."""
     limit = limit_of(margins, counts)
     return replace(_curve(np.clip(margins, -limit, limit), labels, counts), limit=limit)
 
@@ -74,10 +76,8 @@ def calibrate(margins: Vector, labels: Vector, counts: Vector) -> MarginCalibrat
 def _curve(margins: Vector, labels: Vector, counts: Vector) -> MarginCalibration:
     """The curve of least log loss without a limit.
 
-    Platt's smoothed targets keep it finite where margins separate the classes. They count rows: multiplicities that
-    are less than one on average are scaled up to one.
+    Platt's smoothed targets, which count rows, keep it finite where margins separate the classes.
     """
-    counts = counts / min(counts.mean(), 1.0)
     margins, labels, counts = _binned(margins, labels, counts)
     totals = {sign: counts[labels == sign].sum() for sign in (-1.0, 1.0)}
     targets = np.where(labels > 0, (totals[1.0] + 1) / (totals[1.0] + 2), 1 / (totals[-1.0] + 2))

@@ -46,12 +46,14 @@ def log_probabilities(n_classes: int) -> ClassCalibration:
 
 
 def calibrate_classes(scores: Matrix, targets: Vector, counts: Vector) -> ClassCalibration:
-    """The curve of least log loss; one more row of each class for every class keeps it finite (Platt's targets)."""
+    """The curve of least log loss; one more row of each class for every class keeps it finite (Platt's targets).
+
+    ``counts`` are numbers of rows.
+    """
     codes, n_classes = targets.astype(np.intp), scores.shape[1]
-    weights = counts / min(float(counts.mean()), 1.0)
-    totals = np.bincount(codes, weights=weights, minlength=n_classes)[codes, None]
+    totals = np.bincount(codes, weights=counts, minlength=n_classes)[codes, None]
     wanted = (totals * np.eye(n_classes)[codes] + 1.0) / (totals + n_classes)
-    shares = (weights / weights.sum())[:, None]
+    shares = (counts / counts.sum())[:, None]
 
     def loss(theta: Vector) -> tuple[float, Vector]:
         slope = np.exp(theta[0])

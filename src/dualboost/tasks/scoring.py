@@ -128,7 +128,7 @@ class Scoring:
         """
         if self.scorer is None:
             share = self.score(known)
-            return float(np.sqrt(share * (1.0 - share) / max(known.rows.n_samples, 1.0)))
+            return float(np.sqrt(share * (1.0 - share) / max(known.rows.n_observed, 1.0)))
         stand_in, group = stand_in_for(known), _groups(known)
         found = []
         for k in range(N_GROUPS):

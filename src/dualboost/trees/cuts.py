@@ -11,6 +11,7 @@ from .._typing import Features, Integers, Vector
 from ..data.coded import MOST_CUTS, CodedFeatures
 from ..workers import Communicator
 from ..workers.exchange import nth_smallest, objects_of_all
+from .tiny_values import READ_AS_ZERO
 from .tree import column_values
 
 AT_ONCE = 16
@@ -102,6 +103,10 @@ def _places(n: Any, n_cuts: int) -> Integers:
 
 
 def _between(low: Vector, high: Vector) -> Vector:
-    """A number in the middle of each pair; the lower one where there is none between."""
+    """A number in the middle of each pair; the lower one where there is none between.
+
+    So it is too where the middle is zero between tiny numbers: a cut at zero is read as one between other numbers.
+    """
     middle = low + (high - low) / 2
-    return np.where((middle > low) & (middle < high), middle, low)
+    is_usual = (middle > low) & (middle < high) & ((middle != 0) | (high > READ_AS_ZERO))
+    return np.where(is_usual, middle, low)

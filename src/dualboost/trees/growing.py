@@ -9,6 +9,10 @@ import numpy as np
 from .._typing import Vector
 from .tree import Tree, constant_tree
 
+EVEN = 1e-12
+"""Sums that differ by less than this share of the sizes added up are equal: the difference is a rounding error, which
+must not choose between two votes."""
+
 
 @dataclass(frozen=True)
 class Split:
@@ -67,10 +71,12 @@ def build_tree(root: Branch | None) -> Tree:
 def leaf_votes(balance: Vector, weight: Vector, voting: str) -> Vector:
     """The votes of leaves: the sign of ``balance``, or for confidence voting ``balance / weight`` in [-1, 1].
 
+    An even balance is a vote for the first class.
+
     ``balance`` is the sum of the residuals in each leaf, ``weight`` the sum of their absolute values. Votes are rounded
     to single precision, in which the master stores them.
     """
     if voting == "hard":
-        return np.where(balance > 0, 1.0, -1.0)
+        return np.where(balance > EVEN * weight, 1.0, -1.0)
     share = np.divide(balance, weight, out=np.zeros_like(balance), where=weight > 0)
     return np.clip(share, -1.0, 1.0).astype(np.float32).astype(np.float64)

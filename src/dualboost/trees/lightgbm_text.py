@@ -9,6 +9,7 @@ from dataclasses import replace
 import numpy as np
 
 from .._typing import Integers, Vector
+from .tiny_values import BELOW_ZEROS, READ_AS_ZERO
 from .tree import Tree, constant_tree
 
 CATEGORICAL = 1
@@ -35,6 +36,7 @@ def _parse_tree(section: str) -> Tree:
     if int(fields["num_leaves"]) == 1:
         return constant_tree(float(votes[0]))
     threshold = np.array(fields["threshold"].split(), dtype=float)
+    threshold[threshold == -READ_AS_ZERO] = BELOW_ZEROS
     decision = np.array(fields["decision_type"].split(), dtype=np.intp)
     has_missing = (decision >> MISSING_TYPE_SHIFT) & 3 == MISSING_IS_NAN
     # Without missing values in training LightGBM reads a missing number as zero, and a missing code as no category.

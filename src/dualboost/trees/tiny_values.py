@@ -1,6 +1,7 @@
 """Columns of tiny numbers, coded so that LightGBM tells them apart.
 
-LightGBM reads every number of at most 1e-35 as zero, where it bins rows and where it predicts. A column that is cut
+LightGBM reads every number of at most 1e-35 in size as zero where it predicts. Where it bins rows, it cuts right above
+and right below zero at these two numbers, and a number that is -1e-35 itself is below the cut. A column that is cut
 among such numbers is given to it as codes: whole numbers in the order of the values, with the code 0 for zero.
 """
 
@@ -19,7 +20,9 @@ from ..errors import UnsupportedModelError
 from .tree import Tree, column_values
 
 READ_AS_ZERO = float(np.float32(1e-35))
-"""The largest number that LightGBM reads as zero; it cuts right above and right below zero there."""
+"""The largest number that LightGBM reads as zero, 1e-35 in single precision; it cuts right above zero there."""
+BELOW_ZEROS = float(np.nextafter(-READ_AS_ZERO, -np.inf))
+"""Where a cut right below zero is: LightGBM writes -1e-35, but predicts that number itself as zero, above the cut."""
 ROWS_AT_ONCE = 4096
 """How many rows are looked at at a time, so that no array is as large as X."""
 
@@ -71,7 +74,7 @@ def columns_cut_at_tiny_values(trees: Sequence[Tree]) -> dict[int, CodedColumn]:
     """Those features that the trees cut where LightGBM sees but one value, coded by all cuts of the trees."""
     feature = np.concatenate([np.zeros(0, dtype=np.intp), *(tree.feature for tree in trees)])
     cuts = np.concatenate([np.zeros(0), *(_cuts(tree) for tree in trees)])
-    among_tiny = np.unique(feature[np.abs(cuts) < READ_AS_ZERO]).tolist()
+    among_tiny = np.unique(feature[_is_among_zeros(cuts)]).tolist()
     return {k: CodedColumn(np.unique(cuts[(feature == k) & ~np.isnan(cuts)])) for k in among_tiny}
 
 
@@ -79,11 +82,17 @@ def require_readable_cuts(trees: Sequence[Tree], name: Callable[[int], str]) -> 
     """Require that LightGBM sees values on both sides of every cut; ``name`` names a feature in the message."""
     for tree in trees:
         cuts = _cuts(tree)
-        for node in np.flatnonzero((np.abs(cuts) < READ_AS_ZERO) & (cuts != 0)).tolist():
+        for node in np.flatnonzero(_is_among_zeros(cuts) & (cuts != 0)).tolist():
             raise UnsupportedModelError(
                 f"The model splits {name(int(tree.feature[node]))} at {cuts[node]:g}, but a LightGBM model reads all "
                 "numbers up to 1e-35 as zero: take the logarithm of the feature, or multiply it, and fit again."
             )
+
+
+def _is_among_zeros(cuts: Vector) -> NDArray[np.bool_]:
+    """Which cuts have numbers on both sides that LightGBM reads as zero; a number goes left up to the cut."""
+    among: NDArray[np.bool_] = (cuts >= -READ_AS_ZERO) & (cuts < READ_AS_ZERO)
+    return among
 
 
 def _cuts(tree: Tree) -> Vector:

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ..._typing import Integers, Vector
+from ...data.multiplicities import in_rows
 from ...estimators.classifier import DualBoostClassifier
 from ...models.ensemble import WeightStages
 from ...tasks import TwoClasses, require_task
@@ -81,14 +82,14 @@ class OwnAdapter(ScikitLearnAdapter):
 
     def recalibrated(self, scores: Vector, labels: Vector, counts: Vector) -> Probability:
         task, fitted = self._model.fitted_.task, self._model.fitted_
-        curve = fitted.calibration if self._has_final_scores else task.calibrate(scores, labels, counts)
+        curve = fitted.calibration if self._has_final_scores else task.calibrate(scores, labels, in_rows(counts))
         return lambda raw: task.probabilities(raw, curve)[:, 1]
 
     def with_probabilities(self, model: Any, scores: Vector, labels: Vector, counts: Vector) -> Any:
         fitted = model.fitted_
         if self._has_final_scores:
             return model
-        return model.with_fitted(replace(fitted, calibration=fitted.task.calibrate(scores, labels, counts)))
+        return model.with_fitted(replace(fitted, calibration=fitted.task.calibrate(scores, labels, in_rows(counts))))
 
     @property
     def _has_final_scores(self) -> bool:
