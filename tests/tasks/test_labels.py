@@ -108,7 +108,9 @@ def test_a_column_of_identifiers_is_warned_of(y):
 
 
 @pytest.mark.parametrize("n_rows", [600, 2400])
-@pytest.mark.parametrize(("make", "is_told"), [(int, True), (float, True), ("p{}".format, False)], ids=str)
+@pytest.mark.parametrize(
+    ("make", "is_told"), [(int, True), (float, True), ("p{}".format, False)], ids=["integers", "floats", "text"]
+)
 def test_prices_as_classes_are_warned_of_at_any_number_of_rows(make, is_told, n_rows):
     y = np.array([make(30 + 7 * (k % 200)) for k in range(n_rows)])
     with warnings.catch_warnings(record=True) as found:
