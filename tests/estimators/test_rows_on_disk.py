@@ -7,10 +7,10 @@ from sklearn.base import clone
 from sklearn.datasets import make_classification, make_regression
 
 from dualboost import DualBoostClassifier, DualBoostRegressor, RowsOnDisk, SolverOptions
-from dualboost.data.coded import CodedFeatures
+from dualboost.data.on_disk import CodedFeatures
 from dualboost.datasets import make_ringnorm
 from dualboost.errors import InvalidDataError, InvalidParameterError
-from dualboost.trees import coding
+from dualboost.trees import growing as coding
 from dualboost.workers import ALONE
 
 from ..workers.running import fitted_by, on_workers, parts_of
