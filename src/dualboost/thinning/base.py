@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 
 from .._typing import Integers, Matrix, Scores, Vector
 from ..errors import InvalidDataError
-from ..targets import ManyClasses, NumericTarget, Task, TwoClasses
+from ..targets import BinaryTarget, MulticlassTarget, NumericTarget, Target
 from ..targets.numbers import LARGEST_USUAL
 from .links import MEAN, ClassLink, Link, Logit, LogProbabilities, NumberLink, Predicts, class_figures, number_figures
-from .members import ClassLeaves, ClassMembers, Outputs, Prices, Probability, prices_for, scale_for
+from .members import C_grid_for, CGrid, ClassLeaves, ClassMembers, Outputs, Probability, scale_for
 from .paths import ClassLeafPath, LeafPath, NumberLeafPath, RoundLeafPath
 from .rows import ClassRows, MemberRows, NumberLeaves, NumberRows
 
@@ -63,7 +63,7 @@ class Adapter(ABC):
 
     @property
     @abstractmethod
-    def task(self) -> Task:
+    def target(self) -> Target:
         """What y is to the model."""
 
     @abstractmethod
@@ -117,19 +117,19 @@ class Adapter(ABC):
     def n_members(self) -> int:
         return len(self.weights)
 
-    def prices(self, knows_others: bool) -> Prices:
+    def C_grid(self, knows_others: bool) -> CGrid:
         """What leaves are refitted to, and at which C.
 
         ``knows_others`` if they are judged on rows that the trees were not grown on: those make a fit to y look better
         than it is.
         """
-        return prices_for(int(self.n_leaves.sum()), knows_others, scale_for(len(self.classes)))
+        return C_grid_for(int(self.n_leaves.sum()), knows_others, scale_for(len(self.classes)))
 
     def figures(self, model: Any, X: Any, y: NDArray[Any], scores: Scores) -> dict[str, float]:
         """How good the model, or one rebuilt from it, is on rows for which it has these raw scores."""
         has_probabilities = hasattr(model, "predict_proba")
         probabilities = np.asarray(model.predict_proba(X) if has_probabilities else self.link.expected(scores))
-        return class_figures(y, self.task.decode(scores), probabilities, self.classes)
+        return class_figures(y, self.target.decode(scores), probabilities, self.classes)
 
     def expected(self, raw: Scores) -> Scores:
         """The probabilities, or predictions, of the model before thinning, for its raw scores."""
@@ -159,8 +159,8 @@ class TwoClassAdapter(Adapter):
         return None
 
     @property
-    def task(self) -> TwoClasses:
-        return TwoClasses(self.classes)
+    def target(self) -> BinaryTarget:
+        return BinaryTarget(self.classes)
 
     def rows(self, X: Any, labels: Vector, counts: Vector) -> MemberRows:
         outputs = self.outputs(X)
@@ -205,8 +205,8 @@ class ClassAdapter(Adapter):
         return self.members.trees_per_member
 
     @property
-    def task(self) -> ManyClasses:
-        return ManyClasses(self.classes)
+    def target(self) -> MulticlassTarget:
+        return MulticlassTarget(self.classes)
 
     def rows(self, X: Any, labels: Vector, counts: Vector) -> ClassRows:
         sizes = [len(values) for values in self.members.values]
@@ -263,12 +263,12 @@ class NumberAdapter(Adapter):
         return self.predicts.link
 
     @property
-    def task(self) -> NumericTarget:
+    def target(self) -> NumericTarget:
         """Scores are in the units of y, or of its logarithm."""
-        return self.link.task(0.0, 1.0)
+        return self.link.target(0.0, 1.0)
 
-    def prices(self, knows_others: bool) -> Prices:
-        return prices_for(int(self.n_leaves.sum()), knows_others and self.predicts.is_mean)
+    def C_grid(self, knows_others: bool) -> CGrid:
+        return C_grid_for(int(self.n_leaves.sum()), knows_others and self.predicts.is_mean)
 
     def rows(self, X: Any, labels: Vector, counts: Vector) -> NumberRows:
         _require_usual_size(labels)
@@ -290,7 +290,7 @@ class NumberAdapter(Adapter):
         return self.written(kept, [own.values for own in leaves], intercept)
 
     def figures(self, model: Any, X: Any, y: NDArray[Any], scores: Scores) -> dict[str, float]:
-        return number_figures(y, self.task.decode(scores))
+        return number_figures(y, self.target.decode(scores))
 
 
 def _require_usual_size(y: Vector) -> None:
