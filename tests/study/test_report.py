@@ -5,10 +5,9 @@ from dataclasses import replace
 
 import pytest
 
-from dualboost.study import read_results, run_study
-from dualboost.study.figures import draw_figures
-from dualboost.study.plain import packed
-from dualboost.study.report import report_data, write_report
+from dualboost_study import read_results, run_study
+from dualboost_study.figures import draw_figures
+from dualboost_study.report import packed, report_data, write_report
 
 from .conftest import SMALL
 

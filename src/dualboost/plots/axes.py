@@ -6,8 +6,8 @@ from typing import Any
 
 from sklearn.utils.validation import check_is_fitted
 
+from ..arguments import how_to_install
 from ..errors import MissingDependencyError, UnfittedModelError, UnsupportedModelError
-from ..extras import how_to_install
 
 BLUE = "#0072B2"
 ORANGE = "#E69F00"
