@@ -67,7 +67,7 @@ def explain_margins(model: FittedModel, features: Features) -> Explanation:
             )
     contributions, names = model.in_units.contributions(features), names_of(model)
     values, base_value = np.moveaxis(contributions[..., :-1], -1, 1), contributions[0, ..., -1]
-    one_or_each = float(base_value) if model.task.n_outputs == 1 else base_value
+    one_or_each = float(base_value) if model.target.n_outputs == 1 else base_value
     return Explanation(np.ascontiguousarray(values), one_or_each, names.features, names.classes)
 
 
