@@ -35,7 +35,7 @@ def test_a_folder_of_files(client, tmp_path):
 
 
 def test_what_cannot_be_fitted_over_a_cluster_is_said(client, tmp_path, monkeypatch):
-    monkeypatch.setattr("dualboost.commands.clusters.LONGEST_WAIT", 0.5)
+    monkeypatch.setattr("dualboost.commands.estimators.LONGEST_WAIT", 0.5)
     table(60).to_parquet(tmp_path / "a.parquet")
     address = client.scheduler.address
     with pytest.raises(InvalidDataError, match="there is no column 'lable'"):

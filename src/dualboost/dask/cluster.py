@@ -1,17 +1,135 @@
-"""Runs a fit on the workers that hold the rows, and watches over it: a worker that is lost ends it with an error."""
+"""Runs a fit on the workers of a Dask cluster that hold the rows."""
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from threading import Thread
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 from uuid import uuid4
 
-from ..errors import InvalidDataError, WorkerError
-from .part import Found, fit_on_worker, n_counted
-from .partitions import delayed_parts, require_distributed
+import numpy as np
+
+from ..arguments import how_to_install
+from ..errors import DualBoostWarning, InvalidDataError, MissingDependencyError, WorkerError
+from ..models.fitted import FittedModel
+from ..workers import Traffic
+from ..workers.xgboost import connected
+
+
+class Part(NamedTuple):
+    """Some rows, as pandas' DataFrame and Series, or as arrays."""
+
+    X: Any
+    y: Any
+    weights: Any = None
+
+    @property
+    def n_counted(self) -> int:
+        """The number of rows with a weight."""
+        return len(self.y) if self.weights is None else int(np.count_nonzero(np.asarray(self.weights) > 0))
+
+
+def require_distributed() -> Any:
+    try:
+        import distributed
+    except ImportError as error:
+        raise MissingDependencyError(f"dualboost.dask needs Dask: {how_to_install('dask', 'distributed')}.") from error
+    return distributed
+
+
+def delayed_parts(X: Any, y: Any, sample_weight: Any) -> list[Any]:
+    """A ``Part`` for each partition, computed where its rows are."""
+    from dask.delayed import delayed
+
+    columns = [_delayed("X", X), _delayed("y", y)]
+    if sample_weight is not None:
+        columns.append(_delayed("sample_weight", sample_weight))
+    sizes = [len(column) for column in columns]
+    if len(set(sizes)) > 1:
+        raise InvalidDataError(
+            f"X, y and sample_weight have {', '.join(map(str, sizes))} partitions; they must be divided alike: take y "
+            "from the same DataFrame as X, or rechunk the arrays."
+        )
+    return [delayed(Part)(*column) for column in zip(*columns, strict=True)]
+
+
+def is_collection(X: Any) -> bool:
+    """Whether it is one of Dask's DataFrames, Series or Arrays."""
+    return hasattr(X, "dask") and hasattr(X, "to_delayed")
+
+
+def is_array(X: Any) -> bool:
+    return is_collection(X) and hasattr(X, "chunks")
+
+
+def _delayed(name: str, values: Any) -> list[Any]:
+    if not is_collection(values):
+        raise InvalidDataError(
+            f"{name} is of type {type(values).__name__}; pass a Dask DataFrame, Series or Array, or fit the ordinary "
+            "estimator on one machine."
+        )
+    if is_array(values) and values.ndim > 1:
+        values = values.rechunk({1: -1})  # a part has all features of its rows
+    # An optimised graph may read small columns of several files as one partition, and large ones one by one.
+    return list(np.ravel(values.to_delayed(optimize_graph=False)))
+
+
+def joined_parts(parts: list[Part]) -> Part:
+    """The rows of several partitions; empty ones, whose columns may have lost their types, are left out."""
+    filled = [part for part in parts if len(part.y)]
+    columns = [[values for values in column if values is not None] for column in zip(*filled, strict=True)]
+    return Part(*(_joined(column) if column else None for column in columns))
+
+
+def _joined(pieces: list[Any]) -> Any:
+    if len(pieces) == 1:
+        return pieces[0]
+    if isinstance(pieces[0], np.ndarray):
+        return np.concatenate(pieces)
+    import pandas as pd
+
+    if all(isinstance(getattr(piece, "dtype", None), pd.CategoricalDtype) for piece in pieces):
+        return pd.concat([piece.astype(object) for piece in pieces])
+    return pd.concat(pieces)
+
+
+LONGEST_WAIT = 600
+"""Seconds after which a worker no longer waits for the others, whose part of a tree or a sum may take its time."""
+
+
+class Found(NamedTuple):
+    """What a worker hands back: the first one the model and its warnings, the others what they have sent."""
+
+    traffic: Traffic
+    n_rows: int
+    model: FittedModel | None = None
+    warnings: tuple[tuple[str, type[DualBoostWarning]], ...] = ()
+
+
+def n_counted(parts: list[Part]) -> int:
+    """The number of rows with a weight that a worker has."""
+    return sum(part.n_counted for part in parts)
+
+
+def fit_on_worker(estimator: Any, parts: list[Part], arguments: dict[str, Any], place: int, options: Any) -> Found:
+    """The part of one worker in a fit; ``arguments`` tell where the others are found."""
+    from distributed import get_worker
+
+    part = joined_parts(parts)
+    if estimator.n_jobs is None:
+        estimator = estimator.set_params(n_jobs=get_worker().state.nthreads)
+    known = {"dmlc_task_id": f"dualboost-{place:06d}", "dmlc_timeout": LONGEST_WAIT}
+    with connected(**arguments, **known) as workers, warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", DualBoostWarning)
+        model = estimator.fit_part(part.X, part.y, part.weights, workers, **options)
+    if workers.rank > 0:
+        return Found(workers.traffic, len(part.y))
+    told = {(str(one.message), one.category) for one in caught if issubclass(one.category, DualBoostWarning)}
+    return Found(workers.traffic, len(part.y), model, tuple(sorted(told, key=str)))
+
 
 PATIENCE = 1.0
 """Seconds between two looks at which workers are there."""
