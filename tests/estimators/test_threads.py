@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from dualboost import DualBoostClassifier, SolverOptions
-from dualboost.algebra import rows
 from dualboost.datasets import make_twonorm
 from dualboost.formulations import STUDIED
+from dualboost.matrix import rows
 
 N_ROWS = 3000
 

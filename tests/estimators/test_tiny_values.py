@@ -7,7 +7,7 @@ from scipy import sparse
 
 from dualboost import CartLearner, DualBoostClassifier, DualBoostRegressor, OptimalLearner, load_model, to_lightgbm
 from dualboost.errors import UnsupportedModelError
-from dualboost.inspection.names import number
+from dualboost.inspection.rules import number
 from dualboost.models.ensemble import Ensemble
 from dualboost.trees.growing import Branch, Split, build_tree
 
