@@ -106,7 +106,7 @@ def test_the_unit_of_the_weights_does_not_matter(formulation, n_classes, unit):
     y = np.digitize(X[:, 0] + X[:, 1] ** 2 + rng.normal(size=80), [0.5, 1.5][: n_classes - 1])
     weights = np.exp(3.0 * rng.normal(size=80))
     one, other = (
-        DualBoostClassifier(formulation, max_depth=2, calibration="training", max_trees=5, corrects="trees").fit(
+        DualBoostClassifier(formulation, max_depth=2, calibration="training", max_trees=5, optimize="weights").fit(
             X, y, sample_weight=factor * weights
         )
         for factor in (1.0, unit)

@@ -13,12 +13,12 @@ from .._typing import Features, Vector
 from ..errors import InterruptedFitWarning
 from ..learners.base import PricedColumn
 from ..learners.newton_trees import GrownTree
-from ..solvers import MasterFailed, Precision
+from ..solvers import Precision, SolverFailed
 from ..trees.tree import Learner, Tree
 from .column_generation import ColumnGeneration
-from .context import Wiring
+from .context import FitContext
 from .history import HeldOut, Trace
-from .leaf_context import LeafWiring
+from .leaf_context import LeafFitContext
 from .leaf_generation import LeafGeneration
 
 
@@ -38,14 +38,16 @@ class EarlierFit(NamedTuple):
         return [PricedColumn(learner, learner.vote(self.X)) for learner in self.learners]
 
 
-def generate(wiring: Wiring | LeafWiring, max_trees: int, earlier: EarlierFit | None = None, **watched: Any) -> Trace:
+def generate(
+    fit_context: FitContext | LeafFitContext, max_trees: int, earlier: EarlierFit | None = None, **watched: Any
+) -> Trace:
     """What the loop finds with at most ``max_trees`` trees; ``watched`` are held-out rows, rules and observers."""
-    if isinstance(wiring, LeafWiring):
-        trees = earlier.trees(wiring.signs) if earlier is not None else ()
-        return LeafGeneration(wiring, max_trees, earlier=trees, **watched).run()
+    if isinstance(fit_context, LeafFitContext):
+        trees = earlier.trees(fit_context.signs) if earlier is not None else ()
+        return LeafGeneration(fit_context, max_trees, earlier=trees, **watched).run()
     columns = earlier.columns if earlier is not None else ()
-    most_entering = wiring.solver.most_entering
-    return ColumnGeneration(wiring, max_trees, most_entering=most_entering, earlier=columns, **watched).run()
+    most_entering = fit_context.solver_options.most_entering
+    return ColumnGeneration(fit_context, max_trees, most_entering=most_entering, earlier=columns, **watched).run()
 
 
 # The first fit is at the end of the path that needs the most columns. Every next value of C begins with the columns
@@ -75,7 +77,7 @@ def ignore(point: PathPoint) -> None:
 
 
 def follow_path(
-    wiring: Wiring,
+    fit_context: FitContext,
     Cs: Vector,
     held_out: HeldOut,
     max_trees: int,
@@ -86,14 +88,14 @@ def follow_path(
 
     With ``with_errors``, the points have the standard errors of their scores. ``observer`` sees each when it is found.
     """
-    columns = wiring.columns
-    order = range(len(Cs)) if wiring.formulation.sparser_with_larger_C else range(len(Cs) - 1, -1, -1)
+    columns = fit_context.columns
+    order = range(len(Cs)) if fit_context.formulation.sparser_with_larger_C else range(len(Cs) - 1, -1, -1)
     points: dict[int, PathPoint] = {}
     for k in order:
-        chosen = wiring.at(float(Cs[k]))
+        chosen = fit_context.at(float(Cs[k]))
         try:
-            start = chosen.master.polish(columns, chosen.programme()) if columns.n_columns else None
-        except MasterFailed:  # no solver can solve this extreme value of C, so it is no candidate
+            start = chosen.solver.polish(columns, chosen.programme()) if columns.n_columns else None
+        except SolverFailed:  # no solver can solve this extreme value of C, so it is no candidate
             points[k] = PathPoint(float(Cs[k]), np.nan, columns.n_columns)
             observer(points[k])
             continue
@@ -137,7 +139,7 @@ def sizes_below(max_trees: int) -> list[int]:
 
 
 def follow_leaf_path(
-    wiring: LeafWiring,
+    fit_context: LeafFitContext,
     Cs: Vector,
     held_out: HeldOut,
     sizes: Sequence[int],
@@ -146,12 +148,12 @@ def follow_leaf_path(
 ) -> list[PathPoint]:
     """One point for each number of trees, which are in decreasing order, and each value of C."""
     grown: dict[float, LeafGeneration] = {}
-    alike = [wiring.at(float(C)).growing.formulation.strength for C in Cs]
+    alike = [fit_context.at(float(C)).growing.formulation.C_value for C in Cs]
     points = []
     for size in sizes:
         for C, shared in zip(Cs.tolist(), alike, strict=True):
             if shared not in grown:
-                grown[shared] = _grown(wiring.at(shared), sizes[0], held_out)
+                grown[shared] = _grown(fit_context.at(shared), sizes[0], held_out)
             generation = grown[shared]
             generation.shrink_to(size)
             points.append(_point(generation, C, held_out, with_errors))
@@ -159,8 +161,8 @@ def follow_leaf_path(
     return points
 
 
-def _grown(wiring: LeafWiring, max_trees: int, held_out: HeldOut) -> LeafGeneration:
-    generation = LeafGeneration(wiring, max_trees, held_out=held_out, scores_each=False, is_shared=True)
+def _grown(fit_context: LeafFitContext, max_trees: int, held_out: HeldOut) -> LeafGeneration:
+    generation = LeafGeneration(fit_context, max_trees, held_out=held_out, scores_each=False, is_shared=True)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", InterruptedFitWarning)  # the warning speaks of an ensemble returned
         trace = generation.run()
@@ -177,7 +179,7 @@ def _point(generation: LeafGeneration, C: float, held_out: HeldOut, with_errors:
         generation.value_at(C)
         scored, scoring = generation.scored(held_out), held_out.scoring
         return PathPoint(C, scoring.score(scored), n_trees, scoring.standard_error(scored) if with_errors else np.nan)
-    except MasterFailed:  # no solver can solve this extreme value of C, so it is no candidate
+    except SolverFailed:  # no solver can solve this extreme value of C, so it is no candidate
         return PathPoint(C, np.nan, n_trees)
     finally:
         ensemble.restore(stage)

@@ -11,9 +11,9 @@ from scipy import sparse
 from sklearn.utils import check_random_state
 
 from .._typing import Integers, Matrix, Scores, Vector
-from ..boosting.context import Wiring
+from ..boosting.context import FitContext
 from ..boosting.history import Trace
-from ..boosting.leaf_context import LeafWiring
+from ..boosting.leaf_context import LeafFitContext
 from ..boosting.observers import log_no_twins
 from ..boosting.paths import generate
 from ..data.merging import TrainingRows, equal_rows, hold_out
@@ -25,7 +25,7 @@ from ..models.ensemble import Ensemble
 from ..models.fitted import FittedModel
 from ..targets.base import Scored
 from ..targets.calibration import limit_of
-from ..targets.quantiles import QuantileNumbers, Widening, moved_apart
+from ..targets.quantiles import QuantileTarget, Widening, moved_apart
 from ..workers.base import joined
 from .reading import Problem, Rewire, TrainingSet
 
@@ -50,11 +50,11 @@ def calibration_of(problem: Problem, trace: Trace, ensemble: Ensemble) -> Any:
 
     It is fitted to the held-out rows, else to the training rows with the scores of twins, else to the training rows.
     """
-    task, held_out = problem.training_set.task, problem.held_out
-    if problem.wiring.formulation.has_final_scores:
-        return task.identity_calibration()
+    target, held_out = problem.training_set.target, problem.held_out
+    if problem.fit_context.formulation.has_final_scores:
+        return target.identity_calibration()
     if held_out is not None:
-        return task.calibrate(ensemble.decide(held_out.X), held_out.targets, held_out.counts)
+        return target.calibrate(ensemble.decide(held_out.X), held_out.targets, held_out.counts)
     rows = _rows_of_all(problem)
     training = Scored(ensemble.decide(rows.X), rows.targets, rows.counts)
     unseen = None
@@ -70,7 +70,7 @@ def calibration_of(problem: Problem, trace: Trace, ensemble: Ensemble) -> Any:
             )
         except Exception as error:  # any learner may fail on fewer rows in its own way, but the model is fitted
             log_no_twins(error)
-    return task.calibrate(*training) if unseen is None else task.calibrate_by_twins(training, unseen)
+    return target.calibrate(*training) if unseen is None else target.calibrate_by_twins(training, unseen)
 
 
 def _rows_of_all(problem: Problem) -> TrainingRows:
@@ -78,7 +78,7 @@ def _rows_of_all(problem: Problem) -> TrainingRows:
     workers, rows = problem.training_set.workers, problem.rows
     if workers.size == 1:
         return rows
-    n = problem.wiring.rows.n_first(MOST_GATHERED)
+    n = problem.fit_context.rows.n_first(MOST_GATHERED)
     features = rows.X[:n].toarray() if sparse.issparse(rows.X) else rows.X[:n]
     X, targets, counts, keys = (
         joined(workers, values)[0] for values in (features.T, rows.targets[:n], rows.counts[:n], rows.keys[:n])
@@ -101,8 +101,8 @@ def _scored_by_twins(rows: TrainingRows, rewire: Rewire, training: Scored, ensem
     found = []
     for half, other in zip(trained, reversed(halves), strict=True):
         part, tested = rows.part(half), _sample(other, MOST_SCORED)
-        wiring = rewire(part)
-        twin = _twin(wiring, ensemble)
+        fit_context = rewire(part)
+        twin = _twin(fit_context, ensemble)
         limit, its_centre, its_width = _extent(twin.decide(part.X), part.counts)
         offsets = np.clip(twin.decide(rows.X[tested]), -limit, limit) - its_centre
         scores = centre + offsets * (width / its_width if its_width > 0 else 0.0)
@@ -110,14 +110,14 @@ def _scored_by_twins(rows: TrainingRows, rewire: Rewire, training: Scored, ensem
     return Scored(*(np.concatenate(both) for both in zip(*found, strict=True)))
 
 
-def _twin(wiring: Wiring | LeafWiring, ensemble: Ensemble) -> Ensemble:
+def _twin(fit_context: FitContext | LeafFitContext, ensemble: Ensemble) -> Ensemble:
     """An ensemble of other rows with as many trees to choose from, which nobody watches and no rule stops."""
     with warnings.catch_warnings(), one_blas_thread():
         warnings.simplefilter("ignore", DualBoostWarning)  # they speak of an ensemble that is returned
-        trace = generate(wiring, len(ensemble.learners))
+        trace = generate(fit_context, len(ensemble.learners))
     if trace.stop_reason == "interrupted":
         raise KeyboardInterrupt
-    baseline = wiring.task.baseline(wiring.targets, wiring.rows)
+    baseline = fit_context.target.baseline(fit_context.targets, fit_context.rows)
     weights, intercept = trace.final_weights(), trace.intercept
     return replace(ensemble, learners=trace.learners, weights=weights, baseline=baseline, intercept=intercept)
 
@@ -178,15 +178,15 @@ def rows_aside(weights: Vector, random_state: Any) -> Integers:
 
 def widening_of(fitted: FittedModel, data: TrainingSet) -> Widening:
     """By how much the interval of each pair of levels is to be made wider, by the rows that were set aside."""
-    task, aside = fitted.task, data.aside
-    assert isinstance(task, QuantileNumbers)
+    target, aside = fitted.target, data.aside
+    assert isinstance(target, QuantileTarget)
     assert aside is not None, "no rows were set aside"
     scores = np.sort(fitted.scores(some_rows(data.features, aside.rows)), axis=1)
     targets = data.targets[aside.rows]
     shifts = []
-    for pair in range(task.n_intervals):
+    for pair in range(target.n_intervals):
         outside = _outside(scores[:, [pair, -1 - pair]], targets)
-        shifts.append(_widened(outside, aside.counts, task.coverage(pair)))
+        shifts.append(_widened(outside, aside.counts, target.coverage(pair)))
     return Widening(tuple(shifts))
 
 

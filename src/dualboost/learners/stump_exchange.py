@@ -54,7 +54,7 @@ class Steps:
         return deepcopy(self)
 
     @property
-    def fall(self) -> float:
+    def objective_decrease(self) -> float:
         """How much lower the objective is than without any stump."""
         return float(0.5 * (self._edges[self.held] * self._w)[self.held >= 0].sum())
 
@@ -209,12 +209,12 @@ def searched(steps: Steps, products: Products, may_enter: Mask, least: float, n_
         for place in emptied:
             tried.remove(place)
         for place in emptied:
-            k, fall = tried.best(may_enter)
-            if fall <= least:  # there are fewer stumps of use than places
+            k, objective_decrease = tried.best(may_enter)
+            if objective_decrease <= least:  # there are fewer stumps of use than places
                 return steps
             tried.put(place, k, products(k))
         improve(tried, places, products, may_enter, least)
-        if tried.fall > steps.fall + least:
+        if tried.objective_decrease > steps.objective_decrease + least:
             steps = tried
     return steps
 
@@ -224,9 +224,9 @@ def improve(steps: Steps, places: Sequence[int], products: Products, may_enter: 
     n_kept = 0
     while n_kept < len(places):
         for place in places:
-            k, fall = steps.best(may_enter, place)
+            k, objective_decrease = steps.best(may_enter, place)
             n_kept += 1
-            if fall > least:
+            if objective_decrease > least:
                 steps.remove(place)
                 steps.put(place, k, products(k))
                 n_kept = 0

@@ -10,7 +10,7 @@ from scipy.linalg import cho_solve
 from scipy.linalg.blas import dgemm
 
 from .._typing import Matrix, Vector
-from .base import MasterSolution
+from .base import Solution
 from .leaf_newton import (
     MOST_SOFTMAX_ITERATIONS,
     SLOW_SOFTMAX,
@@ -87,7 +87,7 @@ class Elimination:
 # another is left to the steps that follow.
 
 
-def round_optimum(point: SoftmaxPoint, tolerance: float) -> tuple[SoftmaxPoint, MasterSolution]:
+def round_optimum(point: SoftmaxPoint, tolerance: float) -> tuple[SoftmaxPoint, Solution]:
     """A point of rounds whose relative duality gap is at most the tolerance, and its certificate."""
     return newton(point, tolerance, softmax_certified, _newton_direction, SLOW_SOFTMAX, _factors)
 

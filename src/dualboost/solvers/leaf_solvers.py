@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Protocol
 
-from .base import MasterSolution
+from .base import Solution
 from .leaf_kinked import kinked_optimum
 from .leaf_newton import certified, optimum, softmax_certified, softmax_optimum
 from .leaf_points import LeafPoint, SoftmaxPoint
@@ -22,7 +22,7 @@ ROUNDS = 5
 """How often as many sweeps are made before the first pricing."""
 
 
-class LeafMaster(Protocol):
+class LeafSolver(Protocol):
     """Finds values for the leaves of the trees held; points are of the kind that ``start`` makes."""
 
     def start(self, programme: Any, columns: Any) -> Any:
@@ -31,10 +31,10 @@ class LeafMaster(Protocol):
     def improved(self, point: Any, newest: int | None) -> Any:
         """A point with a smaller objective, as good as the next pricing needs; ``newest`` is the newest tree."""
 
-    def optimum(self, point: Any, tolerance: float) -> tuple[Any, MasterSolution]:
-        """The optimum over the leaves held, to the tolerance, or ``MasterFailed``."""
+    def optimum(self, point: Any, tolerance: float) -> tuple[Any, Solution]:
+        """The optimum over the leaves held, to the tolerance, or ``SolverFailed``."""
 
-    def certified(self, point: Any) -> MasterSolution:
+    def certified(self, point: Any) -> Solution:
         """The point with its duality gap."""
 
 
@@ -47,10 +47,10 @@ class SmoothLeaves:
     def improved(self, point: LeafPoint, newest: int | None) -> LeafPoint:
         return sweep(point, newest)
 
-    def optimum(self, point: LeafPoint, tolerance: float) -> tuple[LeafPoint, MasterSolution]:
+    def optimum(self, point: LeafPoint, tolerance: float) -> tuple[LeafPoint, Solution]:
         return optimum(point, tolerance)
 
-    def certified(self, point: LeafPoint) -> MasterSolution:
+    def certified(self, point: LeafPoint) -> Solution:
         return certified(point)
 
 
@@ -62,7 +62,7 @@ class SmoothedLeaves(SmoothLeaves):
             point = sweep(point, newest)
         return point
 
-    def optimum(self, point: LeafPoint, tolerance: float) -> tuple[LeafPoint, MasterSolution]:
+    def optimum(self, point: LeafPoint, tolerance: float) -> tuple[LeafPoint, Solution]:
         """A good point, whatever its gap is, since the loss is only a means to an end."""
         for _ in range(ROUNDS):
             point = self.improved(point, None)
@@ -75,7 +75,7 @@ class KinkedLeaves(SmoothLeaves):
     def improved(self, point: LeafPoint, newest: int | None) -> LeafPoint:
         return kinked_optimum(point, ROUGHLY)[0]
 
-    def optimum(self, point: LeafPoint, tolerance: float) -> tuple[LeafPoint, MasterSolution]:
+    def optimum(self, point: LeafPoint, tolerance: float) -> tuple[LeafPoint, Solution]:
         return kinked_optimum(point, tolerance)
 
 
@@ -85,10 +85,10 @@ class OrderedLeaves(SmoothLeaves):
     def improved(self, point: LeafPoint, newest: int | None) -> LeafPoint:
         return ordered_sweep(point, newest)
 
-    def optimum(self, point: LeafPoint, tolerance: float) -> tuple[LeafPoint, MasterSolution]:
+    def optimum(self, point: LeafPoint, tolerance: float) -> tuple[LeafPoint, Solution]:
         return ordered_optimum(point, tolerance)
 
-    def certified(self, point: LeafPoint) -> MasterSolution:
+    def certified(self, point: LeafPoint) -> Solution:
         return ordered_certified(point)
 
 
@@ -100,7 +100,7 @@ class OrderedSmoothedLeaves(OrderedLeaves):
             point = ordered_sweep(point, newest)
         return point
 
-    def optimum(self, point: LeafPoint, tolerance: float) -> tuple[LeafPoint, MasterSolution]:
+    def optimum(self, point: LeafPoint, tolerance: float) -> tuple[LeafPoint, Solution]:
         for _ in range(ROUNDS):
             point = self.improved(point, None)
         return point, ordered_certified(point)
@@ -112,7 +112,7 @@ class OrderedKinkedLeaves(OrderedLeaves):
     def improved(self, point: LeafPoint, newest: int | None) -> LeafPoint:
         return self.optimum(point, ROUGHLY)[0]
 
-    def optimum(self, point: LeafPoint, tolerance: float) -> tuple[LeafPoint, MasterSolution]:
+    def optimum(self, point: LeafPoint, tolerance: float) -> tuple[LeafPoint, Solution]:
         return kinked_ordered_optimum(point, tolerance)
 
 
@@ -125,10 +125,10 @@ class SoftmaxLeaves:
     def improved(self, point: SoftmaxPoint, newest: int | None) -> SoftmaxPoint:
         return softmax_sweep(point, newest)
 
-    def optimum(self, point: SoftmaxPoint, tolerance: float) -> tuple[SoftmaxPoint, MasterSolution]:
+    def optimum(self, point: SoftmaxPoint, tolerance: float) -> tuple[SoftmaxPoint, Solution]:
         return softmax_optimum(point, tolerance)
 
-    def certified(self, point: SoftmaxPoint) -> MasterSolution:
+    def certified(self, point: SoftmaxPoint) -> Solution:
         return softmax_certified(point)
 
 
@@ -141,10 +141,10 @@ class QuantileLeaves:
     def improved(self, point: QuantilesPoint, newest: int | None) -> QuantilesPoint:
         return quantiles_optimum(point, ROUGHLY)[0]
 
-    def optimum(self, point: QuantilesPoint, tolerance: float) -> tuple[QuantilesPoint, MasterSolution]:
+    def optimum(self, point: QuantilesPoint, tolerance: float) -> tuple[QuantilesPoint, Solution]:
         return quantiles_optimum(point, tolerance)
 
-    def certified(self, point: QuantilesPoint) -> MasterSolution:
+    def certified(self, point: QuantilesPoint) -> Solution:
         return quantiles_certified(point)
 
 
@@ -156,15 +156,15 @@ class SeparateLeaves(QuantileLeaves):
     def improved(self, point: QuantilesPoint, newest: int | None) -> QuantilesPoint:
         return separate_levels(point, lambda one: self._alone.improved(one, newest))
 
-    def optimum(self, point: QuantilesPoint, tolerance: float) -> tuple[QuantilesPoint, MasterSolution]:
+    def optimum(self, point: QuantilesPoint, tolerance: float) -> tuple[QuantilesPoint, Solution]:
         reached = separate_levels(point, lambda one: self._alone.optimum(one, tolerance)[0])
         return reached, self.certified(reached)
 
-    def certified(self, point: QuantilesPoint) -> MasterSolution:
+    def certified(self, point: QuantilesPoint) -> Solution:
         return joined([certified(one) for one in point.alone()], point)
 
 
-LEAF_MASTERS: dict[str, type[LeafMaster]] = {
+LEAF_MASTERS: dict[str, type[LeafSolver]] = {
     "smooth": SmoothLeaves,
     "smoothed": SmoothedLeaves,
     "kinked": KinkedLeaves,
@@ -178,10 +178,10 @@ LEAF_MASTERS: dict[str, type[LeafMaster]] = {
 """By the name that a programme has for who solves it over leaves."""
 
 
-def leaf_master_of(programme: Any) -> LeafMaster:
-    return LEAF_MASTERS[programme.leaf_master]()
+def leaf_solver_of(programme: Any) -> LeafSolver:
+    return LEAF_MASTERS[programme.leaf_solver]()
 
 
-def certificate_of(point: Any) -> MasterSolution:
+def certificate_of(point: Any) -> Solution:
     """The point with its duality gap."""
-    return leaf_master_of(point.programme).certified(point)
+    return leaf_solver_of(point.programme).certified(point)

@@ -23,7 +23,7 @@ from scipy.linalg import cho_solve
 from .._typing import Matrix, Vector
 from ..formulations.weight_sets import WeightSet
 from ..matrix.leaves import LeafColumns
-from .base import Candidate, MasterFailed, MasterSolution, certify
+from .base import Candidate, Solution, SolverFailed, certify
 from .leaf_kinked import Boxes, InteriorPoint, ScalarProducts, boxes_of, optimum_of
 from .leaf_newton import AIM, MOST_ITERATIONS, balanced, factored, hessian
 from .leaf_newton import optimum as free_optimum
@@ -61,12 +61,12 @@ def ordered_sweep(point: LeafPoint, newest: int | None) -> LeafPoint:
     return lowered(start, direction, point.columns.scores(change))
 
 
-def ordered_certified(point: LeafPoint) -> MasterSolution:
+def ordered_certified(point: LeafPoint) -> Solution:
     """The point, put in order, with its duality gap."""
     return _certified(point, Candidate(point.values, balanced(point)[0], point.rho))
 
 
-def ordered_optimum(point: LeafPoint, tolerance: float) -> tuple[LeafPoint, MasterSolution]:
+def ordered_optimum(point: LeafPoint, tolerance: float) -> tuple[LeafPoint, Solution]:
     """A point in order whose relative duality gap is at most the tolerance, and its certificate."""
     if all(order is None for order in point.columns.orders):
         return free_optimum(point, tolerance)
@@ -78,11 +78,11 @@ def ordered_optimum(point: LeafPoint, tolerance: float) -> tuple[LeafPoint, Mast
         found = ordered_certified(method.point)
         best = found if found.gap < best.gap else best
     if best.gap > tolerance:
-        raise MasterFailed(best, [f"the method over ordered leaves ended at a gap of {best.gap:.1e}"])
+        raise SolverFailed(best, [f"the method over ordered leaves ended at a gap of {best.gap:.1e}"])
     return replace(point.adopting(best), duals=None), best
 
 
-def kinked_ordered_optimum(point: LeafPoint, tolerance: float) -> tuple[LeafPoint, MasterSolution]:
+def kinked_ordered_optimum(point: LeafPoint, tolerance: float) -> tuple[LeafPoint, Solution]:
     """The same under a loss with kinks."""
     boxes, differences = boxes_of(point), _differences(point.columns)
     order = boxes.rows.put(np.zeros(differences.shape[0]))
@@ -98,7 +98,7 @@ def kinked_ordered_optimum(point: LeafPoint, tolerance: float) -> tuple[LeafPoin
         np.append(point.values, point.intercept),
     )
 
-    def certified(at: InteriorPoint) -> MasterSolution:
+    def certified(at: InteriorPoint) -> Solution:
         return _certified(point, Candidate(at.at.x[:-1], at.at.u[:n_rows], at.at.x[-1:]))
 
     solution = optimum_of(method, certified, tolerance)
@@ -109,7 +109,7 @@ def _weight_set(point: LeafPoint) -> WeightSet:
     return point.programme.in_order(point.columns.sizes, point.columns.orders).weight_set
 
 
-def _certified(point: LeafPoint, candidate: Candidate) -> MasterSolution:
+def _certified(point: LeafPoint, candidate: Candidate) -> Solution:
     programme = point.programme.in_order(point.columns.sizes, point.columns.orders)
     return certify(point.columns, programme, candidate)
 
