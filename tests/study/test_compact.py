@@ -13,8 +13,8 @@ from dualboost.errors import InvalidDataError, InvalidParameterError
 from dualboost_study import read_results, run_study
 from dualboost_study.folder import RECORDS, SUMMARY
 from dualboost_study.observations import OBSERVATIONS
-from dualboost_study.results import PARTS, TABLES, write_compact
-from dualboost_study.sizes import CELL
+from dualboost_study.protocol import CELL
+from dualboost_study.results import SUMMARY_PARTS, write_compact
 from dualboost_study.tables import accuracy_table
 
 from ..command_line import dualboost
@@ -35,7 +35,7 @@ def study(tmp_path_factory):
 
 @pytest.fixture
 def compact(study, tmp_path):
-    write_compact(read_results(study), study, tmp_path / "compact", TABLES)
+    write_compact(read_results(study), study, tmp_path / "compact")
     return tmp_path / "compact"
 
 
@@ -95,14 +95,14 @@ def test_what_is_missing_and_what_was_planned_is_kept(study, compact):
     (compact / SUMMARY).write_text(json.dumps(summary))
     assert read_results(compact).gaps == "36 planned fits are not there yet"
     again = compact.parent / "again"
-    write_compact(read_results(compact), compact, again, TABLES)
+    write_compact(read_results(compact), compact, again)
     assert json.loads((again / SUMMARY).read_text()) == summary
 
 
 def test_compact_results_do_not_go_into_the_folder_of_a_run(study):
     for source, out in ((study, study), (study, study / "cart")):
         with pytest.raises(InvalidParameterError, match="name another folder"):
-            write_compact(read_results(source), source, out, TABLES)
+            write_compact(read_results(source), source, out)
 
 
 @pytest.mark.parametrize("damage", ["not json", "{}", "[]", "1", '{"tables": 1}'])
@@ -112,7 +112,7 @@ def test_a_damaged_summary_is_told(compact, damage):
         read_results(compact)
 
 
-@pytest.mark.parametrize("name", PARTS)
+@pytest.mark.parametrize("name", SUMMARY_PARTS)
 @pytest.mark.parametrize("junk", [None, "text", 3, 1.5])
 def test_a_part_of_the_summary_that_is_of_another_type_is_told(compact, name, junk):
     summary = json.loads((compact / SUMMARY).read_text())
@@ -153,7 +153,7 @@ def test_fits_of_which_other_values_are_missing_are_not_kept(study, tmp_path):
     shutil.copytree(study / "cart", tmp_path / "cart")
     lines = (tmp_path / "cart" / RECORDS).read_text().splitlines(keepends=True)
     (tmp_path / "cart" / RECORDS).write_text("".join(lines[:-1]))
-    write_compact(read_results(tmp_path / "cart"), tmp_path / "cart", tmp_path / "kept", TABLES)
+    write_compact(read_results(tmp_path / "cart"), tmp_path / "cart", tmp_path / "kept")
     lost = json.loads(lines[-1])
     kept, whole = (read_results(folder) for folder in (tmp_path / "kept", study / "cart"))
     assert len(kept.fits) == len(whole.fits) - CART.values
@@ -163,7 +163,7 @@ def test_fits_of_which_other_values_are_missing_are_not_kept(study, tmp_path):
 
 
 def test_a_study_does_not_go_on_beside_results_of_other_data(study, tmp_path):
-    write_compact(read_results(study), study, tmp_path / "kept", TABLES)
+    write_compact(read_results(study), study, tmp_path / "kept")
     summary = tmp_path / "kept" / "summary.json"
     summary.write_text(summary.read_text().replace('"generated"', '"of another file"'))
     with pytest.raises(InvalidDataError, match="were made with other data than yours"):
@@ -174,7 +174,7 @@ def test_a_study_does_not_go_on_beside_results_of_other_data(study, tmp_path):
 def test_a_study_goes_on_beside_kept_results(study, tmp_path):
     """What was kept stays; a later run adds a seed, and both are read as one."""
     parts, grown = tmp_path / "parts", replace(CART, seeds=CART.seeds + 1)
-    write_compact(read_results(study), study, parts / "kept", TABLES)
+    write_compact(read_results(study), study, parts / "kept")
     run_study(grown, parts / "more", beside=parts / "kept")
     run_study(grown, tmp_path / "at_once")
     joined, at_once = read_results(parts), read_results(tmp_path / "at_once")

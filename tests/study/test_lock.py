@@ -10,7 +10,7 @@ import pytest
 
 from dualboost.errors import InvalidParameterError
 from dualboost_study import run_study
-from dualboost_study.runner import only_run
+from dualboost_study.folder import only_run
 
 from ..thoroughness import only_thorough
 from .killing import TINY, kill, lines, started

@@ -22,7 +22,7 @@ def sample(n, seed):
 
 
 def test_the_features_that_decide_are_found_and_few_others():
-    chosen = select_features(*sample(how_many(300, 600), 0), *sample(300, 1), seed=0)
+    chosen = select_features(sample(how_many(300, 600), 0), sample(300, 1), seed=0)
     assert {3, 7} <= set(chosen.tolist())
     assert len(chosen) <= 4
     assert (np.diff(chosen) > 0).all()
@@ -30,7 +30,7 @@ def test_the_features_that_decide_are_found_and_few_others():
 
 def test_the_same_seed_selects_the_same():
     steps = how_many(3, STEPS)
-    first, second = (select_features(*sample(300, 0), *sample(100, 1), seed=5, n_steps=steps) for _ in range(2))
+    first, second = (select_features(sample(300, 0), sample(100, 1), seed=5, n_steps=steps) for _ in range(2))
     np.testing.assert_array_equal(first, second)
 
 

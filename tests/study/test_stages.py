@@ -8,7 +8,8 @@ import pytest
 
 from dualboost_study import read_results, run_study
 from dualboost_study.folder import RECORDS, STAGES
-from dualboost_study.sizes import CELL, chosen_cells
+from dualboost_study.protocol import CELL
+from dualboost_study.results import chosen_cells
 
 from .killing import TINY
 
