@@ -150,7 +150,7 @@ def observations(results: Path, figures: bool) -> None:
             continue
         one = OBSERVATIONS[number]
         click.echo(f"{number:2}. {verdict.word.upper()}: {one.statement} {verdict.sentence}")
-        click.echo(f"    Judged so: {one.criterion} By: {one.data(read)}.")
+        click.echo(f"    Criterion: {one.criterion} Data: {one.data(read)}.")
         if figures and verdict.figures:
             click.echo("    " + ", ".join(f"{name} {figure(value)}" for name, value in verdict.figures.items()))
     unjudged = [number for number, verdict in judged.items() if verdict.holds is None]

@@ -68,7 +68,7 @@ def _verdict(results: Results, number: int, verdict: Verdict) -> str:
     one = OBSERVATIONS[number]
     lines = [
         f"**{number}. {verdict.word.capitalize()}.** {verdict.sentence}\n",
-        f"- *Judged so:* {one.criterion}",
+        f"- *Criterion:* {one.criterion}",
         f"- *Data:* {one.data(results) or 'none'}.",
     ]
     figures = "; ".join(f"{name}: {figure(value)}" for name, value in verdict.figures.items())

@@ -28,7 +28,7 @@ function folded(figures) {
 function verdict(one) {
   const figures = Object.entries(one.figures).map(([name, value]) => `${name}: ${short(value)}`).join(" · ");
   return make("li", { id: `observation-${one.number}` }, make("span", { class: "word " + kindOf(one) }, `${one.number}. ${one.word}`), ` — ${one.statement} ${one.sentence}`,
-    make("div", { class: "figures" }, `Judged so: ${one.criterion} By: ${one.data}.`), folded(figures));
+    make("div", { class: "figures" }, `Criterion: ${one.criterion} Data: ${one.data}.`), folded(figures));
 }
 
 function renderObservations(box) {
