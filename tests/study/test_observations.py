@@ -104,7 +104,7 @@ def test_a_verdict_says_what_it_rests_on(papers):
     assert OBSERVATIONS[19].data(papers) == ""
 
 
-def test_seeds_are_told_as_each_data_set_has_them():
+def test_numbers_of_seeds_are_by_data_set():
     fits = pd.DataFrame({"dataset": ["one", "one", "two"], "seed": [0, 1, 0]})
     assert splits_in_words(fits) == ("2 data sets", "1 to 2 seeds")
     assert splits_in_words(fits[fits["seed"] == 0]) == ("2 data sets", "1 seed")

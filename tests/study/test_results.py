@@ -1,9 +1,12 @@
-"""Results in parts, and results as compact tables: what is made of them is what is made of one run."""
+"""Results of several parts, and compact results: both give the tables of one run."""
 
 import json
 import os
 import shutil
+from collections import defaultdict
 from dataclasses import replace
+from pathlib import Path
+from statistics import mean
 
 import numpy as np
 import pandas as pd
@@ -106,7 +109,7 @@ def test_compact_results_do_not_go_into_the_folder_of_a_run(study):
 
 
 @pytest.mark.parametrize("damage", ["not json", "{}", "[]", "1", '{"tables": 1}'])
-def test_a_damaged_summary_is_told(compact, damage):
+def test_a_damaged_summary_is_an_error(compact, damage):
     (compact / SUMMARY).write_text(damage)
     with pytest.raises(InvalidDataError, match=r"summary\.json is damaged"):
         read_results(compact)
@@ -114,7 +117,7 @@ def test_a_damaged_summary_is_told(compact, damage):
 
 @pytest.mark.parametrize("name", SUMMARY_PARTS)
 @pytest.mark.parametrize("junk", [None, "text", 3, 1.5])
-def test_a_part_of_the_summary_that_is_of_another_type_is_told(compact, name, junk):
+def test_a_part_of_the_summary_that_is_of_another_type_is_an_error(compact, name, junk):
     summary = json.loads((compact / SUMMARY).read_text())
     (compact / SUMMARY).write_text(json.dumps(summary | {name: junk}))
     with pytest.raises(InvalidDataError, match=r"summary\.json"):
@@ -124,14 +127,14 @@ def test_a_part_of_the_summary_that_is_of_another_type_is_told(compact, name, ju
 @pytest.mark.parametrize(
     "junk", [{}, {"fits": 3}, {"fits": {}}, {"fits": {"rows": 0}}, {"fits": {"rows": 0, "columns": []}}]
 )
-def test_a_description_without_fits_is_told(compact, junk):
+def test_a_description_without_fits_is_an_error(compact, junk):
     summary = json.loads((compact / SUMMARY).read_text())
     (compact / SUMMARY).write_text(json.dumps(summary | {"tables": junk}))
     with pytest.raises(InvalidDataError, match=r"summary\.json"):
         read_results(compact)
 
 
-def test_a_table_that_is_not_the_one_described_is_told(compact):
+def test_a_table_that_is_not_the_one_described_is_an_error(compact):
     (compact / "fits.parquet").write_bytes((compact / "weights.parquet").read_bytes())
     with pytest.raises(InvalidDataError, match=r"fits\.parquet is not the table that summary\.json describes"):
         read_results(compact)
@@ -185,3 +188,36 @@ def test_a_study_goes_on_beside_kept_results(study, tmp_path):
     assert len(joined.iterations) == len(at_once.iterations)
     tables = [accuracy_table(results, "cart", 1) for results in (joined, at_once)]
     np.testing.assert_allclose(tables[0].accuracy, tables[1].accuracy, atol=1e-6)
+
+
+KEPT = Path(__file__).parents[2] / "docs" / "results"
+
+
+def by_hand(experiment, depth):
+    """The mean test accuracy and number of trees of each data set and method, from the file alone."""
+    splits = defaultdict(list)
+    for fit in pd.read_parquet(KEPT / "fits.parquet").to_dict("records"):
+        if (fit["experiment"], fit["depth"]) == (experiment, depth):
+            splits[fit["dataset"], fit["method"], fit["seed"]].append(fit)
+    chosen = defaultdict(list)
+    for (dataset, method, _), fits in splits.items():
+        best = min(fits, key=lambda fit: (-fit["validation_accuracy"], fit["trees"], fit["value"]))
+        chosen[dataset, method].append((best["test_accuracy"], best["trees"]))
+    return {cell: tuple(map(mean, zip(*found, strict=True))) for cell, found in chosen.items()}
+
+
+@pytest.mark.parametrize("depth", [1, 3, 5, 10])
+def test_a_table_is_rebuilt_from_the_file_of_fits(depth):
+    table, expected = accuracy_table(read_results(KEPT), "cart", depth), by_hand("cart", depth)
+    for (dataset, method), (accuracy, trees) in expected.items():
+        if dataset in table.accuracy.index:
+            assert table.accuracy.loc[dataset, method] == pytest.approx(accuracy, abs=1e-9)
+            assert table.trees.loc[dataset, method] == pytest.approx(trees)
+    assert {method for _, method in expected} == set(table.accuracy)
+    assert len(table.accuracy) >= 16
+
+
+def test_kept_files_are_small_and_say_what_was_run():
+    assert sum(path.stat().st_size for path in KEPT.iterdir()) < 2_000_000
+    assert all(path.suffix == ".parquet" or path.name == SUMMARY for path in KEPT.iterdir())
+    assert "error" not in read_results(KEPT).fits
