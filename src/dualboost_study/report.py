@@ -111,10 +111,7 @@ def _weights(results: Results, chosen: pd.DataFrame) -> list[dict[str, Any]]:
 
 
 VARIANTS = ("confidence", "optimal")
-SCRIPTS = (
-    "elements.js", "axes.js", "chart.js", "tables.js", "summary.js", "accuracy.js", "equal_size.js", "curves.js",
-    "variants.js", "times.js", "ranks.js", "main.js",
-)  # fmt: skip
+SCRIPTS = ("charts.js", "summary.js", "sections.js", "main.js")
 
 
 def write_report(results: Results, path: str | Path) -> Path:
