@@ -178,7 +178,11 @@ def _sizes_record(cell: Cell, preset: Preset, split: tuple[Any, ...]) -> dict[st
     started = time.thread_time()
     fitted, steps = _steps(method, parts, value, replace(preset.settings(cell), reoptimize="every"))
     seconds = time.thread_time() - started
-    found = [_last(steps, unit, budget) or _majority(parts) for unit, budget in BUDGETS]
+    majority = 1.0 if y.sum() >= 0 else -1.0
+    no_tree = Step(0, 0, *(np.full(len(parts[name][1]), majority) for name in ("validation", "test")))
+    found = [
+        next((step for step in reversed(steps) if getattr(step, unit) <= budget), no_tree) for unit, budget in BUDGETS
+    ]
     validation, test = (
         _rounded([_accuracy(getattr(step, name), parts[name][1]) for step in [*found, steps[-1]]])
         for name in ("validation", "test")
@@ -192,13 +196,3 @@ def _sizes_record(cell: Cell, preset: Preset, split: tuple[Any, ...]) -> dict[st
         "within_validation": validation[:-1],
         "within_test": test[:-1],
     }
-
-
-def _last(steps: list[Step], unit: str, budget: int) -> Step | None:
-    return next((step for step in reversed(steps) if getattr(step, unit) <= budget), None)
-
-
-def _majority(parts: Parts) -> Step:
-    """No tree: the class of most training rows."""
-    sign = 1.0 if parts["train"][1].sum() >= 0 else -1.0
-    return Step(0, 0, *(np.full(len(parts[name][1]), sign) for name in ("validation", "test")))

@@ -123,7 +123,10 @@ def closeness(results: Results) -> str:
         return "\nThere is nothing to compare.\n"
     strays = straying(comparison)["median |strays|"].unstack("depth")
     order = [name for name in METHODS if name in strays.index]
-    rows = [[unbroken(METHODS[name].title), *map(_fixed, strays.loc[name])] for name in order]
+    rows = [
+        [unbroken(METHODS[name].title), *(f"{value:.4f}" if pd.notna(value) else "" for value in strays.loc[name])]
+        for name in order
+    ]
     return markdown_table(["method", *(f"depth {depth}" for depth in strays)], rows)
 
 
@@ -181,10 +184,6 @@ def _figures(table: AccuracyTable, dataset: object, method: str, mark: str = "")
         return ""
     accuracy, trees = (part.at[dataset, method] for part in (table.accuracy, table.trees))
     return "" if pd.isna(accuracy) else unbroken(f"{mark}{accuracy:.{DIGITS}f}{mark} / {trees:.0f}")
-
-
-def _fixed(value: float) -> str:
-    return "" if pd.isna(value) else f"{value:.4f}"
 
 
 def _seconds(value: float) -> str:

@@ -26,8 +26,8 @@ from .report import report_data
 from .results import Results
 from .sizes import ANY_DEPTH
 
-SHOWN = ("german_credit", "ringnorm")
-SHOWN_DEPTHS = (1, 5)
+MARGIN_DATASETS = ("german_credit", "ringnorm")
+MARGIN_DEPTHS = (1, 5)
 """The data sets and depths of the paper's margins; without them, the first two are drawn."""
 FASTER = (10, 100, 1_000, 10_000)
 """The ratios with a line in the picture of times."""
@@ -66,9 +66,9 @@ def equal_size(data: Data, plt: Any) -> Any | None:
     if not sizes["means"]:
         return None
     depths = sorted({row["depth"] for row in sizes["means"] if row["depth"] != ANY_DEPTH})
-    shown = [*(("trees", depth, f"trees of depth {depth}") for depth in depths), ("leaves", ANY_DEPTH, "any depth")]
-    figure, axes = two_in_a_row(len(shown), plt)
-    for ax, (unit, depth, title) in zip(axes, shown, strict=True):
+    selected = [*(("trees", depth, f"trees of depth {depth}") for depth in depths), ("leaves", ANY_DEPTH, "any depth")]
+    figure, axes = two_in_a_row(len(selected), plt)
+    for ax, (unit, depth, title) in zip(axes, selected, strict=True):
         rows = [row for row in sizes["means"] if (row["kind"], row["depth"]) == (unit, depth)]
         for k, method in enumerate(sizes["methods"]):
             budgets, accuracy = zip(*((row["budget"], row["accuracy"][k]) for row in rows), strict=True)
@@ -119,13 +119,13 @@ def margins(data: Data, plt: Any) -> Any | None:
     """The distribution of the test margins of two data sets, with shallow and with deeper trees."""
     curves = [curve for curve in data["margins"] if curve["experiment"] == "cart"]
     there = sorted({curve["dataset"] for curve in curves})
-    datasets = [name for name in SHOWN if name in there] or there[:2]
-    depths = [depth for depth in SHOWN_DEPTHS if depth in data["depths"]] or data["depths"][:2]
-    shown = [(dataset, depth) for dataset in datasets for depth in depths]
-    if not shown:
+    datasets = [name for name in MARGIN_DATASETS if name in there] or there[:2]
+    depths = [depth for depth in MARGIN_DEPTHS if depth in data["depths"]] or data["depths"][:2]
+    selected = [(dataset, depth) for dataset in datasets for depth in depths]
+    if not selected:
         return None
-    figure, axes = two_in_a_row(len(shown), plt)
-    for ax, (dataset, depth) in zip(axes, shown, strict=True):
+    figure, axes = two_in_a_row(len(selected), plt)
+    for ax, (dataset, depth) in zip(axes, selected, strict=True):
         ax.set_title(f"{dataset}, depth {depth}", fontsize=9)
         ax.grid(alpha=0.3)
         own = [curve for curve in curves if (curve["dataset"], curve["depth"]) == (dataset, depth)]

@@ -214,7 +214,7 @@ RECIPES: dict[str, Source] = {
     ),
     "compas": Web(
         "https://raw.githubusercontent.com/propublica/compas-analysis/master/compas-scores-two-years.csv",
-        7214,  # eight more than in the paper, which does not say which rows it dropped
+        7214,  # eight more than in the paper, which does not name the rows that it dropped
         _compas,
     ),
     "employment_ca2018": Survey("ACSEmploymentFiltered", "CA", 75660),

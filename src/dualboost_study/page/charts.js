@@ -46,7 +46,7 @@ function quantile(values, q) {
   return ordered[i] + (ordered[Math.min(i + 1, ordered.length - 1)] - ordered[i]) * (k - i);
 }
 
-// What a mark tells when it is pointed at or reached by the keyboard.
+// The tip of a mark under the pointer or with the keyboard focus.
 function tip(mark, text) {
   mark.setAttribute("tabindex", "0");
   mark.setAttribute("role", "img");
@@ -132,8 +132,8 @@ function trace(places, steps) {
   return places.map(([x, y], i) => i === 0 ? `M${x},${y}` : steps ? `H${x}V${y}` : `L${x},${y}`).join("");
 }
 
-// A series of one method; what is drawn later is thinner, so that it does not cover what lies below.
-function drawSeries(svg, series, k, n, X, Y, floor, told) {
+// A series of one method; later lines are thinner, so that they do not cover earlier ones.
+function drawSeries(svg, series, k, n, X, Y, floor, tipEntries) {
   const group = draw("g", series.method ? { "data-method": series.method } : {});
   if (hidden.has(series.method)) group.classList.add("hidden");
   const points = series.points.filter(p => isNumber(p.x) && isNumber(p.y)), places = points.map(p => [+X(p.x).toFixed(2), +Y(p.y).toFixed(2)]);
@@ -151,16 +151,16 @@ function drawSeries(svg, series, k, n, X, Y, floor, told) {
     mark.setAttribute("fill-opacity", series.line || series.bar ? .9 : .7);
     if (series.hollow) { mark.setAttribute("fill", "none"); mark.setAttribute("stroke", series.colour); mark.setAttribute("stroke-width", 1.6); }
     group.append(mark);
-    told.push({ mark, place: places[i], text: p.tip });
+    tipEntries.push({ mark, place: places[i], text: p.tip });
   });
   svg.append(group);
 }
 
-// Marks at one place tell of all that is there.
-function tellMarks(told) {
+// Marks at one place share a tip with all of their texts.
+function labelMarks(tipEntries) {
   const at = new Map(), key = ([x, y]) => `${Math.round(x / 2)},${Math.round(y / 2)}`;
-  for (const one of told) at.set(key(one.place), [...new Set([...(at.get(key(one.place)) || []), one.text])]);
-  for (const one of told) { const texts = at.get(key(one.place)); tip(one.mark, [one.text, ...texts.filter(t => t !== one.text)].slice(0, 8).join("\n")); }
+  for (const one of tipEntries) at.set(key(one.place), [...new Set([...(at.get(key(one.place)) || []), one.text])]);
+  for (const one of tipEntries) { const texts = at.get(key(one.place)); tip(one.mark, [one.text, ...texts.filter(t => t !== one.text)].slice(0, 8).join("\n")); }
 }
 
 function drawAxes(svg, x, y, xs, ys) {
@@ -189,9 +189,9 @@ function chart(caption, x, y, series) {
   const xs = axis(x, points.map(p => p.x), EDGE.left, WIDTH - EDGE.right);
   const ys = axis(y, points.flatMap(p => p.spread ? [p.y - p.spread, p.y + p.spread] : [p.y]), floor, EDGE.top);
   drawAxes(svg, x, y, xs, ys);
-  const told = [], drawn = series.filter(s => s.points.some(p => isNumber(p.x) && isNumber(p.y)));
-  drawn.forEach((s, k) => drawSeries(svg, s.bar ? { ...s, bar: Math.max(1, .8 * Math.abs(xs.place(1) - xs.place(0))) } : s, k, drawn.length, xs.place, ys.place, floor, told));
-  tellMarks(told);
+  const tipEntries = [], drawn = series.filter(s => s.points.some(p => isNumber(p.x) && isNumber(p.y)));
+  drawn.forEach((s, k) => drawSeries(svg, s.bar ? { ...s, bar: Math.max(1, .8 * Math.abs(xs.place(1) - xs.place(0))) } : s, k, drawn.length, xs.place, ys.place, floor, tipEntries));
+  labelMarks(tipEntries);
   return figure;
 }
 

@@ -117,7 +117,7 @@ function meanCurves(curves) {
 }
 
 section("anytime", "Anytime accuracy", "Test accuracy after each iteration: the mean over the data sets, or of the data set chosen, with the deviation over the seeds.", box => {
-  if (!D.stages_are_optimal) box.append(make("p", {}, "Only the last stage of a totally corrective method is an optimum in this run (reoptimize = \"as_needed\"): the stages before it say little."));
+  if (!D.stages_are_optimal) box.append(make("p", {}, "Only the last stage of a totally corrective method is an optimum in this run (reoptimize = \"as_needed\"), so earlier stages are not comparable."));
   const curves = state.dataset ? ofDataset(D.anytime) : meanCurves(atDepth(D.anytime)), name = state.dataset || "mean over the data sets";
   withLegend(box, chart(`${name}, depth ${state.depth}`, { label: "iteration", kind: "whole", least: 1 }, { label: "test accuracy" }, curves.map(c => ({ ...ofMethod(c.method), line: true, steps: true, points: c.iteration.map((n, i) => ({
     x: n, y: c.mean[i], spread: i % 10 === 9 ? c.std[i] : 0, tip: `${title(c.method)}, iteration ${n}: ${fixed(c.mean[i])}${c.std[i] ? ` ± ${fixed(c.std[i])}` : ""}` })) }))));
@@ -149,7 +149,7 @@ section("weights", "Weights", "The weights of the trees in order, relative to th
 section("sensitivity", "Sensitivity to the hyperparameter", "Every value, not only the chosen one; the dashed line is the Pareto front: the best accuracy with at most so many trees.", box => {
   const rows = ofDataset(D.sensitivity).filter(r => D.ours.includes(r.method));
   const beaten = r => rows.some(o => o.test_accuracy >= r.test_accuracy && o.trees <= r.trees && (o.test_accuracy > r.test_accuracy || o.trees < r.trees));
-  const told = r => `${fixed(r.test_accuracy)} with ${fixed(r.trees, 1)} trees`, point = (r, text) => ({ x: r.trees, y: r.test_accuracy, tip: `${text}: ${told(r)}` });
+  const tipText = r => `${fixed(r.test_accuracy)} with ${fixed(r.trees, 1)} trees`, point = (r, text) => ({ x: r.trees, y: r.test_accuracy, tip: `${text}: ${tipText(r)}` });
   const front = rows.filter(r => !beaten(r)).sort((a, z) => a.trees - z.trees);
   withLegend(box, chart(`${pickDataset()}, depth ${state.depth}`, { label: "trees used", kind: "whole" }, { label: "test accuracy" }, [
     ...D.ours.map(m => ({ ...ofMethod(m), points: rows.filter(r => r.method === m).map(r => point(r, `${title(m)}, value ${short(r.hyperparameter)}`)) })),
@@ -163,9 +163,9 @@ section("reweighting", "Reweighting AdaBoost", "From a method's own trees (ring)
     const native = D.tables.find(n => n.experiment === "cart" && n.depth === t.depth);
     const shared = native ? wholeDatasets(t).filter(name => wholeDatasets(native).includes(name)) : wholeDatasets(t);
     if (!shared.length) return chart(`depth ${t.depth}`, { label: "trees used" }, { label: "test accuracy" }, []);
-    const told = (p, m, what) => ({ ...p, tip: `${title(m)}, ${what}: ${fixed(p.y)} with ${fixed(p.x, 1)} trees` });
+    const tipText = (p, m, what) => ({ ...p, tip: `${title(m)}, ${what}: ${fixed(p.y)} with ${fixed(p.x, 1)} trees` });
     return chart(`depth ${t.depth}`, { label: "trees used", kind: "whole" }, { label: "test accuracy" }, t.methods.flatMap(m => {
-      const after = told(meanOf(t, m, shared), m, "AdaBoost's trees, reweighted"), before = native && native.methods.includes(m) ? told(meanOf(native, m, shared), m, "own trees") : null;
+      const after = tipText(meanOf(t, m, shared), m, "AdaBoost's trees, reweighted"), before = native && native.methods.includes(m) ? tipText(meanOf(native, m, shared), m, "own trees") : null;
       const end = { ...ofMethod(m), points: [after] };
       return before ? [{ ...ofMethod(m), line: true, dash: "", shape: "circle", hollow: true, points: [before, { ...after, tip: after.tip }] }, end] : [end];
     }));
@@ -175,8 +175,8 @@ section("reweighting", "Reweighting AdaBoost", "From a method's own trees (ring)
 
 // The range, the quartiles and the median of a method's improvements, as a box on its own place.
 function spread(method, k, values) {
-  const told = q => `${title(method)}, ${q === .5 ? "median" : q === 0 ? "least" : q === 1 ? "most" : `${100 * q} %`}: ${signed(100 * quantile(values, q), 2)} %`;
-  const point = q => ({ x: k, y: 100 * quantile(values, q), tip: told(q) });
+  const tipText = q => `${title(method)}, ${q === .5 ? "median" : q === 0 ? "least" : q === 1 ? "most" : `${100 * q} %`}: ${signed(100 * quantile(values, q), 2)} %`;
+  const point = q => ({ x: k, y: 100 * quantile(values, q), tip: tipText(q) });
   return [{ ...ofMethod(method), line: true, dash: "", points: [point(0), point(1)] }, { ...ofMethod(method), points: [point(.25), point(.75)] }, { ...ofMethod(method), points: [point(.5)], shape: "cross" }];
 }
 
@@ -241,8 +241,8 @@ function diagram(table) {
   return make("figure", {}, svg, make("figcaption", {}, `${table.experiment}, depth ${table.depth}: Friedman's test p ${table.friedman_p < .0001 ? "< 0.0001" : `= ${short(table.friedman_p)}`}`));
 }
 
-section("significance", "Significance", "Mean ranks over the data sets: 1 is best. Methods that a bar joins are not told apart (Nemenyi, 5 %).", box => {
-  const tables = D.tables.filter(t => t.experiment === state.experiment), told = tables.filter(t => t.ranks);
-  if (told.length) box.append(make("div", { class: "charts" }, ...told.map(diagram)));
+section("significance", "Significance", "Mean ranks over the data sets: 1 is best. A bar joins methods that do not differ significantly (Nemenyi, 5 %).", box => {
+  const tables = D.tables.filter(t => t.experiment === state.experiment), ranked = tables.filter(t => t.ranks);
+  if (ranked.length) box.append(make("div", { class: "charts" }, ...ranked.map(diagram)));
   else box.append(make("p", {}, "Ranks need at least five data sets and three methods."));
 });

@@ -27,7 +27,7 @@ const state = { dataset: "", depth: D.depths[0], experiment: D.experiments.inclu
 const sections = [];
 function section(id, heading, note, render) { sections.push({ id, heading, note, render }); }
 
-// What a reader should know after a minute, and the verdicts.
+// The summary and the verdicts.
 const KIND = { "holds": "holds", "does not hold": "does" };
 const kindOf = one => KIND[one.word] || "unknown";
 
