@@ -13,7 +13,7 @@ from dualboost_study.tables import splits_in_words
 from .conftest import synthetic
 
 PAPERS = range(1, 19)
-"""The paper's observations; the nineteenth question is tested in ``test_equal_size``."""
+"""The paper's observations; the nineteenth question is tested in ``test_sizes``."""
 MARGINS = (11, 12)
 """The synthetic margins are the same for every method."""
 PARETO = 13
