@@ -22,7 +22,7 @@ def test_every_verdict_has_a_box_that_leads_to_it(wide):
     assert len(links) == len(judged) > 10
     for link, verdict in zip(links, judged, strict=True):
         assert link.get_attribute("href").endswith("#" + verdict.get_attribute("id"))
-        assert "Judged so:" in verdict.text
+        assert "Criterion:" in verdict.text
         assert "data set" in verdict.text
 
 

@@ -12,7 +12,6 @@ import warnings
 from importlib.util import find_spec
 from typing import Any
 
-from .arguments import how_to_install
 from .escaping import printable
 
 NEEDED = ("click", "pandas", "pyarrow", "tqdm")
@@ -39,6 +38,8 @@ def main() -> None:
 def _run() -> None:
     for name in ("click", "pandas"):
         if find_spec(name) is None:
+            from .arguments import how_to_install
+
             sys.exit(f"dualboost: the command line needs the package {name}: {how_to_install(*NEEDED)}.")
     import click
 

@@ -1,60 +1,67 @@
-"""Data sets: folders of files, their preparation, and their selection."""
+"""Data sets: files and generators, preparation, and selection of features."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 from sklearn.ensemble import RandomForestClassifier
 
 from dualboost._typing import Integers, Matrix, Vector
+from dualboost.arguments import require_choice
 from dualboost.data.table_files import read_table
 from dualboost.datasets import make_ringnorm, make_twonorm, make_waveform
-from dualboost.errors import InvalidDataError, InvalidParameterError
+from dualboost.errors import InvalidDataError
 
-BINS = ("quantile", "width")
+BINS = ["quantile", "width"]
+
+
+class Rule(NamedTuple):
+    """How a column becomes indicators: one for each interval between cuts, or one for each value."""
+
+    column: str
+    are_cuts: bool
+    values: NDArray[Any]
+    has_gaps: bool
 
 
 @dataclass
 class Binariser:
     """Turns numbers into indicators of ``n_bins`` bins, and categories into indicators of all but the first category.
 
-    The paper says "equal-sized" bins, which may mean equal width or equal numbers of rows; its numbers of features fit
-    both (ringnorm 20 x 4 = 80). A feature with at most ``n_bins`` different numbers has a bin for each of them. Missing
-    values have an indicator of their own; a category that was not seen in training has none.
+    The paper's "equal-sized" bins may have equal width or equal numbers of rows; its numbers of features fit both
+    (ringnorm 20 x 4 = 80). A feature with at most ``n_bins`` different numbers has a bin for each of them. Missing
+    values have an indicator of their own; a category that is not in the training rows has none.
     """
 
     bins: str = "quantile"
     n_bins: int = 4
-    _rules: list[tuple[str, str, Any]] = field(default_factory=list, repr=False)
+    _rules: list[Rule] = field(default_factory=list, repr=False)
 
     def __post_init__(self) -> None:
-        if self.bins not in BINS:
-            raise InvalidParameterError(f"bins={self.bins!r} is not known; choose one of {list(BINS)}.")
+        require_choice("bins", self.bins, BINS)
 
     def fit(self, frame: pd.DataFrame) -> Binariser:
-        self._rules = []
-        for name in frame:
-            column = frame[name]
-            if pd.api.types.is_numeric_dtype(column):
-                values = np.unique(column.dropna())
-                kind = "values" if len(values) <= self.n_bins else "cuts"
-                rule = values if kind == "values" else self._cuts(column.dropna().to_numpy(dtype=float))
-            else:
-                kind, rule = "values", np.array(sorted(column.dropna().astype(str).unique())[1:])
-            self._rules.append((str(name), kind, (rule, bool(column.isna().any()))))
+        self._rules = [self._rule(str(name), frame[name]) for name in frame]
         return self
 
-    def _cuts(self, values: Vector) -> Vector:
-        parts = np.arange(1, self.n_bins) / self.n_bins
-        if self.bins == "quantile":
-            return np.unique(np.quantile(values, parts))
-        return values.min() + parts * np.ptp(values)
+    def _rule(self, name: str, column: pd.Series) -> Rule:
+        given, has_gaps = column.dropna(), bool(column.isna().any())
+        if not pd.api.types.is_numeric_dtype(column):
+            return Rule(name, False, np.array(sorted(given.astype(str).unique())[1:]), has_gaps)
+        values = np.unique(given)
+        if len(values) <= self.n_bins:
+            return Rule(name, False, values, has_gaps)
+        numbers, shares = given.to_numpy(dtype=float), np.arange(1, self.n_bins) / self.n_bins
+        is_quantile = self.bins == "quantile"
+        cuts = np.unique(np.quantile(numbers, shares)) if is_quantile else numbers.min() + shares * np.ptp(numbers)
+        return Rule(name, True, cuts, has_gaps)
 
     def transform(self, frame: pd.DataFrame) -> Matrix:
         return np.column_stack([indicator for _, indicator in self._indicators(frame)]).astype(float)
@@ -62,27 +69,27 @@ class Binariser:
     @property
     def feature_names(self) -> list[str]:
         """One name for each indicator."""
-        empty = pd.DataFrame({name: pd.Series(dtype=object) for name, _, _ in self._rules})
+        empty = pd.DataFrame({rule.column: pd.Series(dtype=object) for rule in self._rules})
         return [name for name, _ in self._indicators(empty)]
 
-    def _indicators(self, frame: pd.DataFrame) -> Any:
-        for name, kind, (rule, has_gaps) in self._rules:
+    def _indicators(self, frame: pd.DataFrame) -> Iterator[tuple[str, NDArray[np.bool_]]]:
+        for name, are_cuts, values, has_gaps in self._rules:
             column = frame[name]
             missing = column.isna().to_numpy()
-            if kind == "cuts":
-                place = np.searchsorted(rule, pd.to_numeric(column, errors="coerce").to_numpy(dtype=float))
-                for k in range(len(rule) + 1):
+            if are_cuts:
+                place = np.searchsorted(values, pd.to_numeric(column, errors="coerce").to_numpy(dtype=float))
+                for k in range(len(values) + 1):
                     yield f"{name} in bin {k}", (place == k) & ~missing
             else:
-                given = column.astype(str).to_numpy() if rule.dtype.kind in "UO" else column.to_numpy()
-                for value in rule:
+                given = column.astype(str).to_numpy() if values.dtype.kind in "UO" else column.to_numpy()
+                for value in values:
                     yield f"{name} = {value}", (given == value) & ~missing
             if has_gaps:
                 yield f"{name} is missing", missing
 
 
-# Files are ``<name>.csv.gz`` (or ``.csv``) in a folder that the user names, with a column ``target``. Three of them
-# are generated by their definitions where there is no file. A file that is not in the registry is a data set as well.
+# A data set is a file ``<name>.csv.gz`` or ``.csv`` with a column ``target``, in the registry or not. Three data sets
+# of the registry are generated if there is no file.
 
 FOLDER_VARIABLE = "DUALBOOST_DATA"
 TARGET = "target"
@@ -91,7 +98,7 @@ GENERATOR_SEED = 0
 
 @dataclass(frozen=True)
 class StudyDataset:
-    """One data set of the paper. ``rows``, ``binary_features`` and ``majority_share`` are the paper's own figures."""
+    """A data set of the paper, with the paper's figures for rows, binary features and the share of the larger class."""
 
     name: str
     source: str
@@ -99,7 +106,7 @@ class StudyDataset:
     binary_features: int
     majority_share: float
     identifiers: tuple[str, ...] = ()
-    """Columns that only identify a row, and are left out."""
+    """Columns that only identify a row; they are no features."""
     generate: Callable[..., tuple[Any, Any]] | None = None
 
 
@@ -131,7 +138,7 @@ DATASETS: dict[str, StudyDataset] = {
 
 
 def fetch_folder(given: str | Path | None) -> Path:
-    """Where ``fetch`` puts data sets: the folder given, or that of the environment variable, or the user's cache."""
+    """The folder that ``fetch`` fills: the given one, or the environment variable's, or the user's cache."""
     named = given or os.environ.get(FOLDER_VARIABLE)
     if named:
         return Path(named)
@@ -139,7 +146,7 @@ def fetch_folder(given: str | Path | None) -> Path:
 
 
 def data_folder(given: str | Path | None) -> Path | None:
-    """The folder given, or that of the environment variable, or that of fetched data if there is one, or None."""
+    """The given folder, or the environment variable's, or the user's cache if it exists, or None."""
     folder = fetch_folder(given)
     if not given and FOLDER_VARIABLE not in os.environ:
         return folder if folder.is_dir() else None
@@ -152,21 +159,23 @@ def data_folder(given: str | Path | None) -> Path | None:
 
 def available(folder: Path | None) -> list[str]:
     """The names of the data sets that can be loaded: files in the folder, and data sets that can be generated."""
-    found = {_name(path) for path in sorted(folder.glob("*.csv*"))} if folder is not None else set()
+    files = [] if folder is None else folder.glob("*.csv*")
+    found = {path.name.removesuffix(".gz").removesuffix(".csv") for path in files}
     return sorted(found | {name for name, dataset in DATASETS.items() if dataset.generate is not None})
 
 
 def load(name: str, folder: Path | None) -> tuple[pd.DataFrame, Vector]:
-    """The features, unprepared, and labels in {-1, +1}; +1 is the last class in sorted order."""
-    path = file_of(name, folder)
-    known = DATASETS.get(name)
+    """The unprepared features, and labels in {-1, +1}; +1 is the last class in sorted order."""
+    path, known = file_of(name, folder), DATASETS.get(name)
     if path is None:
         if known is None or known.generate is None:
             place = "no folder was named" if folder is None else f"{folder} has no {name}.csv.gz"
             raise InvalidDataError(f"Data set {name!r} cannot be loaded: {place}. There are: {available(folder)}.")
         X, labels = known.generate(known.rows, random_state=GENERATOR_SEED)
         return pd.DataFrame(X, columns=[f"x{i}" for i in range(X.shape[1])]), labels.astype(float)
-    frame = _read(path)
+    frame = read_table(path)
+    if TARGET not in frame:
+        raise InvalidDataError(f"{path.name} has no column {TARGET!r}; its columns are {list(frame)}.")
     labels = _labels(frame.pop(TARGET), path)
     features = frame.drop(columns=[column for column in (known.identifiers if known else ()) if column in frame])
     if features.shape[1] == 0:
@@ -174,15 +183,7 @@ def load(name: str, folder: Path | None) -> tuple[pd.DataFrame, Vector]:
     return features, labels
 
 
-def _read(path: Path) -> pd.DataFrame:
-    frame = read_table(path)
-    if TARGET not in frame:
-        raise InvalidDataError(f"{path.name} has no column {TARGET!r}; its columns are {list(frame)}.")
-    return frame
-
-
 def _labels(target: pd.Series, path: Path) -> Vector:
-    """Labels of +1 for the last class in sorted order, and -1 for the other."""
     if target.isna().any():
         raise InvalidDataError(f"The target of {path.name} has {int(target.isna().sum())} gaps; fill or drop them.")
     codes, classes = pd.factorize(target, sort=True)
@@ -197,38 +198,34 @@ def file_of(name: str, folder: Path | None) -> Path | None:
     return next((path for path in candidates if path.is_file()), None)
 
 
-def _name(path: Path) -> str:
-    return path.name.removesuffix(".gz").removesuffix(".csv")
-
-
 N_TREES = 100
 STEPS = 20
 
 
 def select_features(
-    X: Matrix,
-    y: Vector,
-    X_validation: Matrix,
-    y_validation: Vector,
+    train: tuple[Matrix, Vector],
+    validation: tuple[Matrix, Vector],
     seed: int,
     n_steps: int = STEPS,
-    of_paper: int | None = None,
+    n_features: int | None = None,
 ) -> Integers:
     """The smallest set of features with the best validation accuracy, in the order of the columns.
 
-    Features are ranked by their impurity importance in a random forest. The ``n_steps`` sets that are compared are the
-    first features of that ranking. If the number of features that the paper has is known, it is that many.
+    A random forest ranks the features by impurity importance, and ``n_steps`` leading sets of that ranking are
+    compared. With ``n_features``, as many leading features are taken without a comparison.
     """
-    forest = RandomForestClassifier(N_TREES, random_state=seed)
-    ranking = np.argsort(-forest.fit(X, y).feature_importances_, kind="stable")
-    if of_paper is not None:
-        return np.sort(ranking[:of_paper])
-    sizes = np.unique(np.ceil(np.linspace(1, X.shape[1], min(n_steps, X.shape[1]))).astype(int))
+
+    def forest(X: Matrix) -> RandomForestClassifier:
+        return RandomForestClassifier(N_TREES, random_state=seed).fit(X, train[1])
+
+    X, n_columns = train[0], train[0].shape[1]
+    ranking = np.argsort(-forest(X).feature_importances_, kind="stable")
+    if n_features is not None:
+        return np.sort(ranking[:n_features])
     best, best_score = ranking, -np.inf
-    for size in sizes:
-        chosen = ranking[:size]
-        fitted = RandomForestClassifier(N_TREES, random_state=seed).fit(X[:, chosen], y)
-        score = fitted.score(X_validation[:, chosen], y_validation)
+    for size in np.unique(np.ceil(np.linspace(1, n_columns, min(n_steps, n_columns))).astype(int)):
+        leading = ranking[:size]
+        score = forest(X[:, leading]).score(validation[0][:, leading], validation[1])
         if score > best_score:
-            best, best_score = chosen, score
+            best, best_score = leading, score
     return np.sort(best)

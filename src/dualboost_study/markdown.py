@@ -1,9 +1,9 @@
-"""The page of results: a text with blocks that are filled."""
+"""The page of results: a Markdown text whose blocks are filled with tables and pictures."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -13,17 +13,15 @@ import pandas as pd
 from dualboost.errors import InvalidDataError
 from dualboost.escaping import printable
 
-from .figures import draw_pictures
-from .observations import OBSERVATIONS, Verdict
-from .observations.base import HEURISTIC, OURS
-from .observations.equal_size import LEAVES, TREES
-from .protocol import METHODS
+from .observations import OBSERVATIONS, SIZES, Verdict, verdicts
+from .pictures import draw_pictures
+from .protocol import HEURISTIC, METHODS, OURS
 from .results import Results
 from .sizes import ANY_DEPTH, size_means, trees_to_match
-from .summary import leaders, sentences, verdicts
+from .summary import leaders, sentences
 from .tables import (
     DIGITS,
-    PARTS,
+    EXPERIMENT_NAMES,
     AccuracyTable,
     accuracy_table,
     compare_seconds,
@@ -36,6 +34,8 @@ from .tables import (
     unbroken,
 )
 
+NOT_RUN = "\nThe experiment was not run.\n"
+
 
 def markdown_table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     """A table; data sets are called as files are, so that a name may hold any character."""
@@ -44,14 +44,14 @@ def markdown_table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 
 def opening(results: Results) -> str:
-    """The sentences of the summary, and who leads at each depth."""
-    said = "".join(f"- {sentence}\n" for sentence in sentences(results, verdicts(results)))
+    """The sentences of the summary, and the leaders at each depth."""
+    summary = "".join(f"- {sentence}\n" for sentence in sentences(results, verdicts(results)))
     rows = []
     for row in leaders(results).to_dict("records"):
         best = [_leader(row, side) for side in ("ours", "heuristic")]
         difference = row["ours_accuracy"] - row["heuristic_accuracy"]
         rows.append([str(row["depth"]), *best, f"{difference:+.{DIGITS}f}"])
-    return said + markdown_table(["depth", "best of the six", "best heuristic", "difference"], rows)
+    return summary + markdown_table(["depth", "best of the six", "best heuristic", "difference"], rows)
 
 
 def _leader(row: dict[Any, Any], side: str) -> str:
@@ -70,7 +70,7 @@ def _verdict(results: Results, number: int, verdict: Verdict) -> str:
     one = OBSERVATIONS[number]
     lines = [
         f"**{number}. {verdict.word.capitalize()}.** {verdict.sentence}\n",
-        f"- *Judged so:* {one.criterion}",
+        f"- *Criterion:* {one.criterion}",
         f"- *Data:* {one.data(results) or 'none'}.",
     ]
     figures = "; ".join(f"{name}: {figure(value)}" for name, value in verdict.figures.items())
@@ -79,19 +79,28 @@ def _verdict(results: Results, number: int, verdict: Verdict) -> str:
 
 
 def accuracy_means(results: Results) -> str:
-    """Mean accuracy / trees by depth and method, ours and the paper's, over the data sets that both have."""
-    rows = []
-    for depth in _depths(results, "cart"):
-        ours, paper = accuracy_table(results, "cart", depth), paper_table("cart", depth)
-        shared = ours.accuracy.dropna().index.intersection(paper.accuracy.index)
-        for name, table in (("ours", ours), ("paper", paper)):
-            cells = [_mean(table, shared, method) for method in ours.accuracy]
-            rows.append([unbroken(f"depth {depth}, {name}"), *cells])
-    return markdown_table(["", *_titles(results, "cart")], rows)
+    """Mean accuracy / trees by depth and method, ours and the paper's, over the shared data sets."""
+    rows = [
+        [unbroken(f"depth {depth}, {name}"), *cells]
+        for depth in _depths(results, "cart")
+        for name, _, cells in _means_beside_paper(results, "cart", depth)
+    ]
+    methods = set(results.fits.loc[results.fits["experiment"] == "cart", "method"])
+    return markdown_table(["", *(short(name) for name in METHODS if name in methods)], rows)
+
+
+def _means_beside_paper(
+    results: Results, experiment: str, depth: int, methods: list[str] | None = None
+) -> Iterator[tuple[str, int, list[str]]]:
+    """Our means and the paper's, with the number of shared data sets."""
+    ours, paper = accuracy_table(results, experiment, depth), paper_table(experiment, depth)
+    shared = ours.accuracy.dropna().index.intersection(paper.accuracy.index)
+    for name, table in (("ours", ours), ("paper", paper)):
+        yield name, len(shared), [_mean(table, shared, method) for method in methods or ours.accuracy]
 
 
 def accuracy_by_dataset(results: Results) -> str:
-    """A table for each depth: ours, and the paper's below."""
+    """A table for each depth: our figures, and the paper's below."""
     return "".join(_by_dataset(results, depth) for depth in _depths(results, "cart"))
 
 
@@ -110,13 +119,16 @@ def _by_dataset(results: Results, depth: int) -> str:
 
 
 def closeness(results: Results) -> str:
-    """The median over data sets of how far differences to XGBoost are from the paper's, by method and depth."""
+    """The median over data sets of the distance of our difference to XGBoost from the paper's."""
     comparison = compare_with_paper(results)
     if comparison.empty:
         return "\nThere is nothing to compare.\n"
     strays = straying(comparison)["median |strays|"].unstack("depth")
     order = [name for name in METHODS if name in strays.index]
-    rows = [[unbroken(METHODS[name].title), *(_fixed(strays.at[name, depth], 4) for depth in strays)] for name in order]
+    rows = [
+        [unbroken(METHODS[name].title), *(f"{value:.4f}" if pd.notna(value) else "" for value in strays.loc[name])]
+        for name in order
+    ]
     return markdown_table(["method", *(f"depth {depth}" for depth in strays)], rows)
 
 
@@ -134,15 +146,13 @@ def ranks(results: Results) -> str:
 
 
 def variants(results: Results) -> str:
-    """Mean accuracy / trees of the other kinds of trees, ours and the paper's, over the data sets that both have."""
-    rows = []
-    for experiment in ("confidence", "optimal", "reweight"):
-        for depth in _depths(results, experiment):
-            ours, paper = accuracy_table(results, experiment, depth), paper_table(experiment, depth)
-            shared = ours.accuracy.dropna().index.intersection(paper.accuracy.index)
-            for name, table in (("ours", ours), ("paper", paper)):
-                cells = [_mean(table, shared, method) if method in table.accuracy else "" for method in OURS]
-                rows.append([f"{PARTS[experiment]}, depth {depth}, {name} ({len(shared)} sets)", *cells])
+    """Mean accuracy / trees of the other experiments, ours and the paper's, over the shared data sets."""
+    rows = [
+        [f"{EXPERIMENT_NAMES[experiment]}, depth {depth}, {name} ({n} sets)", *cells]
+        for experiment in ("confidence", "optimal", "reweight")
+        for depth in _depths(results, experiment)
+        for name, n, cells in _means_beside_paper(results, experiment, depth, OURS)
+    ]
     return markdown_table(["", *map(short, OURS)], rows) if rows else "\nNone was run.\n"
 
 
@@ -164,11 +174,6 @@ def _depths(results: Results, experiment: str) -> list[int]:
     return sorted(int(depth) for depth in fits.loc[fits["experiment"] == experiment, "depth"].unique())
 
 
-def _titles(results: Results, experiment: str) -> list[str]:
-    there = set(results.fits.loc[results.fits["experiment"] == experiment, "method"])
-    return [short(name) for name in METHODS if name in there]
-
-
 def _mean(table: AccuracyTable, datasets: pd.Index, method: str) -> str:
     if method not in table.accuracy or not len(datasets):
         return ""
@@ -183,37 +188,30 @@ def _figures(table: AccuracyTable, dataset: object, method: str, mark: str = "")
     return "" if pd.isna(accuracy) else unbroken(f"{mark}{accuracy:.{DIGITS}f}{mark} / {trees:.0f}")
 
 
-def _fixed(value: float, digits: int) -> str:
-    return "" if pd.isna(value) else f"{value:.{digits}f}"
-
-
 def _seconds(value: float) -> str:
     return f"{value:.1f}" if value >= 10 else f"{value:.2f}"
 
 
-NOT_RUN = "\nThe experiment was not run.\n"
-
-
 def equal_trees(results: Results) -> str:
-    """Mean accuracy within so many trees, by depth and method; the best of each row in bold."""
+    """Mean accuracy within numbers of trees, by depth and method; the best of each row in bold."""
     if results.sizes.empty:
         return NOT_RUN
     table = size_means(results.sizes, "trees")
-    wanted = [(depth, budget) for depth in table.index.unique("depth") if depth != ANY_DEPTH for budget in TREES]
-    wanted += [(ANY_DEPTH, budget) for budget in TREES]
-    return _table(table, {f"depth {d}, {n} trees" if d else f"any depth, {n} trees": (d, n) for d, n in wanted})
+    depths = [*(depth for depth in table.index.unique("depth") if depth != ANY_DEPTH), ANY_DEPTH]
+    labels = {depth: f"depth {depth}" if depth != ANY_DEPTH else "any depth" for depth in depths}
+    return _table(table, {f"{labels[d]}, {n} trees": (d, n) for d in depths for n in SIZES["trees"]})
 
 
 def equal_leaves(results: Results) -> str:
-    """Mean accuracy within so many leaves of trees of any depth."""
+    """Mean accuracy within numbers of leaves, of trees of any depth."""
     if results.sizes.empty:
         return NOT_RUN
-    return _table(size_means(results.sizes, "leaves"), {f"{n} leaves": (ANY_DEPTH, n) for n in LEAVES})
+    return _table(size_means(results.sizes, "leaves"), {f"{n} leaves": (ANY_DEPTH, n) for n in SIZES["leaves"]})
 
 
-def _table(means: pd.DataFrame, wanted: dict[str, tuple[int, int]]) -> str:
+def _table(means: pd.DataFrame, keys: dict[str, tuple[int, int]]) -> str:
     rows = []
-    for label, key in wanted.items():
+    for label, key in keys.items():
         if key in means.index:
             row = means.loc[key].round(DIGITS)
             marks = ["**" if value == row.max() else "" for value in row]
@@ -223,39 +221,28 @@ def _table(means: pd.DataFrame, wanted: dict[str, tuple[int, int]]) -> str:
 
 
 def matches(results: Results) -> str:
-    """What each method has after all iterations, and how many trees a tuned heuristic needs to match it."""
-    if results.sizes.empty:
-        return NOT_RUN
-    there = [name for name in METHODS if name in set(results.sizes["method"])]
-    rivals = [name for name in there if name in HEURISTIC]
+    """Accuracy and trees after all iterations, and the trees with which a tuned heuristic matches them."""
+    methods = [name for name in METHODS if name in set(results.sizes["method"])]
+    rivals = [name for name in methods if name in HEURISTIC]
     if not rivals:
         return NOT_RUN
-    table = trees_to_match(results.sizes, [name for name in there if name not in rivals], rivals)
-    rows = [
-        [
-            f"{row.depth}",
-            short(row.method),
-            f"{row.accuracy:.{DIGITS}f}",
-            f"{row.trees:.0f}",
-            f"{row.own_trees:.0f}",
-            f"{row.rivals_at_most_as_many:.{DIGITS}f}",
-            "more than 100" if pd.isna(row.rival_trees) else f"{row.rival_trees:.0f}",
-        ]
-        for row in table[table["depth"] != ANY_DEPTH].itertuples()
-    ]
-    head = [
-        "depth",
-        "method",
-        "accuracy",
-        "its trees",
-        "it matches within",
-        "best heuristic with no more trees",
-        "trees of a heuristic that match",
-    ]
-    return markdown_table(head, rows)
+    table = trees_to_match(results.sizes, [name for name in methods if name not in rivals], rivals)
+    columns: dict[str, Callable[[Any], str]] = {
+        "depth": lambda row: f"{row.depth}",
+        "method": lambda row: short(row.method),
+        "accuracy": lambda row: f"{row.accuracy:.{DIGITS}f}",
+        "its trees": lambda row: f"{row.trees:.0f}",
+        "it matches within": lambda row: f"{row.own_trees:.0f}",
+        "best heuristic with no more trees": lambda row: f"{row.rivals_at_most_as_many:.{DIGITS}f}",
+        "trees of a heuristic that match": lambda row: (
+            "more than 100" if pd.isna(row.rival_trees) else f"{row.rival_trees:.0f}"
+        ),
+    }
+    rows = table[table["depth"] != ANY_DEPTH].itertuples()
+    return markdown_table(list(columns), [[cell(row) for cell in columns.values()] for row in rows])
 
 
-# A block stands between ``<!-- begin NAME -->`` and ``<!-- end NAME -->``; what is written around it is by hand.
+# A block stands between ``<!-- begin NAME -->`` and ``<!-- end NAME -->``; the text around blocks is written by hand.
 
 BLOCKS: dict[str, Callable[[Results], str]] = {
     "opening": opening,
@@ -270,26 +257,24 @@ BLOCKS: dict[str, Callable[[Results], str]] = {
     "equal leaves": equal_leaves,
     "matches": matches,
 }
-"""What each block holds."""
 PICTURES = "pictures of "
-"""A block with such a name shows a picture."""
+"""The beginning of the name of a block with a picture."""
 BLOCK = re.compile(r"(<!-- begin (?P<name>[a-z ]+) -->\n)(?P<text>.*?)(<!-- end (?P=name) -->)", re.DOTALL)
 
 
 def write_page(results: Results, path: str | Path) -> Path:
-    """Fill the blocks of the file, or of a new one, and draw the pictures that it shows beside it."""
+    """Fill the blocks of the file, or of a new one, and draw its pictures beside it."""
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
     template = resources.files(__package__) / "page" / "results.md"
     text = path.read_text(encoding="utf-8") if path.exists() else template.read_text(encoding="utf-8")
-    drawn = {picture.stem: picture.name for picture in draw_pictures(results, path.parent, f"{path.stem}_")}
-    shown = {stem.removeprefix(f"{path.stem}_"): name for stem, name in drawn.items()}
-    path.write_text(filled(text, results, shown), encoding="utf-8")
+    pictures = draw_pictures(results, path.parent, f"{path.stem}_")
+    path.write_text(filled(text, results, pictures), encoding="utf-8")
     return path
 
 
 def filled(text: str, results: Results, pictures: dict[str, str]) -> str:
-    """The text with its blocks made anew; ``pictures`` are names of files by what they show."""
+    """The text with new contents of its blocks; ``pictures`` are names of files by the names of their blocks."""
 
     def block(match: re.Match[str]) -> str:
         name = match["name"]

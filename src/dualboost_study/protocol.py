@@ -1,11 +1,11 @@
-"""The published protocol: its methods, values and splits."""
+"""The published protocol: its methods, the values of their hyperparameters, and the presets."""
 
 from __future__ import annotations
 
 import sys
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
-from dataclasses import asdict, dataclass, fields
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, fields
 from importlib import resources
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -22,16 +22,15 @@ from dualboost.formulations import FORMULATIONS, STUDIED
 from dualboost.learners import CartLearner, OptimalLearner
 from dualboost.solvers import SolverOptions
 from dualboost.thinning import TwoClassAdapter, adapter_for, thin
+from dualboost.trees.tree import n_leaves
 
 EQUAL_SIZE = "equal_size"
 """The experiment that compares ensembles of equal size (``sizes``)."""
-ANY_NUMBER = 1000
-"""A number of samples, for grids whose length does not depend on it."""
 
 
 @dataclass(frozen=True)
 class Settings:
-    """The settings of a fit besides the hyperparameter of its method."""
+    """Everything that a fit depends on, except data and hyperparameter."""
 
     experiment: str
     depth: int
@@ -42,16 +41,14 @@ class Settings:
     seed: int
     epsilon: float
     trees: Fitted | None = None
-    """AdaBoost's trees, for the experiment that gives them new weights."""
+    """AdaBoost's trees, which the experiment "reweight" gives new weights."""
 
 
 @dataclass(eq=False)
 class Fitted:
-    """A model, and what is recorded of it."""
-
     model: Any
     weights: Vector
-    """The weights of the trees, zeros included; ones if the method has no weights."""
+    """The weight of each tree; ones if the method has no weights."""
     n_leaves: int
     stop_reason: str = ""
     gap: float = float("nan")
@@ -69,23 +66,19 @@ class StudyMethod(ABC):
     title: str
     is_totally_corrective: bool = False
     has_margins: bool = False
-    """Whether scores are normalised by the weights of the trees."""
+    """Whether scores are divided by the sum of the weights."""
+    optimizes_leaves: bool = False
 
-    def takes_part(self, experiment: str) -> bool:
-        """Whether the experiment makes sense for the method."""
+    def supports(self, experiment: str) -> bool:
         return self.is_totally_corrective or experiment in ("cart", EQUAL_SIZE)
 
     def has_optimal_stages(self, experiment: str) -> bool:
-        """Whether the stages of a fit depend on how often the weights of its trees are optimised."""
+        """Whether the stages of a fit depend on ``reoptimize``."""
         return False
 
     @abstractmethod
     def grid(self, n_samples: int, k: int) -> Vector:
-        """The paper's values of the hyperparameter, without duplicates."""
-
-    def n_values(self, k: int) -> int:
-        """The number of values in a grid of k; a method without a hyperparameter has one value."""
-        return len(self.grid(ANY_NUMBER, k))
+        """The paper's k values of the hyperparameter, without duplicates; one value if there is no hyperparameter."""
 
     @abstractmethod
     def fit(self, X: Matrix, y: Vector, value: float, settings: Settings) -> Fitted: ...
@@ -96,18 +89,23 @@ class StudyMethod(ABC):
 
     @abstractmethod
     def staged(self, model: Any, X: Matrix) -> Iterator[tuple[Vector, int]]:
-        """After each iteration: the scores, and the number of trees used."""
+        """The scores and the number of trees used after each iteration."""
+
+    @abstractmethod
+    def staged_leaves(self, model: Any) -> Iterator[int]:
+        """The leaves of the trees used after each iteration."""
 
 
 class TotallyCorrective(StudyMethod):
-    """One of dualboost's formulations: with CART, confidence-rated or optimal trees, or AdaBoost's trees reweighted."""
+    """A formulation of dualboost; the experiment decides the trees: CART, confidence-rated, optimal, or AdaBoost's."""
 
     is_totally_corrective = has_margins = True
 
     def __init__(self, name: str) -> None:
         self.name, self.title = name, FORMULATIONS[name].title
+        self.optimizes_leaves = FORMULATIONS[name].optimize == "leaves"
 
-    def takes_part(self, experiment: str) -> bool:
+    def supports(self, experiment: str) -> bool:
         return experiment != "reweight" or not FORMULATIONS[self.name].has_sides
 
     def has_optimal_stages(self, experiment: str) -> bool:
@@ -117,34 +115,29 @@ class TotallyCorrective(StudyMethod):
         return np.unique(FORMULATIONS[self.name]().C_grid(n_samples, k))
 
     def fit(self, X: Matrix, y: Vector, value: float, settings: Settings) -> Fitted:
+        epsilon = settings.epsilon if FORMULATIONS[self.name].has_epsilon() else None
         if settings.experiment == "reweight":
-            return self._reweight(X, y, value, settings)
+            trees = (settings.trees or adaboost_trees(X, y, settings)).model
+            result = thin(trees, X, y, formulation=self.name, C=value, epsilon=epsilon, method="reweight")
+            weights = np.zeros(len(trees.estimators_))
+            weights[result.kept] = result.weights
+            leaves = int(adapter_for(trees).n_leaves[result.kept].sum())
+            return Fitted(result.model, weights, leaves, "one shot", result.gap)
+        learner = CartLearner(voting="confidence" if settings.experiment == "confidence" else "hard")
+        is_optimal = settings.experiment == "optimal"
         model = DualBoostClassifier(
             self.name,
             C=value,
-            epsilon=self._epsilon(settings),
+            epsilon=epsilon,
             max_depth=settings.depth,
             max_trees=settings.iterations,
-            learner=_learner(settings),
+            learner=OptimalLearner(tree_time_limit=settings.tree_time_limit) if is_optimal else learner,
             time_limit=settings.time_limit,
             solver=SolverOptions(reoptimize=settings.reoptimize),
-            calibration="training",  # no probability is asked for, and twins would take twice the time of the fit
+            calibration="training",  # probabilities are not used, and twins would double the time of the fit
             random_state=settings.seed,
         ).fit(X, y)
         return Fitted(model, model.weights_, model.n_leaves_, model.stop_reason_, model.gap_, model.objective_)
-
-    def _epsilon(self, settings: Settings) -> float | None:
-        return settings.epsilon if FORMULATIONS[self.name].has_epsilon() else None
-
-    def _reweight(self, X: Matrix, y: Vector, value: float, settings: Settings) -> Fitted:
-        trees = (settings.trees or adaboost_trees(X, y, settings)).model
-        result = thin(
-            trees, X, y, formulation=self.name, C=value, epsilon=self._epsilon(settings), method="reweight"
-        )  # fmt: skip
-        weights = np.zeros(len(trees.estimators_))
-        weights[result.kept] = result.weights
-        leaves = int(adapter_for(trees).n_leaves[result.kept].sum())
-        return Fitted(result.model, weights, leaves, "one shot", result.gap)
 
     def scores(self, model: Any, X: Matrix) -> Vector:
         scores = np.asarray(model.decision_function(X))
@@ -154,21 +147,23 @@ class TotallyCorrective(StudyMethod):
         if isinstance(model, DualBoostClassifier):
             yield from zip(model.staged_decision_function(X), model.history_["n_trees"].tolist(), strict=True)
 
+    def staged_leaves(self, model: Any) -> Iterator[int]:
+        sizes = np.array([n_leaves(learner) for learner in model.estimators_])
+        for weights in model.fitted_.stages.weights:
+            yield int(sizes[np.flatnonzero(weights)].sum())
 
-def _learner(settings: Settings) -> CartLearner | OptimalLearner:
-    if settings.experiment == "optimal":
-        return OptimalLearner(tree_time_limit=settings.tree_time_limit)
-    return CartLearner(voting="confidence" if settings.experiment == "confidence" else "hard")
 
-
-class LearningRate(StudyMethod):
-    """A heuristic method, whose learning rate is tuned."""
+class Heuristic(StudyMethod):
+    """A method that chooses each weight once; its hyperparameter is the learning rate."""
 
     def grid(self, n_samples: int, k: int) -> Vector:
         return np.logspace(-3.0, 0.0, k)
 
+    def staged_leaves(self, model: Any) -> Iterator[int]:
+        yield from np.cumsum(adapter_for(model).n_leaves).tolist()
 
-class AdaBoost(LearningRate):
+
+class AdaBoost(Heuristic):
     name, title = "adaboost", "AdaBoost"
     has_margins = True
 
@@ -188,15 +183,20 @@ class AdaBoost(LearningRate):
             yield 0.5 * np.asarray(scores), n
 
 
-class Boosted(LearningRate):
-    """Boosted trees of another library, which have no weights; an adapter reads their outputs."""
+class GradientBoosting(Heuristic):
+    """Trees of another library, which have no weights; an adapter reads their outputs."""
 
-    @abstractmethod
-    def make(self, value: float, settings: Settings) -> Any:
-        """The library's classifier, not fitted."""
+    def __init__(self, name: str, title: str, classifier: Callable[..., Any]) -> None:
+        self.name, self.title, self.classifier = name, title, classifier
 
     def fit(self, X: Matrix, y: Vector, value: float, settings: Settings) -> Fitted:
-        model = self.make(value, settings).fit(X, (y > 0).astype(int))
+        model = self.classifier(
+            n_estimators=settings.iterations,
+            max_depth=settings.depth,
+            learning_rate=value,
+            n_jobs=1,
+            random_state=settings.seed,
+        ).fit(X, (y > 0).astype(int))
         adapter = adapter_for(model)
         return Fitted(model, np.ones(adapter.n_members), int(adapter.n_leaves.sum()))
 
@@ -212,52 +212,37 @@ class Boosted(LearningRate):
             yield scores, n
 
 
-class XGBoost(Boosted):
-    name, title = "xgboost", "XGBoost"
+def _xgboost(**arguments: Any) -> Any:
+    from xgboost import XGBClassifier
 
-    def make(self, value: float, settings: Settings) -> Any:
-        from xgboost import XGBClassifier
-
-        return XGBClassifier(**_boosting(value, settings))
+    return XGBClassifier(**arguments)
 
 
-class LightGBM(Boosted):
-    name, title = "lightgbm", "LightGBM"
+def _lightgbm(max_depth: int, **arguments: Any) -> Any:
+    from lightgbm import LGBMClassifier
 
-    def make(self, value: float, settings: Settings) -> Any:
-        from lightgbm import LGBMClassifier
-
-        own = {"num_leaves": 2**settings.depth, "verbose": -1, "deterministic": True}
-        return LGBMClassifier(**_boosting(value, settings), **own)
-
-
-def _boosting(value: float, settings: Settings) -> dict[str, Any]:
-    """The arguments that have the same names in both libraries; the value that is tuned is the learning rate."""
-    return {
-        "n_estimators": settings.iterations,
-        "max_depth": settings.depth,
-        "learning_rate": value,
-        "n_jobs": 1,
-        "random_state": settings.seed,
-    }
-
-
-ADABOOST = AdaBoost()
+    return LGBMClassifier(
+        max_depth=max_depth, num_leaves=2**max_depth, verbose=-1, deterministic=True, **arguments
+    )  # fmt: skip
 
 
 def adaboost_trees(X: Matrix, y: Vector, settings: Settings) -> Fitted:
     """The trees that the experiment "reweight" gives new weights: the same for every method and value."""
-    return ADABOOST.fit(X, y, 1.0, settings)
+    return HEURISTICS[0].fit(X, y, 1.0, settings)
 
 
-HEURISTIC: tuple[StudyMethod, ...] = (ADABOOST, XGBoost(), LightGBM())
-PUBLISHED = (*STUDIED, *(method.name for method in HEURISTIC))
+HEURISTICS: tuple[StudyMethod, ...] = (
+    AdaBoost(),
+    GradientBoosting("xgboost", "XGBoost", _xgboost),
+    GradientBoosting("lightgbm", "LightGBM", _lightgbm),
+)
+OURS, HEURISTIC = list(STUDIED), [method.name for method in HEURISTICS]
+PUBLISHED = (*OURS, *HEURISTIC)
 """The nine methods that the paper compares."""
-FAMILY = tuple(name for name in FORMULATIONS if name not in STUDIED)
+FAMILY = [name for name in FORMULATIONS if name not in STUDIED]
 METHODS: dict[str, StudyMethod] = {
-    method.name: method for method in (*map(TotallyCorrective, STUDIED), *HEURISTIC, *map(TotallyCorrective, FAMILY))
+    method.name: method for method in (*map(TotallyCorrective, OURS), *HEURISTICS, *map(TotallyCorrective, FAMILY))
 }
-
 
 EXPERIMENTS = ("cart", "confidence", "optimal", "reweight", EQUAL_SIZE)
 LISTS: dict[str, tuple[str, ...] | None] = {
@@ -269,15 +254,15 @@ LISTS: dict[str, tuple[str, ...] | None] = {
 """The fields that are lists, and the values they may hold if these are fixed."""
 CHOICES = {"preparation": ["quantile", "width", "raw"], "reoptimize": ["every", "as_needed", "chosen"]}
 GROWING = ("experiments", "datasets", "methods", "depths", "seeds")
-"""The fields that may change between runs into one folder: they say which fits are made, not how."""
-
-
+"""The fields that may change between runs into one folder: they decide which fits are made, not how."""
+ANY_N_SAMPLES = 1000
+"""A number of samples for counting the values of a grid, which does not depend on it."""
 MOST = 1_000
-"""The most seeds, and the most values of a hyperparameter: more are a mistake, and take forever to count."""
+"""The most seeds, and the most values of a hyperparameter; a larger number is a mistake."""
 
 
 class Cell(NamedTuple):
-    """One fit: the k-th value of the method's hyperparameter."""
+    """One fit; ``value`` is the index of a hyperparameter's value in the method's grid."""
 
     experiment: str
     dataset: str
@@ -290,10 +275,29 @@ class Cell(NamedTuple):
     def key(self) -> str:
         return "/".join(map(str, self))
 
+    @property
+    def has_optimal_stages(self) -> bool:
+        """Whether ``reoptimize="chosen"`` repeats the fit with every stage optimal, if its value is chosen."""
+        return METHODS[self.method].has_optimal_stages(self.experiment)
+
+
+CELL = list(Cell._fields)
+"""The first columns of every table of results."""
+
+
+def tuning_group(key: str) -> str:
+    """The key of a cell without its value; the best value of each group is chosen."""
+    return key.rpartition("/")[0]
+
+
+def stages_key(key: str) -> str:
+    """The key of the fit that repeats a cell with every stage optimal."""
+    return f"{key}/stages"
+
 
 @dataclass(frozen=True)
 class Preset:
-    """The protocol of a run; its fields are those of the TOML files in ``presets/``."""
+    """The protocol of a run, with the fields of the TOML files in ``presets/``."""
 
     experiments: tuple[str, ...] = ("cart",)
     datasets: tuple[str, ...] = ()
@@ -306,20 +310,22 @@ class Preset:
     iterations: int = 100
     time_limit: float = 2700.0
     preparation: str = "quantile"
-    """"quantile" or "width" bins, or "raw" for the features as they are (categories one-hot)."""
+    """Bins of the features, "quantile" or "width", or "raw" for unchanged features with one-hot categories."""
     most_features: int = 0
-    """Data sets with more binary features than this get as many as the paper has; others than the paper's get its
-    selection of features. 0 selects none."""
+    """The number of binary features above which features are selected; 0 selects none.
+
+    A data set of the paper keeps the paper's number of features; for others the number is chosen as in the paper.
+    """
     most_rows: int = 0
     """The most rows of each data set; larger data sets are sampled. 0 takes all rows."""
     reoptimize: str = "every"
     """With "every", each stage of the anytime curves is an optimum; with "as_needed", only the last, which is faster.
 
-    With "chosen", fits are as with "as_needed", and the values chosen are fitted once more as with "every".
+    With "chosen", fits are as with "as_needed", and the chosen values are fitted once more as with "every".
     """
     tree_time_limit: float = 10.0
     epsilon: float = 0.01
-    """That of ``qrlp`` and ``erlp``: 0.01 in the paper's text, 0.99 in its authors' library."""
+    """The epsilon of ``qrlp`` and ``erlp``: 0.01 in the paper's text, 0.99 in its authors' library."""
 
     def __post_init__(self) -> None:
         if self.methods == ():
@@ -338,11 +344,19 @@ class Preset:
         for name in ("time_limit", "tree_time_limit", "epsilon"):
             require_positive(name, getattr(self, name))
 
-    def cells(self) -> list[Cell]:
-        """Every fit, in a fixed order; each method has only the experiments that make sense for it.
+    @classmethod
+    def from_table(cls, table: dict[str, Any]) -> Preset:
+        """The preset with these fields, as TOML and JSON hold them."""
+        values: dict[str, Any] = {
+            name: tuple(value) if isinstance(value, list) else value for name, value in table.items()
+        }
+        return cls(**values)
 
-        Seed by seed, so that a run that is not finished has the same seeds of nearly all data sets; what fits share (a
-        prepared split, AdaBoost's trees) is the same for fits that follow each other.
+    def cells(self) -> list[Cell]:
+        """Every fit, in a fixed order, without experiments that a method does not support.
+
+        Seeds come first, so that an unfinished run has equal seeds for nearly all data sets. Fits that share a split or
+        AdaBoost's trees are neighbours, because both are cached.
         """
         return [
             Cell(experiment, dataset, method, depth, seed, value)
@@ -351,12 +365,11 @@ class Preset:
             for experiment in self.experiments
             for depth in self.depths
             for method in self.methods
-            if METHODS[method].takes_part(experiment)
-            for value in range(METHODS[method].n_values(self.values))
+            if METHODS[method].supports(experiment)
+            for value in range(len(METHODS[method].grid(ANY_N_SAMPLES, self.values)))
         ]
 
     def settings(self, cell: Cell) -> Settings:
-        """The settings of a fit."""
         return Settings(
             cell.experiment,
             cell.depth,
@@ -367,9 +380,6 @@ class Preset:
             cell.seed,
             self.epsilon,
         )
-
-    def as_table(self) -> dict[str, Any]:
-        return asdict(self)
 
 
 def _check_list(name: str, values: Any, known: tuple[str, ...] | None) -> None:
@@ -388,33 +398,24 @@ def _check_list(name: str, values: Any, known: tuple[str, ...] | None) -> None:
 
 
 def load_preset(name: str | Path) -> Preset:
-    """A preset of dualboost by its name, or from the user's own TOML file."""
-    path = Path(name)
+    """A preset of this package by its name, or a preset from a TOML file."""
+    path, file = Path(name), resources.files(__package__) / "presets" / f"{name}.toml"
     if path.suffix == ".toml":
-        text = _own_preset(path)
+        try:
+            text = path.read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            raise InvalidParameterError(f"preset={str(path)!r} cannot be read: {error}.") from error
+    elif file.is_file():
+        text = file.read_text(encoding="utf-8")
     else:
-        file = resources.files(__package__) / "presets" / f"{name}.toml"
-        if not file.is_file():
-            raise InvalidParameterError(
-                f"preset={str(name)!r} is not known; choose from {preset_names()} or name a .toml file."
-            )
-        text = file.read_text()
-    table = _parse(text, str(name))
-    known = {field.name for field in fields(Preset)}
+        raise InvalidParameterError(
+            f"preset={str(name)!r} is not known; choose from {preset_names()} or name a .toml file."
+        )
+    table, known = _parse(text, str(name)), {field.name for field in fields(Preset)}
     unknown = sorted(set(table) - known)
     if unknown:
         raise InvalidParameterError(f"preset {str(name)!r}: {unknown[0]!r} is not known; there are {sorted(known)}.")
-    arguments: dict[str, Any] = {
-        key: tuple(value) if isinstance(value, list) else value for key, value in table.items()
-    }
-    return Preset(**arguments)
-
-
-def _own_preset(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise InvalidParameterError(f"preset={str(path)!r} cannot be read: {error}.") from error
+    return Preset.from_table(table)
 
 
 def preset_names() -> list[str]:

@@ -1,4 +1,4 @@
-"""The interactive report."""
+"""The interactive report: its data, and the page that shows them."""
 
 from __future__ import annotations
 
@@ -12,13 +12,12 @@ import pandas as pd
 
 from dualboost._version import __version__
 
-from .fitting import QUANTILES
-from .observations import OBSERVATIONS, Verdict
-from .observations.base import HEURISTIC
-from .protocol import EQUAL_SIZE, METHODS
-from .results import CELL, Results
+from .folder import QUANTILES
+from .observations import OBSERVATIONS, Verdict, verdicts
+from .protocol import CELL, EQUAL_SIZE, HEURISTIC, METHODS
+from .results import Results
 from .sizes import size_means, trees_to_match
-from .summary import leaders, sentences, verdicts
+from .summary import leaders, sentences
 from .tables import (
     AccuracyTable,
     accuracy_table,
@@ -42,7 +41,6 @@ def plain(value: Any) -> Any:
 
 
 def rows_of(table: pd.DataFrame) -> list[dict[str, Any]]:
-    """One entry for each row."""
     return [{name: plain(value) for name, value in row.items()} for row in table.to_dict("records")]
 
 
@@ -60,7 +58,7 @@ def curves(table: pd.DataFrame, key: list[str], columns: list[str]) -> list[dict
 
 
 def packed(value: Any) -> Any:
-    """The same with lists of entries that have the same names as one table, which is half as long as text."""
+    """The value, with lists of objects of equal names as tables, whose JSON is half as long."""
     if isinstance(value, dict):
         return {name: packed(part) for name, part in value.items()}
     if isinstance(value, list) and value and all(isinstance(part, dict) for part in value):
@@ -72,25 +70,25 @@ def packed(value: Any) -> Any:
 
 MOST_WEIGHTS = 100
 FEW_QUANTILES = QUANTILES[::5]
-"""The quantiles for plots with a curve for each hyperparameter value, which need fewer points."""
-OF = ["experiment", "dataset", "depth", "method"]
-"""What a curve is of."""
+"""The quantiles of plots with a curve for each hyperparameter value."""
+CURVE = ["experiment", "dataset", "depth", "method"]
+"""The key of a curve."""
 
 
-def anytime(results: Results, chosen: pd.DataFrame) -> list[dict[str, Any]]:
-    """Mean and standard deviation over the seeds of the fits chosen, after each iteration."""
-    grouped = results.anytime(chosen).groupby([*OF, "iteration"])["accuracy"]
+def _anytime(results: Results, chosen: pd.DataFrame) -> list[dict[str, Any]]:
+    """Mean and standard deviation over the seeds after each iteration."""
+    grouped = results.anytime(chosen).groupby([*CURVE, "iteration"])["accuracy"]
     table = pd.DataFrame({"mean": grouped.mean(), "std": grouped.std().fillna(0.0)}).reset_index()
-    return curves(table, OF, ["iteration", "mean", "std"])
+    return curves(table, CURVE, ["iteration", "mean", "std"])
 
 
-def margins(results: Results, chosen: pd.DataFrame) -> list[dict[str, Any]]:
+def _margins(results: Results, chosen: pd.DataFrame) -> list[dict[str, Any]]:
     merged = results.margins.merge(chosen[CELL], on=CELL)
-    table = merged.groupby([*OF, "quantile"])["margin"].mean().reset_index()
-    return curves(table, OF, ["margin", "quantile"])
+    table = merged.groupby([*CURVE, "quantile"])["margin"].mean().reset_index()
+    return curves(table, CURVE, ["margin", "quantile"])
 
 
-def value_margins(results: Results) -> list[dict[str, Any]]:
+def _value_margins(results: Results) -> list[dict[str, Any]]:
     """The margins of each totally corrective method at each value of its hyperparameter, with CART trees."""
     table, ours = results.margins, [name for name, method in METHODS.items() if method.is_totally_corrective]
     is_shown = (table["experiment"] == "cart") & table["method"].isin(ours)
@@ -102,22 +100,18 @@ def value_margins(results: Results) -> list[dict[str, Any]]:
     return [curve | {"hyperparameter": curve["hyperparameter"][0]} for curve in found]
 
 
-def weights(results: Results, chosen: pd.DataFrame) -> list[dict[str, Any]]:
+def _weights(results: Results, chosen: pd.DataFrame) -> list[dict[str, Any]]:
     """The sorted weights relative to the largest weight, as means over the seeds."""
     merged = results.weights.merge(chosen[CELL], on=CELL)
     merged = merged[merged["rank"] <= MOST_WEIGHTS]
     largest = merged.groupby(CELL)["weight"].transform("max")
     relative = merged.assign(weight=merged["weight"] / largest)
-    table = relative.groupby([*OF, "rank"])["weight"].mean().reset_index()
-    return curves(table, OF, ["rank", "weight"])
+    table = relative.groupby([*CURVE, "rank"])["weight"].mean().reset_index()
+    return curves(table, CURVE, ["rank", "weight"])
 
 
 VARIANTS = ("confidence", "optimal")
-SCRIPTS = (
-    "elements.js", "axes.js", "chart.js", "tables.js", "summary.js", "accuracy.js", "equal_size.js", "curves.js",
-    "variants.js", "times.js", "ranks.js", "main.js",
-)  # fmt: skip
-"""The parts of the page's script, in order."""
+SCRIPTS = ("charts.js", "summary.js", "sections.js", "main.js")
 
 
 def write_report(results: Results, path: str | Path) -> Path:
@@ -136,7 +130,7 @@ def _part(name: str) -> str:
 
 
 def report_data(results: Results) -> dict[str, Any]:
-    """Everything that the page shows, as plain lists and numbers."""
+    """The data of the page, as plain lists and numbers."""
     every, judged = results.chosen(), verdicts(results)
     chosen = every[every["experiment"] != EQUAL_SIZE]
     fits = results.fits[results.fits["experiment"] != EQUAL_SIZE]
@@ -156,12 +150,12 @@ def report_data(results: Results) -> dict[str, Any]:
         "observations": _observations(results, judged),
         "tables": [_table(accuracy_table(results, name, depth), name, int(depth)) for name, depth in cells],
         "paper": [_plain_table(paper_table(name, depth), name, int(depth)) for name, depth in cells],
-        "anytime": anytime(results, chosen),
+        "anytime": _anytime(results, chosen),
         "sensitivity": rows_of(_means(fits, by_value)),
-        "margins": margins(results, chosen),
-        "value_margins": value_margins(results),
+        "margins": _margins(results, chosen),
+        "value_margins": _value_margins(results),
         "stages_are_optimal": results.stages_are_optimal,
-        "weights": weights(results, chosen),
+        "weights": _weights(results, chosen),
         "variants": [_variant(chosen, experiment) for experiment in VARIANTS],
         "seconds": rows_of(_means(fits, by_value[:-1])),
         "paper_seconds": rows_of(compare_seconds(results)),
@@ -186,12 +180,14 @@ def _observations(results: Results, judged: dict[int, Verdict]) -> list[dict[str
 
 
 def _table(table: AccuracyTable, experiment: str, depth: int) -> dict[str, Any]:
-    found = significance(table)
-    return _plain_table(table, experiment, depth) | {
-        "ranks": None if found is None else {name: number(rank) for name, rank in found.ranks.items()},
-        "critical_difference": None if found is None else number(found.critical_difference),
-        "groups": None if found is None else found.groups,
-        "friedman_p": None if found is None else number(found.friedman_p),
+    found, plain_table = significance(table), _plain_table(table, experiment, depth)
+    if found is None:
+        return plain_table | dict.fromkeys(("ranks", "critical_difference", "groups", "friedman_p"))
+    return plain_table | {
+        "ranks": {name: number(rank) for name, rank in found.ranks.items()},
+        "critical_difference": number(found.critical_difference),
+        "groups": found.groups,
+        "friedman_p": number(found.friedman_p),
     }
 
 
@@ -227,15 +223,15 @@ def _comparison(results: Results) -> dict[str, Any]:
 
 
 def _sizes(results: Results) -> dict[str, Any]:
-    """Mean accuracies within budgets, and the trees that heuristics need to match the others."""
+    """Mean accuracies within budgets, and the trees with which heuristics match the other methods."""
     sizes = results.sizes
     if sizes.empty:
         return {"means": [], "matches": []}
     found = []
-    for kind in ("trees", "leaves"):
-        table = size_means(sizes, kind)
+    for unit in ("trees", "leaves"):
+        table = size_means(sizes, unit)
         found += [
-            {"kind": kind, "depth": int(depth), "budget": int(budget), "accuracy": [number(value) for value in row]}
+            {"kind": unit, "depth": int(depth), "budget": int(budget), "accuracy": [number(value) for value in row]}
             for (depth, budget), row in zip(table.index, table.to_numpy(), strict=True)
         ]
     rivals = [name for name in HEURISTIC if name in table]

@@ -25,18 +25,18 @@ Tidy = Callable[[pd.DataFrame], pd.DataFrame]
 
 
 class Source(ABC):
-    """One data set on the network; ``rows`` is the number of rows that its table must have."""
+    """A data set on the network, and the number of rows that its table must have."""
 
     rows: int
 
     @abstractmethod
     def table(self, downloads: Path) -> pd.DataFrame:
-        """The tidy table; downloaded files are kept in the folder ``downloads``."""
+        """The tidy table; the folder ``downloads`` keeps downloaded files."""
 
 
 @dataclass(frozen=True)
 class OpenML(Source):
-    """A data set of OpenML; scikit-learn verifies the checksum that OpenML states."""
+    """A data set of OpenML; scikit-learn verifies OpenML's checksum."""
 
     data_id: int
     rows: int
@@ -51,30 +51,26 @@ class OpenML(Source):
 
 @dataclass(frozen=True)
 class Web(Source):
-    """A file, or members of a ZIP archive (or of a ZIP archive in it), chosen by their endings and concatenated."""
+    """A file, or the concatenated members of a ZIP archive whose names have the endings ``members``."""
 
     url: str
     rows: int
     tidy: Tidy
     members: tuple[str, ...] = ()
     sha256: str | None = None
-    """The checksum of the download, if it is known."""
     reading: tuple[tuple[str, Any], ...] = ()
     """Arguments for ``pandas.read_csv``."""
 
     def table(self, downloads: Path) -> pd.DataFrame:
         content = _download(self.url, self.sha256, downloads)
-        parts = [_member(content, output_transform) for output_transform in self.members] if self.members else [content]
-        return self.tidy(pd.concat([self._frame(part) for part in parts], ignore_index=True))
-
-    def _frame(self, content: bytes) -> pd.DataFrame:
-        frame: pd.DataFrame = pd.read_csv(io.BytesIO(content), **dict(self.reading))
-        return frame
+        parts = [_member(content, ending) for ending in self.members] or [content]
+        frames = [pd.read_csv(io.BytesIO(part), **dict(self.reading)) for part in parts]
+        return self.tidy(pd.concat(frames, ignore_index=True))
 
 
 @dataclass(frozen=True)
 class Survey(Source):
-    """A task of the package folktables, 2018, sampled because the paper has a quarter of the task's rows."""
+    """A task of the package folktables, 2018; sampled, because the paper has a quarter of the task's rows."""
 
     task: str
     state: str
@@ -102,79 +98,41 @@ def _download(url: str, sha256: str | None, downloads: Path) -> bytes:
     return Path(pooch.retrieve(url, sha256 and f"sha256:{sha256}", name, downloads)).read_bytes()
 
 
-def _member(content: bytes, output_transform: str) -> bytes:
-    """The member of a ZIP archive, or of a ZIP archive in it, whose name has this ending."""
-    found = _search(content, output_transform)
+def _member(content: bytes, ending: str) -> bytes:
+    """The first member whose name has this ending, of a ZIP archive or of the archives in it."""
+    found = next(_members(content, ending), None)
     if found is None:
-        raise InvalidDataError(f"The archive has no file that ends with {output_transform!r}.")
+        raise InvalidDataError(f"The archive has no file that ends with {ending!r}.")
     return found
 
 
-def _search(content: bytes, output_transform: str) -> bytes | None:
+def _members(content: bytes, ending: str) -> Iterator[bytes]:
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
-        for name in archive.namelist():
-            if name.endswith(output_transform):
-                return archive.read(name)
-        inner = (archive.read(name) for name in archive.namelist() if name.endswith(".zip"))
-        return next((found for found in (_search(part, output_transform) for part in inner) if found is not None), None)
+        names = archive.namelist()
+        yield from (archive.read(name) for name in names if name.endswith(ending))
+        for name in names:
+            if name.endswith(".zip"):
+                yield from _members(archive.read(name), ending)
 
-
-# By its numbers of rows, the paper dropped duplicates (breast cancer, image, solar flare, splice), as is done here.
 
 ADULT = [
-    "age",
-    "workclass",
-    "fnlwgt",
-    "education",
-    "education-num",
-    "marital-status",
-    "occupation",
-    "relationship",
-    "race",
-    "sex",
-    "capital-gain",
-    "capital-loss",
-    "hours-per-week",
-    "native-country",
-]
+    "age", "workclass", "fnlwgt", "education", "education-num", "marital-status", "occupation", "relationship",
+    "race", "sex", "capital-gain", "capital-loss", "hours-per-week", "native-country",
+]  # fmt: skip
 COMPAS = [
-    "sex",
-    "age",
-    "age_cat",
-    "race",
-    "juv_fel_count",
-    "juv_misd_count",
-    "juv_other_count",
-    "priors_count",
-    "days_b_screening_arrest",
-    "c_days_from_compas",
-    "c_charge_degree",
-    "c_charge_desc",
-    "decile_score",
-    "score_text",
-    "v_decile_score",
-    "v_score_text",
-]
-"""The columns that are known at the screening; others would reveal a later arrest."""
+    "sex", "age", "age_cat", "race", "juv_fel_count", "juv_misd_count", "juv_other_count", "priors_count",
+    "days_b_screening_arrest", "c_days_from_compas", "c_charge_degree", "c_charge_desc", "decile_score", "score_text",
+    "v_decile_score", "v_score_text",
+]  # fmt: skip
+"""The columns that are known at the screening; the others reveal a later arrest."""
 FLARE = [
-    "spot_class",
-    "largest_spot",
-    "distribution",
-    "activity",
-    "evolution",
-    "prev_24h_activity",
-    "historically_complex",
-    "became_complex",
-    "area",
-    "largest_spot_area",
-    "c_flares",
-    "m_flares",
-    "x_flares",
-]
+    "spot_class", "largest_spot", "distribution", "activity", "evolution", "prev_24h_activity",
+    "historically_complex", "became_complex", "area", "largest_spot_area", "c_flares", "m_flares", "x_flares",
+]  # fmt: skip
+# The paper's numbers of rows show that it dropped duplicates of breast cancer, image, solar flare and splice.
 
 
 def _target(column: str) -> Tidy:
-    """A step that makes the column the target, and leaves the other columns unchanged."""
     return lambda frame: frame.rename(columns={column: TARGET})
 
 
@@ -192,7 +150,7 @@ def _compas(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def _image(frame: pd.DataFrame) -> pd.DataFrame:
-    """Raetsch's two classes, without a column that is constant."""
+    """Raetsch's two classes, without constant columns."""
     first = frame.pop("class").isin(["brickface", "sky", "foliage", "path"])
     constant = [name for name in frame if frame[name].nunique() == 1]
     return frame.drop(columns=constant).assign(**{TARGET: first.astype(int)}).drop_duplicates()
@@ -256,7 +214,7 @@ RECIPES: dict[str, Source] = {
     ),
     "compas": Web(
         "https://raw.githubusercontent.com/propublica/compas-analysis/master/compas-scores-two-years.csv",
-        7214,  # eight more than in the paper, which does not say which rows it dropped
+        7214,  # eight more than in the paper, which does not name the rows that it dropped
         _compas,
     ),
     "employment_ca2018": Survey("ACSEmploymentFiltered", "CA", 75660),
@@ -264,30 +222,26 @@ RECIPES: dict[str, Source] = {
     "public_coverage_ca2018": Survey("ACSPublicCoverage", "CA", 34638),
     "public_coverage_tx2018": Survey("ACSPublicCoverage", "TX", 24732),
 }
-"""The source of each data set; the three data sets without a source are generated."""
-
+"""The source of each data set that is not generated."""
 
 CHECKSUMS = "checksums.json"
-"""The file that holds the checksum of every table that was fetched."""
 DOWNLOADS = "downloads"
 """The folder of the downloaded files, from which the tables are made."""
 
 
 @dataclass(frozen=True)
 class Fetched:
-    """The outcome for one data set."""
-
     name: str
     state: str
-    """"fetched", "there already" or "failed"."""
+    """One of "fetched", "there already" and "failed"."""
     detail: str = ""
 
 
 def fetch(folder: Path, names: Sequence[str] = (), recipes: dict[str, Source] = RECIPES) -> Iterator[Fetched]:
-    """Fetch the data sets that are not there yet; a data set that fails does not stop the others.
+    """Fetch the data sets that are missing; a data set that fails does not stop the others.
 
-    ``checksums.json`` in the folder holds the checksum of every table that was fetched. A file that has changed since
-    then, or a source that gives another table than before, is an error.
+    ``checksums.json`` in the folder holds the checksum of every fetched table. A file that has changed since then, or a
+    source with another table than before, is an error.
     """
     unknown = [name for name in names if name not in recipes]
     if unknown:
@@ -301,7 +255,8 @@ def fetch(folder: Path, names: Sequence[str] = (), recipes: dict[str, Source] = 
 
 
 def _fetch_one(folder: Path, name: str, source: Source) -> Fetched:
-    path, known = folder / f"{name}.csv.gz", _checksums(folder)
+    path, sums = folder / f"{name}.csv.gz", folder / CHECKSUMS
+    known: dict[str, str] = json.loads(sums.read_text()) if sums.exists() else {}
     if path.exists():
         if name in known:
             _require_same(name, known[name], gzip.decompress(path.read_bytes()))
@@ -312,7 +267,7 @@ def _fetch_one(folder: Path, name: str, source: Source) -> Fetched:
     if name in known:
         _require_same(name, known[name], content)
     write_whole(path, gzip.compress(content, mtime=0))
-    write_whole(folder / CHECKSUMS, json.dumps(known | {name: _sha256(content)}, indent=1).encode())
+    write_whole(sums, json.dumps(known | {name: _sha256(content)}, indent=1).encode())
     return Fetched(name, "fetched", f"{len(frame)} rows")
 
 
@@ -326,15 +281,9 @@ def _require_table(name: str, frame: pd.DataFrame, rows: int) -> None:
 def _require_same(name: str, expected: str, content: bytes) -> None:
     if _sha256(content) != expected:
         raise InvalidDataError(
-            f"{name}: the checksum is not the one of the first time. Delete {name}.csv.gz and its line in {CHECKSUMS} "
+            f"{name}: the checksum differs from the first time. Delete {name}.csv.gz and its line in {CHECKSUMS} "
             "to fetch it anew."
         )
-
-
-def _checksums(folder: Path) -> dict[str, str]:
-    path = folder / CHECKSUMS
-    known: dict[str, str] = json.loads(path.read_text()) if path.exists() else {}
-    return known
 
 
 def _sha256(content: bytes) -> str:

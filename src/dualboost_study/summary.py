@@ -1,25 +1,32 @@
-"""The results in a minute."""
+"""The summary: the leader at each depth, and the results in a few sentences."""
 
 from __future__ import annotations
 
 import pandas as pd
 
-from .observations import OBSERVATIONS, Verdict
-from .observations.accuracy import SHALLOW, SPARSER
-from .observations.base import EQUAL, HEURISTIC, OURS, means, splits_told
-from .protocol import METHODS
+from .observations import EQUAL, SHALLOW, SPARSER, Verdict, means
+from .protocol import HEURISTIC, METHODS, OURS
 from .results import Results
-from .sizes import ANY_DEPTH, MATCHES, best_of, size_means, trees_to_match
-from .tables import PARTS, compare_seconds, compare_with_paper, counted, listed, straying, titles
+from .sizes import ANY_DEPTH, MATCHES, size_means, trees_to_match
+from .tables import (
+    EXPERIMENT_NAMES,
+    compare_seconds,
+    compare_with_paper,
+    counted,
+    listed,
+    splits_in_words,
+    straying,
+    titles,
+)
 
 CLOSE = ("nm", "lp", "cg", "qrlp")
-"""The methods whose results are close to the paper's; the others are looked into one by one."""
+"""The methods whose results are close to the paper's."""
 TREES, LEAVES = 20, 80
-"""The budgets that the summary names; the tables have all of them."""
+"""The budgets that the summary names."""
 
 
 def leaders(results: Results) -> pd.DataFrame:
-    """For each depth the best of the six and the best heuristic with CART trees, by the mean over the data sets."""
+    """The best of the six and the best heuristic with CART trees at each depth, by the mean over the data sets."""
     accuracy, trees = means(results, "test_accuracy"), means(results, "trees")
     rows = []
     for depth in accuracy.index:
@@ -35,27 +42,21 @@ def leaders(results: Results) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def verdicts(results: Results) -> dict[int, Verdict]:
-    return {number: one.judge(results) for number, one in sorted(OBSERVATIONS.items())}
-
-
 def sentences(results: Results, judged: dict[int, Verdict]) -> list[str]:
-    """The summary, each sentence by itself; what these results do not contain is left out."""
+    """The sentences of the summary that these results have data for."""
     found = [_scope(results), _claim(results), *_sizes(results), _observations(judged), _closeness(results)]
     return [sentence for sentence in [*found, _seconds(results)] if sentence]
 
 
 def _scope(results: Results) -> str:
-    fits = results.fits
+    fits, parts = results.fits, []
     methods, depths = counted(fits["method"].nunique(), "method"), listed(sorted(fits["depth"].unique()))
-    datasets, seeds = splits_told(fits)
-    parts = [f"{PARTS[str(name)]}: {_part(part)}" for name, part in fits.groupby("experiment", sort=False)]
+    datasets, seeds = splits_in_words(fits)
+    for name, part in fits.groupby("experiment", sort=False):
+        n_methods = counted(part["method"].nunique(), "method")
+        parts.append(f"{EXPERIMENT_NAMES[str(name)]}: {n_methods}, {splits_in_words(part)[1]}")
     how_often = seeds if len(parts) == 1 else f"in parts: {'; '.join(parts)}"
     return f"{len(fits):,} fits: {methods} on {datasets}, trees of depth {depths}, {how_often}."
-
-
-def _part(fits: pd.DataFrame) -> str:
-    return f"{counted(fits['method'].nunique(), 'method')}, {splits_told(fits)[1]}"
 
 
 def _claim(results: Results) -> str:
@@ -83,23 +84,23 @@ def _observations(judged: dict[int, Verdict]) -> str:
 
 
 def _sizes(results: Results) -> list[str]:
-    """Who is best at equal sizes, and whether the sparsity is more than a comparison with 100 trees."""
+    """The best methods at equal sizes, and the trees that match the best of the six."""
     sizes = results.sizes
     ours, rivals = ([name for name in names if name in set(sizes["method"])] for names in (OURS, HEURISTIC))
     if not ours or not rivals:
         return []
-    found = [_within(sizes, kind, budget, ours, rivals) for kind, budget in (("trees", TREES), ("leaves", LEAVES))]
+    found = [_within(sizes, unit, budget, ours, rivals) for unit, budget in (("trees", TREES), ("leaves", LEAVES))]
     return [*found, _matches(sizes, ours, rivals)]
 
 
-def _within(sizes: pd.DataFrame, kind: str, budget: int, ours: list[str], rivals: list[str]) -> str:
-    here = size_means(sizes, kind).loc[[(ANY_DEPTH, budget)]]
-    one, other = (best_of(here, names).iloc[0] for names in (ours, rivals))
+def _within(sizes: pd.DataFrame, unit: str, budget: int, ours: list[str], rivals: list[str]) -> str:
+    here = size_means(sizes, unit).loc[[(ANY_DEPTH, budget)]]
+    one, other = (here[names].iloc[0].idxmax() for names in (ours, rivals))
+    best, rival = (here[names].iloc[0].max() for names in (ours, rivals))
     over_leaves = f", and logistic over leaves reaches {here['logistic'].iloc[0]:.3f}" if "logistic" in here else ""
     return (
-        f"Within {budget} {kind}, of a depth chosen on validation rows, the best of the six is "
-        f"{METHODS[one['method']].title} ({one['accuracy']:.3f}), the best heuristic {METHODS[other['method']].title} "
-        f"({other['accuracy']:.3f}){over_leaves}."
+        f"Within {budget} {unit}, of a depth chosen on validation rows, the best of the six is "
+        f"{METHODS[one].title} ({best:.3f}), the best heuristic {METHODS[other].title} ({rival:.3f}){over_leaves}."
     )
 
 

@@ -1,4 +1,4 @@
-"""Tables of the results, beside the paper's, and their significance."""
+"""Tables of the results and of the paper, their significance, and numbers and names in words."""
 
 from __future__ import annotations
 
@@ -15,14 +15,13 @@ from scipy.stats import friedmanchisquare, studentized_range, wilcoxon
 from .protocol import METHODS
 from .results import Results
 
-PARTS = {
+EXPERIMENT_NAMES = {
     "cart": "CART trees",
     "confidence": "confidence-rated",
     "optimal": "optimal",
     "reweight": "reweighted",
     "equal_size": "equal sizes",
 }
-"""The experiments as readers know them."""
 
 
 def listed(items: Iterable[object]) -> str:
@@ -36,24 +35,30 @@ def counted(n: int, word: str) -> str:
     return f"{n} {word}{'s' * (n != 1)}"
 
 
+def splits_in_words(fits: pd.DataFrame) -> tuple[str, str]:
+    """The numbers of data sets and of seeds of each, such as "17 data sets" and "1 to 2 seeds"."""
+    seeds = fits.groupby("dataset")["seed"].nunique()
+    fewest = "" if seeds.min() == seeds.max() else f"{seeds.min()} to "
+    return counted(len(seeds), "data set"), fewest + counted(int(seeds.max()), "seed")
+
+
 def titles(names: Iterable[str]) -> str:
-    """The titles of methods, in the order of the registry."""
     return listed(METHODS[name].title for name in sorted(names, key=list(METHODS).index))
 
 
 def short(name: str) -> str:
-    """The title of a method without the ending that the paper's six share."""
+    """The title without "-Boost", as the head of a column."""
     return METHODS[name].title.removesuffix("-Boost")
 
 
 def figure(value: float) -> str:
-    """The value with three digits, never as a power of ten."""
+    """The value with three digits, never with an exponent."""
     text = f"{value:.3g}"
     return f"{value:.5f}" if "e-" in text else f"{value:.0f}" if "e" in text else text
 
 
 def unbroken(text: str) -> str:
-    """The text on one line, wherever it stands."""
+    """The text with spaces at which no line breaks."""
     return text.replace(" ", "\u00a0")
 
 
@@ -71,12 +76,12 @@ class AccuracyTable:
 
     @property
     def best(self) -> pd.DataFrame:
-        """Where a method has the best accuracy in its row, up to the digits printed."""
+        """Whether a method has the best accuracy in its row, up to the printed digits."""
         return self._is_best(list(self.accuracy))
 
     @property
     def best_totally_corrective(self) -> pd.DataFrame:
-        """Where a totally corrective method has the best accuracy of all totally corrective methods in its row."""
+        """Whether a method has the best accuracy of the totally corrective methods in its row."""
         return self._is_best([name for name in self.accuracy if METHODS[name].is_totally_corrective])
 
     def _is_best(self, methods: list[str]) -> pd.DataFrame:
@@ -92,46 +97,43 @@ class AccuracyTable:
         figures = (getattr(table[whole], label)() for table in (self.accuracy, self.trees))
         return list(zip(*figures, strict=True))
 
-    def as_text(self) -> pd.DataFrame:
-        """Cells such as ``0.838* / 19.2``; ``!`` marks the best of all, ``*`` the best totally corrective one."""
+    def _cells(self, best_format: str, ours_mark: str) -> dict[str, list[str]]:
         best, ours = self.best, self.best_totally_corrective
-        cells = {
-            METHODS[name].title: [
-                self._cell(row, name, "!" * bool(best.at[row, name]) + "*" * bool(ours.at[row, name]))
+        return {
+            name: [
+                _figures(
+                    self.accuracy.at[row, name],
+                    self.trees.at[row, name],
+                    (best_format if best.at[row, name] else "{}") + ours_mark * bool(ours.at[row, name]),
+                )
                 for row in self.accuracy.index
             ]
             for name in self.accuracy
         }
+
+    def as_text(self) -> pd.DataFrame:
+        """Cells such as ``0.838* / 19.2``; ``!`` marks the best of all, ``*`` the best totally corrective one."""
+        cells = {METHODS[name].title: column for name, column in self._cells("{}!", "*").items()}
         table = pd.DataFrame(cells, index=self.accuracy.index)
         for label in SUMMARIES:
             table.loc[label] = [_figures(*pair) for pair in self.summary(label)]
         return table
 
-    def _cell(self, row: str, name: str, marks: str) -> str:
-        accuracy = self.accuracy.at[row, name]
-        return "" if pd.isna(accuracy) else _figures(accuracy, self.trees.at[row, name], marks)
-
     def as_latex(self) -> str:
         """The same table in LaTeX, the best in bold and the best totally corrective methods with a star."""
-        best, ours = self.best, self.best_totally_corrective
-        lines = [r"\begin{tabular}{l" + "r" * len(self.accuracy.columns) + "}", r"\hline"]
-        lines.append(" & ".join(["data set", *(METHODS[name].title for name in self.accuracy)]) + r" \\ \hline")
-        for row in self.accuracy.index:
-            cells = [self._latex_cell(row, name, best.at[row, name], ours.at[row, name]) for name in self.accuracy]
-            lines.append(" & ".join([_escaped(str(row)), *cells]) + r" \\")
+        cells = self._cells(r"\textbf{{{}}}", "$^*$")
+        lines = [r"\begin{tabular}{l" + "r" * len(cells) + "}", r"\hline"]
+        lines.append(" & ".join(["data set", *(METHODS[name].title for name in cells)]) + r" \\ \hline")
+        for row, *columns in zip(self.accuracy.index, *cells.values(), strict=True):
+            lines.append(" & ".join([_escaped(str(row)), *columns]) + r" \\")
         lines.append(r"\hline")
         for label in SUMMARIES:
             lines.append(" & ".join([label, *(_figures(*pair) for pair in self.summary(label))]) + r" \\")
         return "\n".join([*lines, r"\hline", r"\end{tabular}", ""])
 
-    def _latex_cell(self, row: str, name: str, is_best: bool, is_ours: bool) -> str:
-        cell = self._cell(row, name, "$^*$" if is_ours else "")
-        figure = f"{self.accuracy.at[row, name]:.{DIGITS}f}"
-        return cell.replace(figure, rf"\textbf{{{figure}}}", 1) if is_best else cell
 
-
-def _figures(accuracy: float, trees: float, marks: str = "") -> str:
-    return "" if pd.isna(accuracy) else f"{accuracy:.{DIGITS}f}{marks} / {trees:.1f}"
+def _figures(accuracy: float, trees: float, marked: str = "{}") -> str:
+    return "" if pd.isna(accuracy) else f"{marked.format(f'{accuracy:.{DIGITS}f}')} / {trees:.1f}"
 
 
 def _escaped(name: str) -> str:
@@ -141,7 +143,7 @@ def _escaped(name: str) -> str:
 
 
 def accuracy_table(results: Results, experiment: str, depth: int) -> AccuracyTable:
-    """The fits chosen on the validation rows; methods in the order of the registry."""
+    """The chosen fits; methods in the order of the registry."""
     chosen = results.chosen()
     part = chosen[(chosen["experiment"] == experiment) & (chosen["depth"] == depth)]
     grouped = part.groupby(["dataset", "method"])
@@ -156,8 +158,7 @@ def accuracy_table(results: Results, experiment: str, depth: int) -> AccuracyTab
 
 
 # Demsar, "Statistical comparisons of classifiers over multiple data sets", JMLR 7 (2006): Friedman's test on the
-# ranks, the critical difference of Nemenyi, and Wilcoxon's signed-rank tests of each pair, corrected by Holm's
-# method.
+# ranks, Nemenyi's critical difference, and Wilcoxon's signed-rank tests of each pair with Holm's correction.
 
 LEVEL = 0.05
 LEAST_DATASETS = 5
@@ -165,17 +166,17 @@ LEAST_DATASETS = 5
 
 @dataclass(frozen=True)
 class Significance:
-    """Mean ranks (1 is best), the p-value of Friedman's test, the critical difference, and a p-value for each pair."""
+    """Tests over data sets; rank 1 is best."""
 
     ranks: pd.Series
     friedman_p: float
     critical_difference: float
     accuracy: pd.DataFrame
-    """The accuracies that are compared, by data set (rows) and method (columns)."""
+    """The compared accuracies, by data set (rows) and method (columns)."""
 
     @property
     def groups(self) -> list[list[str]]:
-        """The largest groups of methods whose mean ranks are within the critical difference: bars of the diagram."""
+        """The largest groups of methods with mean ranks within the critical difference: the diagram's bars."""
         names, values = list(self.ranks.index), self.ranks.to_numpy()
         spans: list[tuple[int, int]] = []
         for first in range(len(names)):
@@ -188,7 +189,7 @@ class Significance:
     def pairs(self) -> pd.DataFrame:
         """One row for each pair: mean difference, p-value, and p-value corrected for the number of pairs.
 
-        Tests of differences with ties take seconds, so that they are made only if they are asked for.
+        A property, because tests of differences with ties take seconds.
         """
         rows = []
         for one, other in combinations(self.accuracy, 2):
@@ -202,7 +203,7 @@ class Significance:
 
 
 def significance(table: AccuracyTable) -> Significance | None:
-    """The tests over the data sets with results of all methods; None if there are fewer than five data sets."""
+    """The tests over the data sets with results of all methods; None if there are too few of them or of methods."""
     accuracy = table.accuracy.dropna().round(DIGITS + 1)
     n, k = accuracy.shape
     if n < LEAST_DATASETS or k < 3:
@@ -222,7 +223,7 @@ def paper_results() -> pd.DataFrame:
 
 
 def paper_seconds() -> pd.DataFrame:
-    """The paper's times for a fit with stumps: dataset, method, depth, seconds_mean, seconds_std."""
+    """The paper's seconds for a fit with stumps: dataset, method, depth, seconds_mean, seconds_std."""
     return _table("seconds.csv")
 
 
@@ -245,7 +246,7 @@ def paper_table(experiment: str, depth: int) -> AccuracyTable:
 
 
 def compare_seconds(results: Results) -> pd.DataFrame:
-    """Seconds for a fit with stumps, ours (means over values and seeds) beside the paper's, by data set and method."""
+    """Seconds for a fit with stumps by data set and method: our means over values and seeds, and the paper's."""
     fits, key = results.fits, ["dataset", "method"]
     if "seconds" not in fits:
         return pd.DataFrame(columns=[*key, "seconds", "paper_seconds", "ratio"])
@@ -256,9 +257,9 @@ def compare_seconds(results: Results) -> pd.DataFrame:
 
 
 def compare_with_paper(results: Results) -> pd.DataFrame:
-    """One row for each cell that both have: accuracies minus XGBoost's accuracy in the same run, and trees used.
+    """One row for each shared cell: trees used, and accuracies minus XGBoost's accuracy in the same run.
 
-    ``strays`` is our difference minus the paper's. The table is empty if there are no results of XGBoost.
+    ``strays`` is our difference minus the paper's. The table is empty without results of XGBoost.
     """
     chosen = results.chosen()
     cell = ["depth", "dataset", "method"]
@@ -279,7 +280,7 @@ def compare_with_paper(results: Results) -> pd.DataFrame:
 
 
 def straying(comparison: pd.DataFrame) -> pd.DataFrame:
-    """For each depth and method: the means of both, and the median over data sets of |our difference - the paper's|."""
+    """Both means for each depth and method, and the median over data sets of |our difference - the paper's|."""
     grouped = comparison.groupby(["depth", "method"])
     means = grouped[["accuracy", "paper_accuracy", "trees", "paper_trees", "difference", "paper_difference"]].mean()
     means["median |strays|"] = comparison["strays"].abs().groupby([comparison["depth"], comparison["method"]]).median()

@@ -4,9 +4,9 @@ import pandas as pd
 import pytest
 
 from dualboost_study import Preset
-from dualboost_study.fitting import QUANTILES
-from dualboost_study.protocol import METHODS, PUBLISHED
-from dualboost_study.results import CELL, Results
+from dualboost_study.folder import QUANTILES
+from dualboost_study.protocol import CELL, METHODS, PUBLISHED
+from dualboost_study.results import Results
 
 DATASETS = ["banana", "heart", "image", "splice", "thyroid", "titanic"]
 
@@ -30,7 +30,7 @@ def synthetic(accuracy, trees, experiments=("cart",), depths=(1, 3, 5, 10), earl
         for experiment in experiments:
             for depth in depths:
                 for method in PUBLISHED:
-                    if not METHODS[method].takes_part(experiment):
+                    if not METHODS[method].supports(experiment):
                         continue
                     for value in range(values):
                         cell = [experiment, dataset, method, depth, 0, value]

@@ -7,13 +7,13 @@ import pandas as pd
 import pytest
 
 from dualboost_study.observations import OBSERVATIONS
-from dualboost_study.observations.base import splits_told
 from dualboost_study.protocol import PUBLISHED
+from dualboost_study.tables import splits_in_words
 
 from .conftest import synthetic
 
 PAPERS = range(1, 19)
-"""The paper's observations; the nineteenth question is tested in ``test_equal_size``."""
+"""The paper's observations; the nineteenth question is tested in ``test_sizes``."""
 MARGINS = (11, 12)
 """The synthetic margins are the same for every method."""
 PARETO = 13
@@ -104,7 +104,7 @@ def test_a_verdict_says_what_it_rests_on(papers):
     assert OBSERVATIONS[19].data(papers) == ""
 
 
-def test_seeds_are_told_as_each_data_set_has_them():
+def test_numbers_of_seeds_are_by_data_set():
     fits = pd.DataFrame({"dataset": ["one", "one", "two"], "seed": [0, 1, 0]})
-    assert splits_told(fits) == ("2 data sets", "1 to 2 seeds")
-    assert splits_told(fits[fits["seed"] == 0]) == ("2 data sets", "1 seed")
+    assert splits_in_words(fits) == ("2 data sets", "1 to 2 seeds")
+    assert splits_in_words(fits[fits["seed"] == 0]) == ("2 data sets", "1 seed")

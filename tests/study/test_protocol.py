@@ -85,7 +85,7 @@ def test_what_is_not_known_is_named(arguments, message):
         Preset(**arguments)
 
 
-def test_files_that_are_no_presets_are_told(tmp_path):
+def test_files_that_are_no_presets_are_errors(tmp_path):
     with pytest.raises(InvalidParameterError, match="cannot be read"):
         load_preset(tmp_path / "none.toml")
     (tmp_path / "broken.toml").write_text("depths = [1")

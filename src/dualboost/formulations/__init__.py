@@ -98,7 +98,7 @@ FORMULATIONS: dict[str, type[Formulation]] = {
 }
 
 STUDIED = ("nm", "qrlp", "lp", "cg", "erlp", "md")
-"""The formulations that the published study compares."""
+"""The six formulations of the paper."""
 
 
 def make_formulation(formulation: str | Formulation, C: float | None, epsilon: float | None) -> Formulation:

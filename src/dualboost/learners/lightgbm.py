@@ -21,7 +21,7 @@ from .base import PricingContext, TrainingData
 # labels always lowers the objective. So in every node a category with too few rows takes part in no split, a split by
 # category pays a ridge of its own, and few categories go left together; other trees can gather more.
 #
-# Chosen on four tables that the study does not have, each with a column of many categories; log loss of the default
+# Chosen on four tables outside the paper, each with a column of many categories; log loss of the default
 # model (``benchmarks/categories.py``, two splits of 1,500 training rows)::
 #
 #                         noise, 12 rows a value   few that matter   many that matter

@@ -1,29 +1,49 @@
-"""The pictures of the page of results: one figure each, over all data sets or of two that the paper shows."""
+"""The pictures of the page of results, over all data sets or of two that the paper shows."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from ..protocol import METHODS
-from ..sizes import ANY_DEPTH
-from .over_datasets import draw_diagram, draw_means, tables_of
-from .panels import Data, Panels, style, two_in_a_row, whole_numbers, with_legend, with_margins
+from .figures import (
+    Data,
+    Panels,
+    draw_diagram,
+    draw_means,
+    pyplot,
+    style,
+    tables_of,
+    whole_numbers,
+    with_legend,
+    with_margins,
+)
+from .protocol import METHODS
+from .report import report_data
+from .results import Results
+from .sizes import ANY_DEPTH
 
-SHOWN = ("german_credit", "ringnorm")
-"""The data sets whose margins are drawn: those of the paper's figures, or the first two."""
-SHOWN_DEPTHS = (1, 5)
-"""The depths that the paper shows margins of."""
+MARGIN_DATASETS = ("german_credit", "ringnorm")
+MARGIN_DEPTHS = (1, 5)
+"""The data sets and depths of the paper's margins; without them, the first two are drawn."""
 FASTER = (10, 100, 1_000, 10_000)
-"""Lines in the picture of times."""
+"""The ratios with a line in the picture of times."""
 TICKS = {"trees": [1, 2, 5, 10, 20, 40, 100], "leaves": [10, 20, 40, 80, 160]}
 
 
+def two_in_a_row(n: int, plt: Any, height: float = 2.7) -> tuple[Any, list[Any]]:
+    """A figure with n panels, for a page of text."""
+    rows = -(-n // 2)
+    figure, axes = plt.subplots(rows, 2, figsize=(8, height * rows + 0.5), layout="constrained", squeeze=False)
+    for ax in list(axes.flat)[n:]:
+        ax.axis("off")
+    return figure, list(axes.flat)[:n]
+
+
 def _panels(data: Data, plt: Any) -> tuple[Any, Panels]:
-    """A panel for each depth, two in a row."""
     figure, axes = two_in_a_row(len(data["depths"]), plt)
     for depth, ax in zip(data["depths"], axes, strict=True):
         ax.set_title(f"depth {depth}", fontsize=10)
@@ -41,20 +61,20 @@ def accuracy_and_trees(data: Data, plt: Any) -> Any | None:
 
 
 def equal_size(data: Data, plt: Any) -> Any | None:
-    """Accuracy within so many trees, a panel for each depth, and within so many leaves."""
+    """Accuracy within numbers of trees, a panel for each depth, and within numbers of leaves."""
     sizes = data["sizes"]
     if not sizes["means"]:
         return None
     depths = sorted({row["depth"] for row in sizes["means"] if row["depth"] != ANY_DEPTH})
-    shown = [*(("trees", depth, f"trees of depth {depth}") for depth in depths), ("leaves", ANY_DEPTH, "any depth")]
-    figure, axes = two_in_a_row(len(shown), plt)
-    for ax, (kind, depth, title) in zip(axes, shown, strict=True):
-        rows = [row for row in sizes["means"] if (row["kind"], row["depth"]) == (kind, depth)]
+    selected = [*(("trees", depth, f"trees of depth {depth}") for depth in depths), ("leaves", ANY_DEPTH, "any depth")]
+    figure, axes = two_in_a_row(len(selected), plt)
+    for ax, (unit, depth, title) in zip(axes, selected, strict=True):
+        rows = [row for row in sizes["means"] if (row["kind"], row["depth"]) == (unit, depth)]
         for k, method in enumerate(sizes["methods"]):
             budgets, accuracy = zip(*((row["budget"], row["accuracy"][k]) for row in rows), strict=True)
             ax.plot(budgets, accuracy, marker=".", lw=1.3, **style(method))
-        ax.set(title=title, xscale="log", xlabel=f"{kind} at most")
-        ax.set_xticks(TICKS[kind], [str(tick) for tick in TICKS[kind]])
+        ax.set(title=title, xscale="log", xlabel=f"{unit} at most")
+        ax.set_xticks(TICKS[unit], [str(tick) for tick in TICKS[unit]])
         ax.minorticks_off()
         ax.grid(alpha=0.3)
     return with_legend(figure, dict(enumerate(axes)), None, "test accuracy")
@@ -73,7 +93,7 @@ def ranks(data: Data, plt: Any) -> Any | None:
 
 
 def anytime(data: Data, plt: Any) -> Any | None:
-    """The accuracy after each iteration, the mean over the data sets that all methods have at a depth."""
+    """The mean accuracy after each iteration, over the data sets that all methods have at a depth."""
     curves = [curve for curve in data["anytime"] if curve["experiment"] == "cart"]
     if not curves or not data["stages_are_optimal"]:
         return None
@@ -90,22 +110,22 @@ def _mean_curves(curves: list[dict[str, Any]]) -> dict[str, Any]:
     if table.empty:
         return {}
     methods, datasets = (list(table.columns.unique(level)) for level in (0, 1))
-    whole = [name for name in datasets if all((method, name) in table for method in methods)]
+    complete = [name for name in datasets if all((method, name) in table for method in methods)]
     methods.sort(key=list(METHODS).index)
-    return {method: table[[(method, name) for name in whole]].mean(axis=1).to_numpy() for method in methods}
+    return {method: table[[(method, name) for name in complete]].mean(axis=1).to_numpy() for method in methods}
 
 
 def margins(data: Data, plt: Any) -> Any | None:
     """The distribution of the test margins of two data sets, with shallow and with deeper trees."""
     curves = [curve for curve in data["margins"] if curve["experiment"] == "cart"]
     there = sorted({curve["dataset"] for curve in curves})
-    datasets = [name for name in SHOWN if name in there] or there[:2]
-    depths = [depth for depth in SHOWN_DEPTHS if depth in data["depths"]] or data["depths"][:2]
-    shown = [(dataset, depth) for dataset in datasets for depth in depths]
-    if not shown:
+    datasets = [name for name in MARGIN_DATASETS if name in there] or there[:2]
+    depths = [depth for depth in MARGIN_DEPTHS if depth in data["depths"]] or data["depths"][:2]
+    selected = [(dataset, depth) for dataset in datasets for depth in depths]
+    if not selected:
         return None
-    figure, axes = two_in_a_row(len(shown), plt)
-    for ax, (dataset, depth) in zip(axes, shown, strict=True):
+    figure, axes = two_in_a_row(len(selected), plt)
+    for ax, (dataset, depth) in zip(axes, selected, strict=True):
         ax.set_title(f"{dataset}, depth {depth}", fontsize=9)
         ax.grid(alpha=0.3)
         own = [curve for curve in curves if (curve["dataset"], curve["depth"]) == (dataset, depth)]
@@ -128,7 +148,7 @@ def times(data: Data, plt: Any) -> Any | None:
     (left, right), (_, top) = ax.get_xlim(), ax.get_ylim()
     for factor in FASTER:
         ax.plot([left, right], [left / factor, right / factor], color="0.6", lw=0.8, zorder=0, scaley=False)
-        end = min(right, top * factor) / 1.25  # where the line leaves the picture, less what the label needs
+        end = min(right, top * factor) / 1.25  # the end of the line, less the width of its label
         ax.annotate(f"{factor:,} times as fast ", (end, end / factor), ha="right", va="center", fontsize=7, color="0.4")
     ax.set_xlim(left, right)
     ax.grid(alpha=0.3)
@@ -143,4 +163,16 @@ PICTURES: dict[str, Callable[[Data, Any], Any | None]] = {
     "margins": margins,
     "times": times,
 }
-"""By what they show; a function returns None where the results have nothing to draw."""
+"""The pictures by name; a function returns None if the results have nothing to draw."""
+
+
+def draw_pictures(results: Results, folder: str | Path, prefix: str) -> dict[str, str]:
+    """Draw each picture that the results have data for, as a PNG file; the names of the files by picture."""
+    plt, data, files = pyplot(), report_data(results), {}
+    for name, draw in PICTURES.items():
+        figure = draw(data, plt)
+        if figure is not None:
+            files[name] = f"{prefix}{name}.png"
+            figure.savefig(Path(folder) / files[name], dpi=100)
+            plt.close(figure)
+    return files

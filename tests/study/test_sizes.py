@@ -7,23 +7,22 @@ import pandas as pd
 import pytest
 
 from dualboost_study import Preset, read_results, run_study
-from dualboost_study.fitting import prepared, run_cell
-from dualboost_study.observations import OBSERVATIONS
+from dualboost_study.fitting import prepared, run_cell, size_grid
+from dualboost_study.observations import OBSERVATIONS, verdicts
 from dualboost_study.protocol import METHODS, Cell, Settings
-from dualboost_study.results import TABLES, write_compact
+from dualboost_study.results import write_compact
 from dualboost_study.sizes import (
     ANY_DEPTH,
     BUDGETS,
     COLUMNS,
     LEAVES,
     TREES,
-    contestant,
     size_means,
     sizes_table,
     trees_to_match,
     within_budgets,
 )
-from dualboost_study.summary import sentences, verdicts
+from dualboost_study.summary import sentences
 
 from .conftest import synthetic
 
@@ -79,10 +78,10 @@ def test_a_budget_that_nothing_fits_into_has_the_majority():
 
 
 def test_rates_are_those_that_few_trees_need():
-    rates = contestant("xgboost").grid(100, 6)
+    rates = size_grid(METHODS["xgboost"], 100, 6)
     assert rates[0] == pytest.approx(0.05)
     assert rates[-1] == pytest.approx(1.0)
-    np.testing.assert_allclose(contestant("nm").grid(100, 6), METHODS["nm"].grid(100, 6))
+    np.testing.assert_allclose(size_grid(METHODS["nm"], 100, 6), METHODS["nm"].grid(100, 6))
 
 
 def test_a_run_is_read_as_a_table(tmp_path):
@@ -154,7 +153,7 @@ def test_compact_results_choose_the_same(tmp_path):
     """Only the rows that are chosen for a depth are kept; all else is made of them."""
     run_study(replace(SMALL, methods=("nm", "xgboost")), tmp_path / "run")
     results = read_results(tmp_path / "run")
-    write_compact(results, tmp_path / "run", tmp_path / "kept", TABLES)
+    write_compact(results, tmp_path / "run", tmp_path / "kept")
     kept = read_results(tmp_path / "kept")
     assert len(kept.sizes) == len(results.sizes) / 2, "two values"
     for kind in ("trees", "leaves"):

@@ -1,9 +1,12 @@
-"""Results in parts, and results as compact tables: what is made of them is what is made of one run."""
+"""Results of several parts, and compact results: both give the tables of one run."""
 
 import json
 import os
 import shutil
+from collections import defaultdict
 from dataclasses import replace
+from pathlib import Path
+from statistics import mean
 
 import numpy as np
 import pandas as pd
@@ -13,8 +16,8 @@ from dualboost.errors import InvalidDataError, InvalidParameterError
 from dualboost_study import read_results, run_study
 from dualboost_study.folder import RECORDS, SUMMARY
 from dualboost_study.observations import OBSERVATIONS
-from dualboost_study.results import PARTS, TABLES, write_compact
-from dualboost_study.sizes import CELL
+from dualboost_study.protocol import CELL
+from dualboost_study.results import SUMMARY_PARTS, write_compact
 from dualboost_study.tables import accuracy_table
 
 from ..command_line import dualboost
@@ -35,7 +38,7 @@ def study(tmp_path_factory):
 
 @pytest.fixture
 def compact(study, tmp_path):
-    write_compact(read_results(study), study, tmp_path / "compact", TABLES)
+    write_compact(read_results(study), study, tmp_path / "compact")
     return tmp_path / "compact"
 
 
@@ -95,26 +98,26 @@ def test_what_is_missing_and_what_was_planned_is_kept(study, compact):
     (compact / SUMMARY).write_text(json.dumps(summary))
     assert read_results(compact).gaps == "36 planned fits are not there yet"
     again = compact.parent / "again"
-    write_compact(read_results(compact), compact, again, TABLES)
+    write_compact(read_results(compact), compact, again)
     assert json.loads((again / SUMMARY).read_text()) == summary
 
 
 def test_compact_results_do_not_go_into_the_folder_of_a_run(study):
     for source, out in ((study, study), (study, study / "cart")):
         with pytest.raises(InvalidParameterError, match="name another folder"):
-            write_compact(read_results(source), source, out, TABLES)
+            write_compact(read_results(source), source, out)
 
 
 @pytest.mark.parametrize("damage", ["not json", "{}", "[]", "1", '{"tables": 1}'])
-def test_a_damaged_summary_is_told(compact, damage):
+def test_a_damaged_summary_is_an_error(compact, damage):
     (compact / SUMMARY).write_text(damage)
     with pytest.raises(InvalidDataError, match=r"summary\.json is damaged"):
         read_results(compact)
 
 
-@pytest.mark.parametrize("name", PARTS)
+@pytest.mark.parametrize("name", SUMMARY_PARTS)
 @pytest.mark.parametrize("junk", [None, "text", 3, 1.5])
-def test_a_part_of_the_summary_that_is_of_another_type_is_told(compact, name, junk):
+def test_a_part_of_the_summary_that_is_of_another_type_is_an_error(compact, name, junk):
     summary = json.loads((compact / SUMMARY).read_text())
     (compact / SUMMARY).write_text(json.dumps(summary | {name: junk}))
     with pytest.raises(InvalidDataError, match=r"summary\.json"):
@@ -124,14 +127,14 @@ def test_a_part_of_the_summary_that_is_of_another_type_is_told(compact, name, ju
 @pytest.mark.parametrize(
     "junk", [{}, {"fits": 3}, {"fits": {}}, {"fits": {"rows": 0}}, {"fits": {"rows": 0, "columns": []}}]
 )
-def test_a_description_without_fits_is_told(compact, junk):
+def test_a_description_without_fits_is_an_error(compact, junk):
     summary = json.loads((compact / SUMMARY).read_text())
     (compact / SUMMARY).write_text(json.dumps(summary | {"tables": junk}))
     with pytest.raises(InvalidDataError, match=r"summary\.json"):
         read_results(compact)
 
 
-def test_a_table_that_is_not_the_one_described_is_told(compact):
+def test_a_table_that_is_not_the_one_described_is_an_error(compact):
     (compact / "fits.parquet").write_bytes((compact / "weights.parquet").read_bytes())
     with pytest.raises(InvalidDataError, match=r"fits\.parquet is not the table that summary\.json describes"):
         read_results(compact)
@@ -153,7 +156,7 @@ def test_fits_of_which_other_values_are_missing_are_not_kept(study, tmp_path):
     shutil.copytree(study / "cart", tmp_path / "cart")
     lines = (tmp_path / "cart" / RECORDS).read_text().splitlines(keepends=True)
     (tmp_path / "cart" / RECORDS).write_text("".join(lines[:-1]))
-    write_compact(read_results(tmp_path / "cart"), tmp_path / "cart", tmp_path / "kept", TABLES)
+    write_compact(read_results(tmp_path / "cart"), tmp_path / "cart", tmp_path / "kept")
     lost = json.loads(lines[-1])
     kept, whole = (read_results(folder) for folder in (tmp_path / "kept", study / "cart"))
     assert len(kept.fits) == len(whole.fits) - CART.values
@@ -163,7 +166,7 @@ def test_fits_of_which_other_values_are_missing_are_not_kept(study, tmp_path):
 
 
 def test_a_study_does_not_go_on_beside_results_of_other_data(study, tmp_path):
-    write_compact(read_results(study), study, tmp_path / "kept", TABLES)
+    write_compact(read_results(study), study, tmp_path / "kept")
     summary = tmp_path / "kept" / "summary.json"
     summary.write_text(summary.read_text().replace('"generated"', '"of another file"'))
     with pytest.raises(InvalidDataError, match="were made with other data than yours"):
@@ -174,7 +177,7 @@ def test_a_study_does_not_go_on_beside_results_of_other_data(study, tmp_path):
 def test_a_study_goes_on_beside_kept_results(study, tmp_path):
     """What was kept stays; a later run adds a seed, and both are read as one."""
     parts, grown = tmp_path / "parts", replace(CART, seeds=CART.seeds + 1)
-    write_compact(read_results(study), study, parts / "kept", TABLES)
+    write_compact(read_results(study), study, parts / "kept")
     run_study(grown, parts / "more", beside=parts / "kept")
     run_study(grown, tmp_path / "at_once")
     joined, at_once = read_results(parts), read_results(tmp_path / "at_once")
@@ -185,3 +188,36 @@ def test_a_study_goes_on_beside_kept_results(study, tmp_path):
     assert len(joined.iterations) == len(at_once.iterations)
     tables = [accuracy_table(results, "cart", 1) for results in (joined, at_once)]
     np.testing.assert_allclose(tables[0].accuracy, tables[1].accuracy, atol=1e-6)
+
+
+KEPT = Path(__file__).parents[2] / "docs" / "results"
+
+
+def by_hand(experiment, depth):
+    """The mean test accuracy and number of trees of each data set and method, from the file alone."""
+    splits = defaultdict(list)
+    for fit in pd.read_parquet(KEPT / "fits.parquet").to_dict("records"):
+        if (fit["experiment"], fit["depth"]) == (experiment, depth):
+            splits[fit["dataset"], fit["method"], fit["seed"]].append(fit)
+    chosen = defaultdict(list)
+    for (dataset, method, _), fits in splits.items():
+        best = min(fits, key=lambda fit: (-fit["validation_accuracy"], fit["trees"], fit["value"]))
+        chosen[dataset, method].append((best["test_accuracy"], best["trees"]))
+    return {cell: tuple(map(mean, zip(*found, strict=True))) for cell, found in chosen.items()}
+
+
+@pytest.mark.parametrize("depth", [1, 3, 5, 10])
+def test_a_table_is_rebuilt_from_the_file_of_fits(depth):
+    table, expected = accuracy_table(read_results(KEPT), "cart", depth), by_hand("cart", depth)
+    for (dataset, method), (accuracy, trees) in expected.items():
+        if dataset in table.accuracy.index:
+            assert table.accuracy.loc[dataset, method] == pytest.approx(accuracy, abs=1e-9)
+            assert table.trees.loc[dataset, method] == pytest.approx(trees)
+    assert {method for _, method in expected} == set(table.accuracy)
+    assert len(table.accuracy) >= 16
+
+
+def test_kept_files_are_small_and_say_what_was_run():
+    assert sum(path.stat().st_size for path in KEPT.iterdir()) < 2_000_000
+    assert all(path.suffix == ".parquet" or path.name == SUMMARY for path in KEPT.iterdir())
+    assert "error" not in read_results(KEPT).fits

@@ -1,3 +1,111 @@
+// Elements of the page, and numbers as text.
+const NS = "http://www.w3.org/2000/svg";
+const $ = id => document.getElementById(id);
+
+function make(tag, attributes = {}, ...children) {
+  const element = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
+  element.append(...children);
+  return element;
+}
+
+function draw(tag, attributes, text) {
+  const element = document.createElementNS(NS, tag);
+  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
+  if (text !== undefined) element.textContent = text;
+  return element;
+}
+
+// Lists of entries with the same names were packed into tables.
+function unpacked(value) {
+  if (Array.isArray(value)) return value.map(unpacked);
+  if (value === null || typeof value !== "object") return value;
+  const names = Object.keys(value);
+  if (names.length === 2 && Array.isArray(value.columns) && Array.isArray(value.rows)) {
+    return value.rows.map(row => Object.fromEntries(value.columns.map((name, k) => [name, unpacked(row[k])])));
+  }
+  return Object.fromEntries(names.map(name => [name, unpacked(value[name])]));
+}
+
+const D = unpacked(JSON.parse($("data").textContent));
+const NAMES = Object.keys(D.methods), title = method => D.methods[method] ?? method;
+const known = methods => methods.filter(method => method in D.methods);
+
+const isNumber = value => value !== null && value !== undefined;
+const fixed = (value, digits = 3) => isNumber(value) ? value.toFixed(digits) : "";
+const signed = (value, digits = 3) => isNumber(value) ? (value > 0 ? "+" : "") + value.toFixed(digits) : "";
+// Three digits, never as a power of ten.
+const short = value => !isNumber(value) ? "" : value !== 0 && Math.abs(value) < 1e-4 ? "below 0.0001" : String(+value.toPrecision(3));
+const seconds = value => !isNumber(value) ? "" : value >= 100 ? value.toFixed(0) : value >= 1 ? value.toFixed(1) : value >= .01 ? value.toFixed(3) : value.toFixed(4);
+const many = (n, word) => `${n} ${word}${n === 1 ? "" : "s"}`;
+
+const mean = values => values.reduce((sum, value) => sum + value, 0) / values.length;
+const sorted = values => [...values].sort((a, z) => a - z);
+function quantile(values, q) {
+  const ordered = sorted(values), k = (ordered.length - 1) * q, i = Math.floor(k);
+  return ordered[i] + (ordered[Math.min(i + 1, ordered.length - 1)] - ordered[i]) * (k - i);
+}
+
+// The tip of a mark under the pointer or with the keyboard focus.
+function tip(mark, text) {
+  mark.setAttribute("tabindex", "0");
+  mark.setAttribute("role", "img");
+  mark.setAttribute("aria-label", text);
+  mark.classList.add("mark");
+  const show = () => {
+    const box = mark.getBoundingClientRect(), t = $("tip");
+    t.textContent = text;
+    t.style.display = "block";
+    t.style.left = Math.max(4, Math.min(box.x, innerWidth - t.offsetWidth - 8)) + "px";
+    t.style.top = Math.max(4, box.y - t.offsetHeight - 6) + "px";
+  };
+  const hide = () => { $("tip").style.display = "none"; };
+  for (const event of ["mouseenter", "focus"]) mark.addEventListener(event, show);
+  for (const event of ["mouseleave", "blur"]) mark.addEventListener(event, hide);
+}
+
+// Axes: which numbers are ticks, and where a value lies.
+function niceStep(span, most = 6) {
+  const power = 10 ** Math.floor(Math.log10(span / 3));
+  return [1, 2, 5, 10].find(factor => span / (factor * power) <= most) * power;
+}
+
+function multiples(step, low, high) {
+  const found = [];
+  for (let k = Math.ceil(low / step - 1e-9); k * step <= high + step * 1e-9; k++) found.push(+(k * step).toPrecision(10));
+  return found;
+}
+
+// Powers of ten, and halves and fifths of them where there are few powers.
+function powers(low, high) {
+  const factors = Math.log10(high / low) > 3 ? [1] : Math.log10(high / low) > 1.3 ? [1, 3] : [1, 2, 5], found = [];
+  for (let power = Math.floor(Math.log10(low)); power <= Math.ceil(Math.log10(high)); power++)
+    for (const factor of factors) found.push(+(factor * 10 ** power).toPrecision(6));
+  return found.filter(value => value >= low * .999 && value <= high * 1.001);
+}
+
+// An axis of a kind: "linear", "whole" (ticks at whole numbers only), "log", or one with given ticks or names.
+function axis(spec, values, from, to) {
+  let low = Math.min(...values), high = Math.max(...values);
+  if (spec.kind === "log") {
+    if (low === high) { low /= 2; high *= 2; }
+    const [a, z] = [Math.log(low), Math.log(high)], pad = (z - a) * .05, place = v => from + (Math.log(v) - a + pad) / (z - a + 2 * pad) * (to - from);
+    const ends = [Math.exp(a - pad), Math.exp(z + pad)];
+    return { place, ticks: (spec.ticks ? spec.ticks.filter(v => v >= ends[0] && v <= ends[1]) : powers(...ends)).map(v => [v, String(v)]) };
+  }
+  if (spec.zero) low = Math.min(0, low);
+  if (spec.room) { low -= spec.room; high += spec.room; }
+  if (low === high) { const room = spec.kind === "whole" || spec.names || spec.ticks ? .5 : .01; low -= room; high += room; }
+  const pad = (high - low) * .05, start = low - (spec.zero && low === 0 ? 0 : pad), end = high + pad;
+  const place = v => from + (v - start) / (end - start) * (to - from);
+  if (spec.names) return { place, ticks: spec.names.map((name, k) => [k, name]) };
+  if (spec.ticks) return { place, ticks: spec.ticks.filter(v => v >= start && v <= end).map(v => [v, String(v)]) };
+  const step = niceStep(end - start), least = spec.kind === "whole" ? Math.max(1, Math.round(step)) : step;
+  const first = spec.kind === "whole" ? Math.max(start, spec.least ?? 0) : start;
+  const digits = Math.max(0, -Math.floor(Math.log10(least) + 1e-9));
+  return { place, ticks: multiples(least, first, end).map(v => [v, v.toFixed(digits)]) };
+}
+
 // Charts: series of points, lines, steps, bars and boxes, with a legend that shows and hides methods.
 const COLOURS = ["#3b76c8", "#e07b28", "#2f9e57", "#c8504b", "#8a63c9", "#8d6e54", "#d265b0", "#7d8590", "#b3a125", "#1fa3b0", "#8fb8ee", "#f0b57d", "#7fd19b", "#ec9a96", "#bda5e6", "#bfa58f", "#ebaad6", "#4d5560", "#d6ca6f", "#86d3da", "#a8385b", "#5c8a1e"];
 const SHAPES = ["circle", "square", "triangle", "diamond", "cross"];
@@ -24,8 +132,8 @@ function trace(places, steps) {
   return places.map(([x, y], i) => i === 0 ? `M${x},${y}` : steps ? `H${x}V${y}` : `L${x},${y}`).join("");
 }
 
-// A series of one method; what is drawn later is thinner, so that it does not cover what lies below.
-function drawSeries(svg, series, k, n, X, Y, floor, told) {
+// A series of one method; later lines are thinner, so that they do not cover earlier ones.
+function drawSeries(svg, series, k, n, X, Y, floor, tipEntries) {
   const group = draw("g", series.method ? { "data-method": series.method } : {});
   if (hidden.has(series.method)) group.classList.add("hidden");
   const points = series.points.filter(p => isNumber(p.x) && isNumber(p.y)), places = points.map(p => [+X(p.x).toFixed(2), +Y(p.y).toFixed(2)]);
@@ -43,16 +151,16 @@ function drawSeries(svg, series, k, n, X, Y, floor, told) {
     mark.setAttribute("fill-opacity", series.line || series.bar ? .9 : .7);
     if (series.hollow) { mark.setAttribute("fill", "none"); mark.setAttribute("stroke", series.colour); mark.setAttribute("stroke-width", 1.6); }
     group.append(mark);
-    told.push({ mark, place: places[i], text: p.tip });
+    tipEntries.push({ mark, place: places[i], text: p.tip });
   });
   svg.append(group);
 }
 
-// Marks at one place tell of all that is there.
-function tellMarks(told) {
+// Marks at one place share a tip with all of their texts.
+function labelMarks(tipEntries) {
   const at = new Map(), key = ([x, y]) => `${Math.round(x / 2)},${Math.round(y / 2)}`;
-  for (const one of told) at.set(key(one.place), [...new Set([...(at.get(key(one.place)) || []), one.text])]);
-  for (const one of told) { const texts = at.get(key(one.place)); tip(one.mark, [one.text, ...texts.filter(t => t !== one.text)].slice(0, 8).join("\n")); }
+  for (const one of tipEntries) at.set(key(one.place), [...new Set([...(at.get(key(one.place)) || []), one.text])]);
+  for (const one of tipEntries) { const texts = at.get(key(one.place)); tip(one.mark, [one.text, ...texts.filter(t => t !== one.text)].slice(0, 8).join("\n")); }
 }
 
 function drawAxes(svg, x, y, xs, ys) {
@@ -81,9 +189,9 @@ function chart(caption, x, y, series) {
   const xs = axis(x, points.map(p => p.x), EDGE.left, WIDTH - EDGE.right);
   const ys = axis(y, points.flatMap(p => p.spread ? [p.y - p.spread, p.y + p.spread] : [p.y]), floor, EDGE.top);
   drawAxes(svg, x, y, xs, ys);
-  const told = [], drawn = series.filter(s => s.points.some(p => isNumber(p.x) && isNumber(p.y)));
-  drawn.forEach((s, k) => drawSeries(svg, s.bar ? { ...s, bar: Math.max(1, .8 * Math.abs(xs.place(1) - xs.place(0))) } : s, k, drawn.length, xs.place, ys.place, floor, told));
-  tellMarks(told);
+  const tipEntries = [], drawn = series.filter(s => s.points.some(p => isNumber(p.x) && isNumber(p.y)));
+  drawn.forEach((s, k) => drawSeries(svg, s.bar ? { ...s, bar: Math.max(1, .8 * Math.abs(xs.place(1) - xs.place(0))) } : s, k, drawn.length, xs.place, ys.place, floor, tipEntries));
+  labelMarks(tipEntries);
   return figure;
 }
 

@@ -87,14 +87,14 @@ def test_what_is_there_is_verified_and_not_fetched_again(adult, tmp_path):
     assert (again.state, again.detail) == ("there already", "verified")
 
 
-def test_a_file_that_changed_is_told(adult, tmp_path):
+def test_a_file_that_changed_is_an_error(adult, tmp_path):
     list(fetch(tmp_path, recipes=adult))
     path = tmp_path / "adult.csv.gz"
     path.write_bytes(gzip.compress(gzip.decompress(path.read_bytes()).replace(b"Cuba", b"Peru")))
     assert "checksum" in only(fetch(tmp_path, recipes=adult)).detail
 
 
-def test_a_source_that_changed_is_told(adult, site, tmp_path):
+def test_a_source_that_changed_is_an_error(adult, site, tmp_path):
     list(fetch(tmp_path, recipes=adult))
     first = json.loads((tmp_path / CHECKSUMS).read_text())
     (tmp_path / "adult.csv.gz").unlink()
@@ -140,7 +140,7 @@ def test_an_archive_inside_an_archive_is_searched(site, tmp_path):
     np.testing.assert_array_equal(y, [1, -1])
 
 
-def test_an_archive_without_the_file_is_told(site, tmp_path):
+def test_an_archive_without_the_file_is_an_error(site, tmp_path):
     recipes = local("mushroom_secondary", site, zipped(other__txt=""), rows=2)
     assert "no file that ends with 'secondary_data.csv'" in only(fetch(tmp_path, recipes=recipes)).detail
 
@@ -257,7 +257,7 @@ def test_the_census_by_folktables(tmp_path):
     assert "ESR" not in X
 
 
-def test_too_few_people_are_told(tmp_path):
+def test_too_few_people_are_errors(tmp_path):
     census_file(tmp_path / DOWNLOADS, np.array([20, 30, 40]))
     recipes = {"employment_ca2018": Survey("ACSEmploymentFiltered", "CA", 50)}
     assert "3 rows came where 50" in only(fetch(tmp_path, recipes=recipes)).detail
