@@ -1,6 +1,5 @@
 """What every formulation in the registry promises; a new one is tested on arrival."""
 
-import textwrap
 from pathlib import Path
 
 import numpy as np
@@ -159,21 +158,6 @@ def test_md_can_clip_negative_duals():
     np.testing.assert_array_equal(FORMULATIONS["md"](negative_weights="clip").priced_duals(u), [0.0, 2.0])
     with pytest.raises(InvalidParameterError, match="negative_weights"):
         FORMULATIONS["md"](negative_weights="ignore")
-
-
-def test_the_recipe_for_a_formulation_is_the_one_in_the_package():
-    text = (Path(__file__).parents[2] / "CONTRIBUTING.md").read_text(encoding="utf-8")
-    code = textwrap.dedent("   " + text.split("```python\n   ")[1].split("```")[0])
-    made = {"__name__": "dualboost.formulations.margins", "__package__": "dualboost.formulations"}
-    exec(code, made)
-    recipe, ours = made["NuLPBoost"](), FORMULATIONS["lp-nu"]()
-    for attribute in ("name", "title", "optimises", "meaning_of_C", "use", "objective_sign", "sparser_with_larger_C"):
-        assert getattr(recipe, attribute) == getattr(ours, attribute)
-    assert recipe.C_bounds(50.0) == ours.C_bounds(50.0)
-    np.testing.assert_array_equal(recipe.C_grid(50.0), ours.C_grid(50.0))
-    one, other = (f.resolve(COUNTS.sum()).programme(ROWS, 3) for f in (recipe, ours))
-    np.testing.assert_array_equal(one.upper, other.upper)
-    assert (one.total, one.weight_set) == (other.total, other.weight_set)
 
 
 def test_the_page_of_the_family_has_every_formulation():
