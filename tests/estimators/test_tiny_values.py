@@ -81,8 +81,8 @@ def test_votes_near_zero_are_those_of_the_trees(threshold, missing_left):
     values = np.array([*sizes, *(-size for size in sizes), np.nan])
     X = np.column_stack([values, values])
     expected = next(ensemble.staged(X, [ensemble.weights], [0.0]))
-    np.testing.assert_allclose(ensemble.decide(X), expected, atol=1e-12)
-    np.testing.assert_allclose(ensemble.decide(sparse.csc_matrix(X)), expected, atol=1e-12)
+    np.testing.assert_allclose(ensemble.scores(X), expected, atol=1e-12)
+    np.testing.assert_allclose(ensemble.scores(sparse.csc_matrix(X)), expected, atol=1e-12)
 
 
 def test_only_zero_is_written_as_zero():

@@ -95,7 +95,7 @@ def test_leaves_without_rows_and_with_very_many(covers):
         covers=np.array(covers),
     )
     X = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [np.nan, np.nan]])
-    found = Ensemble([tree], np.ones(1), 0.0, 2).contributions(X)
+    found = Ensemble([tree], np.ones(1), 0.0, 2).contributions(X)[:, 0]
     np.testing.assert_allclose(found.sum(axis=1), tree.vote(X), atol=1e-9)
     filled = replace(tree, covers=np.maximum(covers, 1e-8 * np.sum(covers)))
     for row, x in enumerate(X):
@@ -147,7 +147,7 @@ def test_sparse_features():
 
 def test_single_leaves_move_the_base_value_only():
     ensemble = Ensemble([constant_tree(-1.0), constant_tree(1.0)], np.array([3.0, 1.0]), 0.0, 2)
-    np.testing.assert_allclose(ensemble.contributions(np.zeros((2, 2))), [[0.0, 0.0, -0.5]] * 2)
+    np.testing.assert_allclose(ensemble.contributions(np.zeros((2, 2))), [[[0.0, 0.0, -0.5]]] * 2)
 
 
 def test_an_empty_ensemble_answers_with_the_class_balance():

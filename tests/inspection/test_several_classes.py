@@ -101,7 +101,8 @@ def test_values_add_up_to_the_scores(name):
 
 def test_shap_agrees_on_the_model_as_text():
     clf, (X, _) = fitted("digits"), DATA["digits"]()
-    text = format_model(*clf.fitted_.ensemble.scaled_trees(), X.shape[1], n_classes=10)
+    trees = clf.fitted_.ensemble.single_output_trees()
+    text = format_model(trees, np.ones(len(trees)), X.shape[1], n_classes=10)
     theirs, ours = shap.TreeExplainer(Booster(model_str=text))(X[:40]), clf.explain(X[:40])
     np.testing.assert_allclose(ours.values, theirs.values, atol=1e-9)
     np.testing.assert_allclose(np.tile(ours.base_value, (40, 1)), theirs.base_values, atol=1e-9)

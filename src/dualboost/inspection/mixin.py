@@ -65,10 +65,11 @@ def explain_margins(model: FittedModel, features: Features) -> Explanation:
                 f"explain: estimators_[{j}] tests {n_tested} features on the way to one leaf, and SHAP values are not "
                 f"exact with more than {MOST_ON_A_PATH}: fit with max_depth={MOST_ON_A_PATH} or less."
             )
-    contributions = model.in_units.contributions(features)
-    values, base_value = np.moveaxis(contributions[..., :-1], -1, 1), contributions[0, ..., -1]
-    one_or_each = float(base_value) if model.target.n_outputs == 1 else base_value
-    return Explanation(np.ascontiguousarray(values), one_or_each, model.inputs.names, model.target.output_names)
+    contributions = np.moveaxis(model.in_units.contributions(features), 1, 2)
+    values, base_value = contributions[:, :-1], contributions[0, -1]
+    if model.ensemble.n_outputs == 1:
+        values, base_value = values[:, :, 0], float(base_value[0])
+    return Explanation(np.ascontiguousarray(values), base_value, model.inputs.names, model.target.output_names)
 
 
 class InspectionMixin:

@@ -10,7 +10,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from .._typing import Features, Matrix, Vector
+from .._typing import Features, Matrix, Scores, Vector
 from ..data.features import FeatureEncoder
 from ..errors import UnsupportedModelError
 from ..formulations.base import Formulation
@@ -23,7 +23,7 @@ from .tree_sum import Inputs, Marginal, TreeSum, tree_sum
 class Stages(Protocol):
     """The ensembles on the way to the result."""
 
-    def scores(self, X: Features, ensemble: Ensemble) -> Iterator[Vector]:
+    def scores(self, X: Features, ensemble: Ensemble) -> Iterator[Scores]:
         """The scores of each stage; ``ensemble`` is the result."""
 
 
@@ -104,10 +104,10 @@ class FittedModel:
     def tree_sum(self) -> TreeSum:
         """What the model computes, as data."""
         output_transform = self.target.output_transform(self.calibration, self.ensemble.is_normalised)
-        return tree_sum(self.in_units, self.target.n_outputs, output_transform, self.inputs)
+        return tree_sum(self.in_units, output_transform, self.inputs)
 
-    def scores(self, X: Features) -> Vector:
-        """The score of each row."""
+    def scores(self, X: Features) -> Scores:
+        """The scores of each row, as ``decision_function`` returns them."""
         return self.ensemble.decide(X)
 
     def predict(self, X: Features) -> NDArray[Any]:
@@ -117,16 +117,17 @@ class FittedModel:
         """The class probabilities, one column for each class."""
         return self.target.probabilities(self.scores(X), self.calibration)
 
-    def votes(self, X: Features) -> Matrix:
-        """The votes, one column for each learner."""
-        return self.ensemble.votes(X)
+    def votes(self, X: Features) -> NDArray[np.float64]:
+        """The votes, one column for each learner; of several outputs, with a third axis for these."""
+        votes = self.ensemble.votes(X)
+        return votes[:, :, 0] if self.ensemble.n_outputs == 1 else votes
 
     def margins(self, X: Features, y: Any) -> Vector:
         """The margin of each row: positive if its score is on the side of its y."""
         scores = self.scores(X)
         return self.target.margins(scores, self.target.encode(y, len(scores)))
 
-    def staged_scores(self, X: Features) -> Iterator[Vector]:
+    def staged_scores(self, X: Features) -> Iterator[Scores]:
         """The scores of the ensemble after each iteration."""
         if self.stages is None:
             raise UnsupportedModelError(

@@ -198,28 +198,13 @@ class TreeSum:
         return np.unique(np.concatenate([np.zeros(0, dtype=np.intp), *(tree.feature for tree in self.trees)]))
 
 
-def tree_sum(ensemble: Ensemble, n_outputs: int, output_transform: OutputTransform, inputs: Inputs) -> TreeSum:
-    """An ensemble of trees as a sum; trees without a split are a part of the intercepts."""
+def tree_sum(ensemble: Ensemble, output_transform: OutputTransform, inputs: Inputs) -> TreeSum:
+    """An ensemble of trees as a sum; trees without a split become a part of the intercepts."""
     scaled = ensemble.scaled_trees()
     if scaled is None:
         raise UnsupportedModelError("model has learners that are not trees; only trees can be exported.")
-    trees, scales = scaled
-    intercepts, kept = np.zeros(n_outputs), []
-    for first in range(0, len(trees), n_outputs):  # of several scores, one tree after the other has the same splits
-        of_one = slice(first, first + n_outputs)
-        values = _values(trees[of_one], scales[of_one])
-        if len(trees[first].feature):
-            kept.append(_with_finite_cuts(trees[first].with_votes(values)))
-        else:
-            intercepts += values[0]
-    return TreeSum(kept, intercepts, output_transform, inputs)
-
-
-def _values(trees: Sequence[Tree], scales: Vector) -> Vector:
-    """A row for each leaf, a column for each score."""
-    return np.column_stack([scale * tree.votes for tree, scale in zip(trees, scales, strict=True)])
-
-
-def _with_finite_cuts(tree: Tree) -> Tree:
-    """The same for all finite numbers, with thresholds that every language can write."""
-    return replace(tree, threshold=np.clip(tree.threshold, -LARGEST, LARGEST))
+    trees, constants = scaled
+    intercepts = sum((tree.votes[0] for tree in trees if not len(tree.feature)), np.zeros(len(constants))) + constants
+    # Some languages cannot write infinite thresholds; at the largest number they send the same rows left.
+    cut = [replace(tree, threshold=np.clip(tree.threshold, -LARGEST, LARGEST)) for tree in trees if len(tree.feature)]
+    return TreeSum(cut, intercepts, output_transform, inputs)
