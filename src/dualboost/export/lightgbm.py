@@ -1,4 +1,4 @@
-"""An ensemble as a LightGBM model."""
+"""Ensembles as LightGBM models."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def to_lightgbm(model: Any) -> lightgbm.Booster:
 
 
 class Objective(TransformWriter[tuple[str, float, Vector]]):
-    """What LightGBM is to make of the scores, and the slope and the shifts that these get before."""
+    """The objective of LightGBM, and the slope and the shifts that the scores need before it."""
 
     def two_classes(self, output_transform: BinaryTransform) -> tuple[str, float, Vector]:
         return "binary sigmoid:1" if output_transform.has_log_odds else "regression", 1.0, np.zeros(1)
@@ -78,13 +78,13 @@ class Objective(TransformWriter[tuple[str, float, Vector]]):
         return "poisson" if output_transform.is_logarithm else "regression", 1.0, np.zeros(1)
 
     def quantiles(self, output_transform: QuantileTransform) -> tuple[str, float, Vector]:
-        # With "custom" LightGBM leaves several scores as they are. With "regression" it does too, but a converter to
-        # ONNX takes these for one and adds them up, where it refuses "custom".
+        # With "custom" and "regression" LightGBM does not transform scores. A converter to ONNX refuses "custom", but
+        # under "regression" it would add several scores up.
         return "custom", 1.0, np.zeros(len(output_transform.levels))
 
 
 def _of_one_score(found: TreeSum, slope: float, shifts: Vector) -> list[Tree]:
-    """Trees with one value in each leaf, for one score after the other; the intercepts are trees without a split."""
+    """Trees with one value a leaf, K for each tree of ours; the intercepts are trees without a split."""
     trees = [tree.with_votes(slope * values) for tree in found.trees for values in tree.votes.T]
     constants = slope * found.intercepts + shifts
     is_needed = len(constants) > 1 or bool(constants.any()) or not trees
@@ -92,7 +92,7 @@ def _of_one_score(found: TreeSum, slope: float, shifts: Vector) -> list[Tree]:
 
 
 def _require_plain_categories(inputs: Inputs) -> None:
-    """Refuse categories that JSON does not have, which the text of a LightGBM model lists."""
+    """Refuse categories that JSON cannot hold: the text of a LightGBM model lists them in JSON."""
     for feature, known in inputs.categories.items():
         odd = next((value for value in known if not isinstance(value, (str, int, float))), None)
         if odd is not None:

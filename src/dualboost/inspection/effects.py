@@ -207,8 +207,8 @@ class Effects:
 
 def is_additive(model: FittedModel) -> bool:
     """Whether all learners used are trees, and none tests more than two features on the way to a leaf."""
-    trees = model.ensemble.scaled_trees()
-    return trees is not None and has_small_parts(trees[0])
+    scaled = model.ensemble.scaled_trees
+    return scaled is not None and has_small_parts(scaled.trees)
 
 
 def effects_of(model: FittedModel, features: Features | None) -> Effects:

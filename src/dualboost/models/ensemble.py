@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import lightgbm
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from .._typing import Features, Integers, Matrix, Scores, Vector
+from .._typing import Features, Matrix, Scores, Vector
 from ..data.on_disk import in_batches
 from ..targets.classes import DIGITS, TIE
 from ..trees.lightgbm_text import columns_cut_at_tiny_values, format_model, tree_of_codes, with_codes
@@ -35,6 +35,13 @@ class CompiledTrees:
             return self._booster.predict(with_codes(rows, self._coded), num_threads=n_jobs, **output)
 
         return in_batches(X, predicted)
+
+
+class ScaledTrees(NamedTuple):
+    """Scores as a sum: ``votes`` of the trees have the shape (leaves, K), and there are K constants."""
+
+    trees: list[Tree]
+    constants: Vector
 
 
 @dataclass(eq=False)
@@ -82,22 +89,16 @@ class Ensemble:
 
     def scores(self, X: Features) -> Matrix:
         """The scores of each row, a column for each output; learners of weight zero are skipped."""
-        if not self.used or self._used_trees() is None:
+        if self.scaled_trees is None or not self.scaled_trees.trees:
             return next(self.staged(X, [self.weights], [self.intercept]))
         if self.n_outputs == 1:
             sums = np.asarray(self._compiled_sum.predict(X, self.n_jobs, raw_score=True))
             return self._settled(sums[:, None])
         leaf_ids = np.asarray(self._compiled_leaves.predict(X, self.n_jobs, pred_leaf=True), dtype=np.intp)
-        return self._from_leaves(leaf_ids.reshape(X.shape[0], -1))
-
-    def _from_leaves(self, leaf_ids: Integers) -> Matrix:
-        """The scores of rows, given their leaf in each tree with a weight."""
-        assert (found := self.scaled_trees()) is not None
-        trees, constants = found
-        scores = np.zeros((len(leaf_ids), self.n_outputs))
-        for column, tree in enumerate(trees):
+        leaf_ids, scores = leaf_ids.reshape(X.shape[0], -1), np.zeros((X.shape[0], self.n_outputs))
+        for column, tree in enumerate(self.scaled_trees.trees):
             scores += tree.votes.take(leaf_ids[:, column], axis=0)
-        return self._settled(scores + constants)
+        return self._settled(scores + self.scaled_trees.constants)
 
     def staged(self, X: Features, stages: Sequence[Vector], intercepts: Sequence[Any]) -> Iterator[Matrix]:
         """The scores for each of several weight vectors and intercepts; every learner votes at most once."""
@@ -115,12 +116,12 @@ class Ensemble:
     def scales(self, weights: Vector | None = None) -> Vector:
         """The factor of each learner's vote in a score: its weight, or if normalised, its share of all weights."""
         weights = self.weights if weights is None else weights
-        return weights / (self._total(weights) or 1.0)
+        return weights / self._total(weights)
 
     def _total(self, weights: Vector) -> float:
         """The divisor of scores."""
         # Zeros in between would change the rounding of the sum.
-        return float(weights[weights != 0].sum()) if self.is_normalised else 1.0
+        return float(weights[weights != 0].sum()) or 1.0 if self.is_normalised else 1.0
 
     def _constants(self, weights: Vector, intercept: Any) -> Vector:
         """The part of each score that is equal for all rows."""
@@ -143,33 +144,23 @@ class Ensemble:
             return np.stack([part.toarray() for part in parts], axis=1)
         return np.asarray(found).reshape(X.shape[0], self.n_outputs, self.n_features + 1)
 
-    def _used_trees(self) -> list[Tree] | None:
-        """The trees that have a weight; None if another learner has one."""
-        trees = [learner for learner in (self.learners[j] for j in self.used) if isinstance(learner, Tree)]
-        return trees if len(trees) == len(self.used) else None
-
-    def scaled_trees(self) -> tuple[list[Tree], Vector] | None:
-        """The scores as a sum: trees with values of shape (leaves, K), and K constants.
-
-        None if a learner with a weight is no tree.
-        """
-        trees = self._used_trees()
-        if trees is None:
-            return None
-        scales = self.scales()[self.used]
-        scaled = [
-            tree.with_votes(scale * tree.votes.reshape(-1, self.n_outputs))
-            for tree, scale in zip(trees, scales, strict=True)
-        ]
-        return scaled, self._constants(self.weights, self.intercept)
+    @cached_property
+    def scaled_trees(self) -> ScaledTrees | None:
+        """The scores as a sum over the trees that have a weight; None if another learner has one."""
+        scales, trees = self.scales(), []
+        for j in self.used:
+            learner = self.learners[j]
+            if not isinstance(learner, Tree):
+                return None
+            trees.append(learner.with_votes(scales[j] * learner.votes.reshape(-1, self.n_outputs)))
+        return ScaledTrees(trees, self._constants(self.weights, self.intercept))
 
     def single_output_trees(self) -> list[Tree]:
-        """The same sum with one value a leaf, as LightGBM takes it: K trees for each tree, and K constants."""
-        assert (found := self.scaled_trees()) is not None, "only trees can be compiled"
-        trees, constants = found
-        return [tree.with_votes(values) for tree in trees for values in tree.votes.T] + [
-            constant_tree(value) for value in constants.tolist()
-        ]
+        """The same sum with one value a leaf, as LightGBM takes it: K trees for each tree, and K for the constants."""
+        assert self.scaled_trees is not None, "only trees can be compiled"
+        trees, constants = self.scaled_trees
+        split = [tree.with_votes(values) for tree in trees for values in tree.votes.T]
+        return [*split, *map(constant_tree, constants.tolist())]
 
     @cached_property
     def _compiled_sum(self) -> CompiledTrees:
@@ -178,12 +169,12 @@ class Ensemble:
     @cached_property
     def _compiled_leaves(self) -> CompiledTrees:
         """The used trees, for the leaves of rows only: with K outputs, K times fewer trees than in the sum."""
-        return CompiledTrees(
-            [tree.with_votes(np.arange(float(tree.n_leaves))) for tree in self._used_trees() or []], self.n_features
-        )
+        assert self.scaled_trees is not None, "only trees can be compiled"
+        trees = [tree.with_votes(np.arange(float(tree.n_leaves))) for tree in self.scaled_trees.trees]
+        return CompiledTrees(trees, self.n_features)
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in self.__dict__.items() if not name.startswith("_compiled")}
+        return {field.name: getattr(self, field.name) for field in fields(self)}
 
     def feature_importances(self) -> Vector:
         """The weighted sum of each feature's shares in the learners, scaled to add up to one."""
