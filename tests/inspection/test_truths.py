@@ -33,7 +33,7 @@ def test_rules_and_trees_say_so(fitted):
     assert "member is False" in rules
     assert not re.search(r"(member|asked) (<=|>)", rules)
     names = names_of(fitted.fitted_)
-    assert "if member is False" in "".join(draw_tree(tree, names, ["0", "1"]) for tree in fitted.estimators_)
+    assert "if member is False" in "".join(draw_tree(tree, names) for tree in fitted.estimators_)
 
 
 def test_effects_say_so_and_add_up(fitted):

@@ -18,8 +18,8 @@ from .html import fitted_html
 from .rules import rules_table, used_trees
 
 MOST_ON_A_PATH = 40
-"""The most features that may be tested on the way to a leaf: TreeSHAP loses about a digit with every three features, so
-that its values are right to 1e-6 with so many, and wrong with 60."""
+"""The most features on the way to a leaf: TreeSHAP loses about a digit with every three features, so that with so many
+its values are exact to 1e-6, and with 60 wrong."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,16 +30,16 @@ class Explanation:
     """
 
     values: Scores = field(repr=False)
-    """How far each feature (column) moves the score of each row; a positive value is towards the second class.
+    """The part of each feature (column) in the score of each row; positive values are for the second class.
 
-    Of a regressor, how far the prediction, in the units of y; under the Poisson loss, its logarithm.
+    Of a regressor, the part in the prediction, in the units of y; under the Poisson loss, in its logarithm.
     For several classes there is a third axis, with an entry for each class, as in ``shap.Explanation``.
     """
     base_value: float | Vector
     """The mean score of the training rows, with the intercept; for several classes or quantiles one for each."""
     feature_names: list[str]
     class_names: list[str]
-    """Those of the quantiles for a regressor that has several; empty for others."""
+    """The names of the classes, or of several quantiles; empty for a single number."""
 
     def importances(self) -> Vector:
         """The mean absolute SHAP value of each feature; for several classes their sum over the classes.
