@@ -164,7 +164,7 @@ CASES = {
     "no tree, three classes": lambda: empty(["a", "b", "c"]),
 }
 FEW = ["unheard categories", "awkward names", "many types", "truth values", "truth values, thinned",
-       "calibrated classes", "crossing quantiles", "ties",
+       "calibrated classes", "crossing quantiles", "ties", "large intercepts",
        "thinned forest", "no tree", "no tree, text", "tiny numbers"]  # fmt: skip
 
 
