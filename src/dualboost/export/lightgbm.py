@@ -23,21 +23,24 @@ A_NAME = re.compile(r'[^\s"\[\]{}:,\x00-\x1f\x7f\ud800-\udfff]+')
 def to_lightgbm(model: Any) -> lightgbm.Booster:
     """A fitted ensemble of trees as a LightGBM model, with the intercept as a tree without a split.
 
-    Tools that read LightGBM models can read the result: SHAP's ``TreeExplainer``, converters to ONNX, treelite. Under
-    "logistic" the objective is "binary": ``predict`` gives the probability of the second class, and with
-    ``raw_score=True`` what ``decision_function`` gives. Under other formulations it is "regression", and ``predict``
-    gives ``decision_function``: a margin, whose sign is the class. For more than two classes it is "multiclass":
-    ``predict`` gives ``predict_proba``, and with ``raw_score=True`` what ``decision_function`` gives; under other
-    formulations than "logistic" both are log-probabilities, or made of these, before the class predicted is made the
-    most probable one. LightGBM's leaves have one value each, so that every tree of ours is K trees there, one for each
-    of K classes, and the intercepts are K trees more. Of a regressor it is "regression", or "poisson" under that loss:
-    ``predict`` gives what ours does, and leaves are in the units of y, or in those of the logarithm of the mean. Of a
-    regressor with several quantiles it is "custom", which transforms nothing: ``predict`` gives a column for each level
-    in the units of y, with K trees for each tree of ours. Sorted by row it is ``predict_quantiles``; what
-    ``calibrate="conformal"`` adds to intervals is no part of it. SHAP reads such a model, while converters to ONNX and
-    treelite refuse it: to these, several scores are those of classes. The model takes data frames with categorical
-    columns as ours does. A ``ThinnedTreesClassifier`` has the objective of "logistic". Learners that are not trees
-    cannot be exported, nor splits at numbers below 1e-35, such as p-values: LightGBM reads these as zero.
+    Tools for LightGBM models read the result: SHAP's ``TreeExplainer``, converters to ONNX, treelite. LightGBM's leaves
+    have one value each, so that K scores need K trees for each tree of ours, and K for the intercepts. The objective is
+
+    - "binary" under "logistic" and of a ``ThinnedTreesClassifier``: ``predict`` returns the probability of the second
+      class, and with ``raw_score=True`` the ``decision_function``;
+    - "regression" under other formulations: ``predict`` returns ``decision_function``, a margin, whose sign is the
+      class;
+    - "multiclass" for more than two classes: ``predict`` returns ``predict_proba``, and with ``raw_score=True`` the
+      ``decision_function``. Under other formulations than "logistic" raw scores are log-probabilities, without the
+      correction by which the predicted class becomes the most probable one;
+    - "regression" of a regressor, or "poisson" under that loss: ``predict`` returns our prediction, and leaves are in
+      the units of y, or of the logarithm of the mean;
+    - "custom", without a transform, of a regressor with several quantiles: ``predict`` returns a column for each level
+      in the units of y. Sorted by row it is ``predict_quantiles``; the widening of ``calibrate="conformal"`` is not in
+      the model. SHAP reads it; converters to ONNX and treelite refuse it, since they need classes for several scores.
+
+    The model accepts data frames with categorical columns as ours does. Learners that are not trees cannot be exported,
+    nor splits at numbers below 1e-35, such as p-values: LightGBM reads these as zero.
 
     >>> from sklearn.datasets import load_breast_cancer
     >>> from dualboost import DualBoostClassifier, to_lightgbm

@@ -224,12 +224,11 @@ def places_of(column: Vector, marginal: Marginal, seed: int = 0) -> Vector:
 def plot_effects(clf: Any, X: Any = None, *, most: int = 9, ax: Any = None) -> Any:
     """The effect of each feature on the score, the strongest first, with the distribution of the rows below it.
 
-    Effects are those of ``effects``, centred over the rows of X, or if X is None over the training rows: an ensemble of
-    stumps is the intercept and these curves, added up. Steps are drawn as steps; categories, booleans and missing
-    values have bars of their own. Trees of depth 2 also have effects of pairs, as maps, in which dots are rows of X.
-    Curves share one scale, and so do maps; a curve is constant beyond its ends. Of several classes or quantiles each
-    has a curve (of more than six those with the strongest effects), and a map is that of the class with the strongest
-    effect.
+    The method ``effects`` defines them, centred over the rows of X, or if X is None over the training rows: an ensemble
+    of stumps is the sum of the intercept and these curves. Numbers have steps; categories, booleans and missing values
+    have bars. Trees of depth 2 also have effects of pairs, as maps, in which dots are rows of X. Curves share one
+    scale, and so do maps; a curve is constant beyond its ends. Of several classes or quantiles each has a curve (of
+    more than six the six with the strongest effects), and a map is of the class with the strongest effect.
 
     Where trees test three features or more on the way to a leaf, there is no such sum: then SHAP values of the rows of
     X are drawn against each feature, the features with the largest first.
