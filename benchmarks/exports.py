@@ -25,7 +25,7 @@ from equal_trees_methods import CLASSIFIER, RATES, LightGBM, Rival, XGBoost, by_
 from onnxmltools.convert.common.data_types import FloatTensorType
 from tqdm import tqdm
 
-from dualboost.export.files import FORMATS
+from dualboost.export import FORMATS
 
 DEPTH, OUR_TREES, MOST_ROWS = 3, 20, 10_000
 SIZES = (*range(2, 60, 2), *range(60, 201, 10), *range(225, 401, 25))

@@ -100,8 +100,8 @@ def test_votes_near_zero_are_those_of_the_trees(other, threshold, missing_left):
     values = np.array([*NEAR_ZERO, 1e-300, -1e-300, 1e-60, -1e-60, 1e300, -1e300, np.nan])
     X = np.column_stack([values, values])
     expected = next(ensemble.staged(X, [ensemble.weights], [0.0]))
-    np.testing.assert_allclose(ensemble.decide(X), expected, atol=1e-12)
-    np.testing.assert_allclose(ensemble.decide(sparse.csc_matrix(X)), expected, atol=1e-12)
+    np.testing.assert_allclose(ensemble.scores(X), expected, atol=1e-12)
+    np.testing.assert_allclose(ensemble.scores(sparse.csc_matrix(X)), expected, atol=1e-12)
 
 
 def three_values(n_classes, with_missing):

@@ -95,6 +95,12 @@ def with_ties():
     return tied, new
 
 
+def with_large_intercepts():
+    """Margins of classes whose intercepts alone would be cut off at 1."""
+    clf, new = fitted(DualBoostClassifier("cg", max_depth=2, max_trees=6), three_classes, WORDS)
+    return with_changed(clf, intercept=clf.weights_.sum() * np.array([1.2, 0.9, -1.1]) / 0.7), new
+
+
 def with_crossing_quantiles():
     """Quantiles in the wrong order in some rows, and ends that a negative widening moves past each other."""
     reg, new = fitted(DualBoostRegressor("quantile", quantiles=[0.1, 0.3, 0.6, 0.9], max_trees=5), amounts)
@@ -149,6 +155,7 @@ CASES = {
     "counts": lambda: fitted(DualBoostRegressor("poisson", max_depth=3, max_trees=6), counts),
     "crossing quantiles": with_crossing_quantiles,
     "ties": with_ties,
+    "large intercepts": with_large_intercepts,
     "thinned forest": lambda: (thinned_forest(["no", "yes"]), numbers(n=300, seed=7, missing=True)[0]),
     "thinned forest, three classes": lambda: (thinned_forest([1, 2, 5]), numbers(n=300, seed=7, missing=True)[0]),
     "no tree": lambda: empty([False, True]),
@@ -157,7 +164,7 @@ CASES = {
     "no tree, three classes": lambda: empty(["a", "b", "c"]),
 }
 FEW = ["unheard categories", "awkward names", "many types", "truth values", "truth values, thinned",
-       "calibrated classes", "crossing quantiles", "ties",
+       "calibrated classes", "crossing quantiles", "ties", "large intercepts",
        "thinned forest", "no tree", "no tree, text", "tiny numbers"]  # fmt: skip
 
 

@@ -10,12 +10,14 @@ from sklearn import config_context
 from sklearn.pipeline import make_pipeline
 from sklearn.utils import estimator_html_repr
 
-from dualboost import DualBoostClassifier, LPBoost
+from dualboost import DualBoostClassifier, DualBoostRegressor, LPBoost, QuantileLoss
 from dualboost.errors import DegenerateEnsembleWarning
 from dualboost.inspection.effects import effects_of
 from dualboost.inspection.html import fitted_html
 
+from ..numbers_to_learn import amounts
 from ..thinning.models import numbers, table
+from .classes import fitted as several
 
 X, Y = numbers()
 
@@ -135,3 +137,31 @@ def test_names_are_escaped():
     html = fitted_html(DualBoostClassifier(max_depth=2, max_trees=8).fit(frame, Y))
     assert "<a>" not in html
     assert "effect of <a>" in labels(html)
+
+
+@pytest.mark.parametrize("name", ["iris", "digits", "table"])
+def test_the_summary_of_several_classes_draws_the_history(name):
+    clf = several(name)
+    root = ElementTree.fromstring(fitted_html(clf))
+    objective, training = (line.attrib["points"].split() for line in root.iter("polyline"))
+    assert len(objective) == len(training) == clf.n_iter_
+    assert f"{clf.n_trees_} of {clf.n_generated_}" in "".join(root.itertext())
+    assert clf._repr_html_().endswith(fitted_html(clf))
+
+
+@pytest.mark.parametrize(
+    ("options", "titles"),
+    [
+        ({}, ["R²"]),
+        ({"validation_fraction": 0.2}, ["R²", "neg_mean_squared_error"]),
+        ({"validation_fraction": 0.2, "scoring": "r2"}, ["R²"]),
+        ({"validation_fraction": 0.2, "loss": QuantileLoss(quantile=0.8)}, ["R²", "neg_mean_pinball_loss"]),
+    ],
+    ids=str,
+)
+def test_the_summary_of_a_regressor_names_its_scores(options, titles):
+    reg = DualBoostRegressor(max_depth=2, max_trees=3, random_state=0, **options).fit(*amounts())
+    html = fitted_html(reg)
+    assert reg._repr_mimebundle_()["text/html"].endswith(html)
+    pictures = [label.split(" over ")[0] for label in labels(html)]
+    assert [name for name in pictures if not name.startswith("effect of")] == ["objective", *titles]

@@ -54,7 +54,7 @@ def explained_scores(clf, X):
 def splits_drawn(clf):
     """How many splits are in the text of the first tree, which is also drawn."""
     plot_tree(clf, 0)
-    return draw_tree(clf.estimators_[0], names_of(clf.fitted_), ["a", "b"]).count("if ")
+    return draw_tree(clf.estimators_[0], names_of(clf.fitted_)).count("if ")
 
 
 def test_the_deepest_tree_that_is_read_can_be_looked_into(tmp_path):

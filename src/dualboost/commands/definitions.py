@@ -39,7 +39,7 @@ def export(model: Path, out: Path, as_json: bool, **options: Any) -> None:
     """
     from ..data.files import write_whole
     from ..errors import InvalidDataError, InvalidParameterError
-    from ..export.files import FORMATS
+    from ..export import FORMATS
     from ..loading import load_model
     from .output import report, require_place
 

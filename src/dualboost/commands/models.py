@@ -120,12 +120,12 @@ def _classes(fitted: Any) -> dict[str, Any]:
 def _trees(fitted: Any) -> list[str]:
     """Each tree with its share of all weights, or with the values of its leaves; the largest first."""
     trees, names, ensemble = used_trees(fitted.fitted_, "show"), names_of(fitted.fitted_), fitted.fitted_.in_units
-    scales, classes = ensemble.scales(), names.classes
+    scales = ensemble.scales()
     order = sorted(trees, key=lambda j: (-scales[j], j))
     if ensemble.is_normalised:
-        return [f"tree {j}, weight {scales[j]:.4f}\n{draw_tree(trees[j], names, classes)}" for j in order]
+        return [f"tree {j}, weight {scales[j]:.4f}\n{draw_tree(trees[j], names)}" for j in order]
     valued = {j: trees[j].with_votes(scales[j] * trees[j].votes) for j in order}
-    return [f"tree {j}, values up to {scales[j]:.4g}\n{draw_tree(valued[j], names, classes)}" for j in order]
+    return [f"tree {j}, values up to {scales[j]:.4g}\n{draw_tree(valued[j], names)}" for j in order]
 
 
 def _rules(fitted: Any) -> list[str]:

@@ -36,7 +36,7 @@ from ..learners.base import remove_record
 from ..matrix.columns import Columns
 from ..matrix.remote_rows import spread
 from ..matrix.rows import available_threads, one_blas_thread
-from ..models.ensemble import Ensemble, VectorEnsemble, WeightStages
+from ..models.ensemble import Ensemble, WeightStages
 from ..models.fitted import FitFigures, FittedModel, Tuning
 from ..models.tree_sum import Marginal, has_small_parts, marginals_of
 from ..solvers import Precision, SolverOptions
@@ -59,8 +59,7 @@ def conclude(problem: Problem, trace: Trace, tuning: Tuning | None, n_jobs: int)
     weights = trace.final_weights()
     baseline = data.target.baseline(fit_context.targets, fit_context.rows)
     learners = _finished(trace, weights, rows, not fit_context.columns.sides.read_splits, data.workers)
-    kind = Ensemble if data.target.n_outputs == 1 else VectorEnsemble
-    ensemble = kind(
+    ensemble = Ensemble(
         learners,
         weights,
         baseline,

@@ -1,4 +1,4 @@
-"""An ensemble as a file of C99."""
+"""Ensembles as C99."""
 
 from __future__ import annotations
 
@@ -17,7 +17,10 @@ from ..trees.tree import Tree
 from .reading import folded, require_text, summed
 
 PLAIN = frozenset(range(32, 127)) - frozenset(b'"\\?')
-"""The bytes of a literal that mean themselves to every compiler."""
+"""The bytes that every compiler reads literally in a string."""
+IDENTIFIER = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
+RETURNS = ("double ", "int ", "void ")
+"""How the head of a public function begins."""
 
 
 def function(head: str, *lines: str) -> str:
@@ -25,13 +28,13 @@ def function(head: str, *lines: str) -> str:
 
 
 def c_string(text: str) -> str:
-    """A literal; what is not plain is written byte by byte, in UTF-8."""
+    """A literal; other characters than ``PLAIN`` are octal escapes of their UTF-8 bytes."""
     content = require_text(text, "class or category", "C").encode()
     return '"' + "".join(chr(byte) if byte in PLAIN else f"\\{byte:03o}" for byte in content) + '"'
 
 
 def number(value: float) -> str:
-    """A literal with as many digits as tell the number apart."""
+    """The shortest literal that is read as this double."""
     return repr(float(value))
 
 
@@ -41,7 +44,7 @@ def limited(variable: str, limit: float) -> str:
 
 
 class Functions(TransformWriter[list[str]]):
-    """The functions, made of the one that adds up the trees."""
+    """The public functions, which call the sum over the trees."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -159,11 +162,6 @@ class Functions(TransformWriter[list[str]]):
         ]
 
 
-IDENTIFIER = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
-RETURNS = ("double ", "int ", "void ")
-"""How the first line of a function that users call begins."""
-
-
 def to_c(model: Any, *, name: str = "model") -> str:
     """A fitted ensemble of trees as the text of one C99 file, which needs the standard library only (``-lm``).
 
@@ -171,11 +169,11 @@ def to_c(model: Any, *, name: str = "model") -> str:
     NAN is a missing value. Names begin with ``name``. There is ``model_predict``; for classes also
     ``model_predict_proba`` and ``model_score`` (``model_scores`` of more than two), and ``model_predict`` gives the
     position of the class in ``model_classes``; for several quantiles ``model_predict_quantiles`` and
-    ``model_predict_interval``, the outermost one. A category that is a number is passed as it is; one that is text as a
-    number, which ``model_category(column, "its name")`` gives; the number of a name that was not seen in training is
-    NAN. The comment at the top of the file lists functions and columns.
+    ``model_predict_interval``, the outermost one. Categories that are numbers are passed as they are. For text,
+    ``model_category(column, "its name")`` gives the number to pass; it is NAN for a name that was not in training. The
+    comment at the top of the file lists functions and columns.
 
-    All is computed in double precision and in the same order as here, so that answers agree to about 1e-15 of their
+    All sums are in double precision and in the order of the library, so that predictions agree to about 1e-15 of their
     size: exponentials of two libraries may differ in their last digit. ``-ffast-math`` would lose missing values.
 
     >>> from sklearn.datasets import load_breast_cancer
@@ -198,7 +196,7 @@ def to_c(model: Any, *, name: str = "model") -> str:
 
 
 def _comment(found: TreeSum, name: str, functions: Sequence[str]) -> str:
-    """What a reader of the file has to know."""
+    """The head of the file: its functions and columns."""
     used, categories = set(found.used_features.tolist()), found.inputs.categories
     notes = {k: f', a category: {name}_category({k}, "...")' for k in categories}
     notes |= dict.fromkeys(found.inputs.numbered, ", a category")
@@ -219,7 +217,7 @@ def _comment(found: TreeSum, name: str, functions: Sequence[str]) -> str:
 
 
 def _tree(name: str, tree: Tree, numbered: Mapping[int, Sequence[Any]]) -> str:
-    """The value of a row's leaf; of several scores, the position of its leaf in a table of values."""
+    """A function that returns the value of a row's leaf; of several scores, the leaf's row in a table of values."""
     has_one = tree.votes.shape[1] == 1
 
     def leaf(k: int) -> list[str]:
@@ -241,13 +239,13 @@ def _side(mark: str, lines: list[str]) -> Iterator[str]:
 
 
 def _test(tree: Tree, node: int, numbered: Mapping[int, Sequence[Any]]) -> str:
-    """The condition under which a row goes left; comparisons with NAN are false."""
+    """The condition of the left side; comparisons with NAN are false."""
     value, takes_missing = f"x[{tree.feature[node]}]", bool(tree.missing_left[node])
     if node not in tree.categories:
         cut = number(tree.threshold[node])
         return f"!({value} > {cut})" if takes_missing else f"{value} <= {cut}"
     left, known = set(tree.categories[node].tolist()), numbered.get(int(tree.feature[node]))
-    if known is not None:  # a value that was not seen in training goes where missing ones go
+    if known is not None:  # a category that was not in training goes to the side of missing values
         listed = [number(float(one)) for code, one in enumerate(known) if (code in left) != takes_missing]
         is_listed = " || ".join(f"{value} == {one}" for one in listed) or "0"
         return f"!({is_listed})" if takes_missing else is_listed
@@ -261,7 +259,7 @@ def _values(name: str, tree: Tree) -> str:
 
 
 def _sum(found: TreeSum, name: str) -> str:
-    """The leaves of all trees and the intercepts, added up."""
+    """The function that adds up the trees and the intercepts."""
     n_outputs, constants, trees = found.n_outputs, found.intercepts, range(len(found.trees))
     if n_outputs == 1:
         added = [f"s += {name}_tree_{number}(x);" for number in trees]
@@ -282,7 +280,7 @@ def _sum(found: TreeSum, name: str) -> str:
 
 
 def _category(found: TreeSum, name: str) -> str:
-    """The function that turns names of categories into numbers; empty if no tree asks for one that is text."""
+    """The function that turns names of categories into numbers; empty if no tree tests a category that is text."""
     named = {k: known for k, known in found.inputs.categories.items() if k not in found.inputs.numbered}
     used = {k: named[k] for k in found.used_features.tolist() if k in named}
     if not used:
@@ -304,7 +302,7 @@ def _category(found: TreeSum, name: str) -> str:
 
 
 def _require_different(known: Sequence[Any], column: str) -> None:
-    """Refuse values that are the same as text, such as 1 and "1"."""
+    """Refuse categories with equal text, such as 1 and "1"."""
     by_text: dict[str, Any] = {}
     for value in known:
         if str(value) in by_text:

@@ -1,4 +1,4 @@
-"""An ensemble as a LightGBM model."""
+"""Ensembles as LightGBM models."""
 
 from __future__ import annotations
 
@@ -23,21 +23,24 @@ A_NAME = re.compile(r'[^\s"\[\]{}:,\x00-\x1f\x7f\ud800-\udfff]+')
 def to_lightgbm(model: Any) -> lightgbm.Booster:
     """A fitted ensemble of trees as a LightGBM model, with the intercept as a tree without a split.
 
-    Tools that read LightGBM models can read the result: SHAP's ``TreeExplainer``, converters to ONNX, treelite. Under
-    "logistic" the objective is "binary": ``predict`` gives the probability of the second class, and with
-    ``raw_score=True`` what ``decision_function`` gives. Under other formulations it is "regression", and ``predict``
-    gives ``decision_function``: a margin, whose sign is the class. For more than two classes it is "multiclass":
-    ``predict`` gives ``predict_proba``, and with ``raw_score=True`` what ``decision_function`` gives; under other
-    formulations than "logistic" both are log-probabilities, or made of these, before the class predicted is made the
-    most probable one. LightGBM's leaves have one value each, so that every tree of ours is K trees there, one for each
-    of K classes, and the intercepts are K trees more. Of a regressor it is "regression", or "poisson" under that loss:
-    ``predict`` gives what ours does, and leaves are in the units of y, or in those of the logarithm of the mean. Of a
-    regressor with several quantiles it is "custom", which transforms nothing: ``predict`` gives a column for each level
-    in the units of y, with K trees for each tree of ours. Sorted by row it is ``predict_quantiles``; what
-    ``calibrate="conformal"`` adds to intervals is no part of it. SHAP reads such a model, while converters to ONNX and
-    treelite refuse it: to these, several scores are those of classes. The model takes data frames with categorical
-    columns as ours does. A ``ThinnedTreesClassifier`` has the objective of "logistic". Learners that are not trees
-    cannot be exported, nor splits between numbers up to 1e-35 in size, such as p-values: LightGBM reads these as zero.
+    Tools for LightGBM models read the result: SHAP's ``TreeExplainer``, converters to ONNX, treelite. LightGBM's leaves
+    have one value each, so that K scores need K trees for each tree of ours, and K for the intercepts. The objective is
+
+    - "binary" under "logistic" and of a ``ThinnedTreesClassifier``: ``predict`` returns the probability of the second
+      class, and with ``raw_score=True`` the ``decision_function``;
+    - "regression" under other formulations: ``predict`` returns ``decision_function``, a margin, whose sign is the
+      class;
+    - "multiclass" for more than two classes: ``predict`` returns ``predict_proba``, and with ``raw_score=True`` the
+      ``decision_function``. Under other formulations than "logistic" raw scores are log-probabilities, without the
+      correction by which the predicted class becomes the most probable one;
+    - "regression" of a regressor, or "poisson" under that loss: ``predict`` returns our prediction, and leaves are in
+      the units of y, or of the logarithm of the mean;
+    - "custom", without a transform, of a regressor with several quantiles: ``predict`` returns a column for each level
+      in the units of y. Sorted by row it is ``predict_quantiles``; the widening of ``calibrate="conformal"`` is not in
+      the model. SHAP reads it; converters to ONNX and treelite refuse it, since they need classes for several scores.
+
+    The model accepts data frames with categorical columns as ours does. Learners that are not trees cannot be exported,
+    nor splits between numbers up to 1e-35 in size, such as p-values: LightGBM reads these as zero.
 
     >>> from sklearn.datasets import load_breast_cancer
     >>> from dualboost import DualBoostClassifier, to_lightgbm
@@ -65,7 +68,7 @@ def to_lightgbm(model: Any) -> lightgbm.Booster:
 
 
 class Objective(TransformWriter[tuple[str, float, Vector]]):
-    """What LightGBM is to make of the scores, and the slope and the shifts that these get before."""
+    """The objective of LightGBM, and the slope and the shifts that the scores need before it."""
 
     def two_classes(self, output_transform: BinaryTransform) -> tuple[str, float, Vector]:
         return "binary sigmoid:1" if output_transform.has_log_odds else "regression", 1.0, np.zeros(1)
@@ -78,13 +81,13 @@ class Objective(TransformWriter[tuple[str, float, Vector]]):
         return "poisson" if output_transform.is_logarithm else "regression", 1.0, np.zeros(1)
 
     def quantiles(self, output_transform: QuantileTransform) -> tuple[str, float, Vector]:
-        # With "custom" LightGBM leaves several scores as they are. With "regression" it does too, but a converter to
-        # ONNX takes these for one and adds them up, where it refuses "custom".
+        # With "custom" and "regression" LightGBM does not transform scores. A converter to ONNX refuses "custom", but
+        # under "regression" it would add several scores up.
         return "custom", 1.0, np.zeros(len(output_transform.levels))
 
 
 def _of_one_score(found: TreeSum, slope: float, shifts: Vector) -> list[Tree]:
-    """Trees with one value in each leaf, for one score after the other; the intercepts are trees without a split."""
+    """Trees with one value a leaf, K for each tree of ours; the intercepts are trees without a split."""
     trees = [tree.with_votes(slope * values) for tree in found.trees for values in tree.votes.T]
     constants = slope * found.intercepts + shifts
     is_needed = len(constants) > 1 or bool(constants.any()) or not trees
@@ -92,7 +95,7 @@ def _of_one_score(found: TreeSum, slope: float, shifts: Vector) -> list[Tree]:
 
 
 def _require_plain_categories(inputs: Inputs) -> None:
-    """Refuse categories that JSON does not have, which the text of a LightGBM model lists."""
+    """Refuse categories that JSON cannot hold: the text of a LightGBM model lists them in JSON."""
     for feature, known in inputs.categories.items():
         odd = next((value for value in known if not isinstance(value, (str, int, float))), None)
         if odd is not None:

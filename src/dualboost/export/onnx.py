@@ -1,4 +1,4 @@
-"""An ensemble as a model of ONNX."""
+"""Ensembles as ONNX models."""
 
 from __future__ import annotations
 
@@ -19,12 +19,16 @@ from ..trees.tree import Tree
 from .reading import require_text, summed
 
 OPSET, ML_OPSET, IR_VERSION = 18, 5, 10
-"""The versions of operators; trees in double precision came with this ``ML_OPSET``."""
+"""The versions of operators; this ``ML_OPSET`` introduced trees in double precision."""
 ML_DOMAIN = "ai.onnx.ml"
 TYPES = {"f": "DOUBLE", "i": "INT64", "b": "BOOL", "O": "STRING", "U": "STRING"}
-"""The types of ONNX, by the kind of NumPy's."""
+"""The types of ONNX by the kinds of NumPy."""
 INT64, DOUBLE = 7, 11
-"""The numbers of ONNX for these types."""
+"""The codes of these types in ONNX."""
+LESS_OR_EQUAL, SUM = 0, 1
+"""The codes of a comparison and of an aggregation in ONNX's tree ensembles."""
+OUTSIDE = 0.5
+"""The threshold for columns that are 0 or 1."""
 
 
 def onnx_package() -> Any:
@@ -38,7 +42,7 @@ def onnx_package() -> Any:
 class Graph:
     """Steps, constants, inputs and outputs.
 
-    All of these share one space of names: constants and results begin with ``_own``, as none of ``inputs`` does.
+    Their names must differ: the names of constants and results begin with ``_own``, and no input begins with it.
     """
 
     def __init__(self, inputs: Sequence[str] = ()) -> None:
@@ -58,17 +62,16 @@ class Graph:
         return self._onnx.numpy_helper.from_array(values, name)
 
     def constant(self, values: Any) -> str:
-        """Numbers as doubles; whole numbers, truth values and text as they are."""
+        """Floats as doubles; integers, truth values and text unchanged."""
         array = np.asarray(values)
-        wanted = {"i": np.int64, "f": np.float64, "U": object}.get(array.dtype.kind, array.dtype)
-        self._constants.append(self.tensor(array.astype(wanted), f"{self._own}c{len(self._constants)}"))
+        dtype = {"i": np.int64, "f": np.float64, "U": object}.get(array.dtype.kind, array.dtype)
+        self._constants.append(self.tensor(array.astype(dtype), f"{self._own}c{len(self._constants)}"))
         return str(self._constants[-1].name)
 
     def step(self, operator: str, *inputs: str, domain: str = "", **attributes: Any) -> str:
         return self.steps(operator, 1, *inputs, domain=domain, **attributes)[0]
 
     def steps(self, operator: str, n_results: int, *inputs: str, domain: str = "", **attributes: Any) -> list[str]:
-        """A step with several results."""
         results = [f"{self._own}r{len(self._nodes)}_{k}" for k in range(n_results)]
         self._nodes.append(self._onnx.helper.make_node(operator, inputs, results, domain=domain, **attributes))
         return results
@@ -104,23 +107,19 @@ class Graph:
         )
 
 
-# Numbers stand in it as they are. A set of categories has a column that is 1 outside of the set and 0 inside, so that
-# all splits are comparisons: ONNX Runtime has its own operator for sets, which 1.21 gets wrong where one follows
-# another.
-
-OUTSIDE = 0.5
-"""Where a column that is 0 or 1 is cut."""
-
-
 class CategorySet(NamedTuple):
-    """The codes that go left, and whether missing ones do."""
+    """The codes on the left side of a split, and whether missing values go there."""
 
     codes: frozenset[int]
     takes_missing: bool
 
 
 class FeatureMatrix:
-    """The matrix, under the name ``result``, and where features and sets stand in it."""
+    """The matrix that trees test, named ``result``, and the positions of features and sets in it.
+
+    Numbers stand in it unchanged. A set of categories has a column that is 1 outside of the set and 0 inside, so that
+    all splits are comparisons: the operator for sets in ONNX Runtime 1.21 is wrong where one set follows another.
+    """
 
     def __init__(self, found: TreeSum, graph: Graph) -> None:
         self._found, self._graph = found, graph
@@ -149,13 +148,13 @@ class FeatureMatrix:
         return graph.step("Concat", *parts, axis=1) if parts else self._rows_alone()
 
     def _rows_alone(self) -> str:
-        """A column of zeros: no tree tests a feature, and the first column only tells how many rows there are."""
+        """A column of zeros: no tree tests a feature, and the first column only gives the number of rows."""
         graph, name, known = self._graph, self._found.inputs.names[0], self._found.inputs.categories.get(0)
         column = graph.input(name, "f" if known is None else _of_one_type(name, known).dtype.kind, 1)
         return graph.step("ConstantOfShape", graph.step("Shape", column), value=graph.tensor(np.zeros(1)))
 
     def _outside(self, feature: int, sets: list[CategorySet]) -> str:
-        """A column for each set; the last row of the table is that of missing and unknown categories."""
+        """A column for each set; the last row of the table is for missing and unknown categories."""
         values, column = self._values(feature, sets)
         n = len(values)
         table = [[k not in one.codes for one in sets] for k in range(n)] + [[not one.takes_missing for one in sets]]
@@ -172,7 +171,7 @@ class FeatureMatrix:
         return self._graph.step("Cast", sides, to=DOUBLE)
 
     def _values(self, feature: int, sets: list[CategorySet]) -> tuple[NDArray[Any], str]:
-        """The known categories in the order of their codes, and the column that holds them."""
+        """The known categories in the order of their codes, and the input column that holds them."""
         graph, name = self._graph, self._found.inputs.names[feature]
         known = self._found.inputs.categories.get(feature)
         if known is None:  # the column holds codes
@@ -199,7 +198,7 @@ def _set_of(tree: Tree, node: int) -> CategorySet:
 
 
 def _of_one_type(name: str, known: list[Any]) -> NDArray[Any]:
-    """The values of a column of categories."""
+    """The categories of a column."""
     for kind, dtype in ((str, object), (bool, np.bool_), (int, np.int64), (float, np.float64)):
         if all(type(value) is kind for value in known):
             return np.array(known, dtype=dtype)
@@ -210,7 +209,7 @@ def _of_one_type(name: str, known: list[Any]) -> NDArray[Any]:
 
 
 class Outputs(TransformWriter[None]):
-    """Adds the outputs to a graph, of which ``scores`` names the matrix of the scores."""
+    """Adds the outputs to a graph; ``scores`` is the name of the matrix of scores."""
 
     def __init__(self, graph: Graph, scores: str) -> None:
         self.graph, self.scores = graph, scores
@@ -283,22 +282,18 @@ class Outputs(TransformWriter[None]):
         graph.output("interval", graph.step("Add", ends, outwards), "f", 2)
 
 
-LESS_OR_EQUAL, SUM = 0, 1
-"""The numbers of ONNX for a kind of split, and for what becomes of the leaves."""
-
-
 def to_onnx(model: Any) -> Any:
     """A fitted ensemble of trees as a model of ONNX, an ``onnx.ModelProto``, which needs the package onnx.
 
     Without categories it has one input, X: a matrix of doubles with a column for each feature, in which nan is a
-    missing value. With categories it has an input for each column that a tree tests, called as the column and of one
-    column: numbers are doubles, categories have their own type (text, 64-bit integers, doubles or booleans), and a
-    value that was not seen in training, such as the empty text unless it was, is a missing one.
+    missing value. With categories it has an input of one column for each column that a tree tests, with its name:
+    numbers are doubles, categories have their own type (text, 64-bit integers, doubles or booleans). A category that
+    was not in training is a missing value; so is the empty text, unless it was a category.
 
     Of a classifier the outputs are "label" and "probabilities", with a column for each class; of a regressor
-    "prediction", and where it has several quantiles also "quantiles" and the outermost "interval". All is computed in
-    double precision, so that answers agree to about 1e-12: the sum over the trees may be taken in another order. That
-    needs version 5 of ONNX's operators for machine learning, which ONNX Runtime has from 1.21 on.
+    "prediction", and with several quantiles also "quantiles" and the outermost "interval". All is computed in
+    double precision, so that predictions agree to about 1e-12: the sum over the trees may be taken in another order.
+    This needs version 5 of ONNX's operators for machine learning, which ONNX Runtime has from 1.21 on.
 
     >>> from sklearn.datasets import load_breast_cancer
     >>> from dualboost import DualBoostClassifier, to_onnx
@@ -315,7 +310,7 @@ def to_onnx(model: Any) -> Any:
 
 
 def _scores(found: TreeSum, graph: Graph, features: FeatureMatrix) -> str:
-    """The scores, a column for each: of one score the leaves' values, of several the leaves times their values."""
+    """The name of the matrix of scores; of several scores it is a matrix of leaves times their values."""
     trees, n_outputs = found.trees, found.n_outputs
     if not trees:
         n_rows = graph.step("Slice", graph.step("Shape", features.result), *map(graph.constant, ([0], [1])))
@@ -338,7 +333,7 @@ def _scores(found: TreeSum, graph: Graph, features: FeatureMatrix) -> str:
     )
     if n_outputs > 1:
         added = graph.step("MatMul", added, graph.constant(values))
-    # ONNX Runtime leaves out an Add of less than single precision can hold, as if it were zero
+    # ONNX Runtime drops an Add of a number that is zero in single precision; a Sum stays.
     return graph.step("Sum", added, graph.constant(found.intercepts))
 
 

@@ -1,4 +1,4 @@
-"""What all exports share: which models they take, and the walk over a tree."""
+"""Parts of all exports: the check of the model, and the walk over a tree."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Written = TypeVar("Written")
 
 
 def summed(model: Any) -> TreeSum:
-    """What a fitted model computes; an error of ours where it cannot be exported."""
+    """A fitted model as a sum of trees."""
     if not hasattr(model, "tree_sum"):
         raise UnsupportedModelError(
             f"model of type {type(model).__name__} must be a fitted DualBoostClassifier, DualBoostRegressor or "
@@ -30,7 +30,7 @@ def summed(model: Any) -> TreeSum:
 
 
 def require_text(text: str, what: str, target: str) -> str:
-    """The text, or an error where a language has no way to write it."""
+    """The text; an error if it has a character that the language ``target`` cannot write."""
     is_whole = all(not "\ud800" <= character <= "\udfff" for character in text)
     if "\0" in text or not is_whole:
         part = "a NUL character" if is_whole else "half of a character (a lone surrogate)"
@@ -41,7 +41,7 @@ def require_text(text: str, what: str, target: str) -> str:
 
 
 def folded(tree: Tree, leaf: Callable[[int], Written], split: Callable[[int, Written, Written], Written]) -> Written:
-    """The tree as one nested value: leaves are written first, then each split from what its two sides have become."""
+    """The tree as one nested value, from the leaves up: ``split`` combines the values of its two sides."""
     written: dict[int, Written] = {}
 
     def side(child: int) -> Written:

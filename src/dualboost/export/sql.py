@@ -1,4 +1,4 @@
-"""An ensemble as an expression of SQL."""
+"""Ensembles as expressions of SQL."""
 
 from __future__ import annotations
 
@@ -17,9 +17,14 @@ from ..trees.tree import Tree
 from .reading import folded, require_text, summed
 
 SAFE_DIGITS = 15
-"""Literals of up to so many digits are read right by every database."""
+"""Every database reads literals of up to so many digits correctly."""
 ALL_DIGITS = 17
-"""So many digits tell all numbers apart; SQLite reads some literals of 16 digits as the number next to it."""
+"""The digits that distinguish all doubles; SQLite reads some literals of 16 digits as the number next to them."""
+ENDS = ("lower", "upper")
+NAMES_BEGIN = "db_"
+"""The prefix of the names inside an expression."""
+NAME_OR_QUOTED = re.compile(rf"""'[^']*'|"[^"]*"|\b{NAMES_BEGIN}""")
+"""The prefix, or quoted text, in which the prefix stays unchanged."""
 
 
 def identifier(name: str) -> str:
@@ -53,17 +58,13 @@ def literal(value: Any) -> str:
     )
 
 
-ENDS = ("lower", "upper")
-
-
 def with_names(expression: str, named: Mapping[str, str]) -> str:
-    """The expression with some parts computed once and called by names."""
+    """The expression with parts that are computed once and used by their names."""
     columns = ", ".join(f"{part} AS {name}" for name, part in named.items())
     return f"(SELECT {expression} FROM (SELECT {columns}) AS db)"
 
 
 def names(letter: str, n: int) -> list[str]:
-    """Names that no column of a table is likely to have."""
     return [f"db_{letter}{k}" for k in range(n)]
 
 
@@ -75,7 +76,7 @@ def limited(expression: str, limit: float) -> str:
 
 
 def smallest(named: Sequence[str], place: int) -> str:
-    """The value in one place of the values in increasing order."""
+    """The value at a position of the values in increasing order."""
     return f"(SELECT db_v FROM ({_stacked(named)}) AS db_sorted ORDER BY db_v LIMIT 1 OFFSET {place})"
 
 
@@ -88,29 +89,29 @@ def _stacked(named: Sequence[str]) -> str:
     return " UNION ALL ".join([f"SELECT {first} AS db_v", *(f"SELECT {name}" for name in others)])
 
 
-def first_of_largest(named: Sequence[str], answers: Sequence[str]) -> str:
-    """The answer of the first name whose value is not below any other."""
+def first_of_largest(named: Sequence[str], results: Sequence[str]) -> str:
+    """The result of the first name with the largest value."""
     cases = [
-        f"WHEN {' AND '.join(f'{name} >= {other}' for other in named[k + 1 :])} THEN {answers[k]}"
+        f"WHEN {' AND '.join(f'{name} >= {other}' for other in named[k + 1 :])} THEN {results[k]}"
         for k, name in enumerate(named[:-1])
     ]
-    return f"CASE {' '.join(cases)} ELSE {answers[-1]} END"
+    return f"CASE {' '.join(cases)} ELSE {results[-1]} END"
 
 
-class Question(TransformWriter[str]):
-    """The expression asked for: ``asked`` is empty for the prediction, else it has one entry."""
+class Expression(TransformWriter[str]):
+    """The expression of a model with these scores: the prediction, or the output that ``options`` name."""
 
-    def __init__(self, scores: list[str], asked: dict[str, Any]) -> None:
-        self.scores, self.asked = scores, asked
+    def __init__(self, scores: list[str], options: dict[str, Any]) -> None:
+        self.scores, self.options = scores, options
 
     def _require(self, *allowed: str) -> None:
-        for name, value in self.asked.items():
+        for name, value in self.options.items():
             if name not in allowed:
                 raise InvalidParameterError(f"{name}={value!r} is not for such a model: leave it out.")
 
     def _class(self, classes: Sequence[Any]) -> int:
-        """The position of the class whose probability is asked for."""
-        label = self.asked["probability_of"]
+        """The position of the class ``probability_of``."""
+        label = self.options["probability_of"]
         if label not in classes:
             raise InvalidParameterError(f"probability_of={label!r} must be one of the classes: {list(classes)}.")
         return list(classes).index(label)
@@ -118,20 +119,17 @@ class Question(TransformWriter[str]):
     def two_classes(self, output_transform: BinaryTransform) -> str:
         self._require("probability_of")
         (score,) = self.scores
-        if not self.asked:
+        if not self.options:
             first, second = map(literal, output_transform.classes)
             is_second = f">= {number(TIE)}" if output_transform.is_normalised else "> 0e0"
             return f"CASE WHEN {score} {is_second} THEN {second} ELSE {first} END"
         sign = "-" if self._class(output_transform.classes) else ""
-        log_odds = (
-            score
-            if output_transform.has_log_odds
-            else with_names(self._curve(output_transform, "db_s"), {"db_s": score})
-        )
-        return f"1e0 / (1e0 + EXP({sign}({log_odds})))"
+        if not output_transform.has_log_odds:
+            score = with_names(self._curve(output_transform, "db_s"), {"db_s": score})
+        return f"1e0 / (1e0 + EXP({sign}({score})))"
 
     def _curve(self, output_transform: BinaryTransform, score: str) -> str:
-        """The log-odds: a slope for each sign of the score, which is limited, and zero where it is a tie."""
+        """The log-odds: a slope for each sign of the limited score, and zero at a tie."""
         curve = output_transform.calibration
         limit = min(curve.limit, 1.0) if output_transform.is_normalised else curve.limit
         cases = [f"WHEN ABS({score}) < {number(TIE)} THEN 0e0"] if output_transform.is_normalised else []
@@ -149,19 +147,17 @@ class Question(TransformWriter[str]):
             limited(f"ROUND({score}, {DIGITS})", 1.0) if output_transform.is_normalised else score
             for score in self.scores
         ]
-        scores = dict(zip(names("s", len(settled)), settled, strict=True))
-        if not self.asked:
-            return with_names(
-                first_of_largest(list(scores), [literal(label) for label in output_transform.classes]), scores
-            )
-        return with_names(self._softmax(output_transform, list(scores), self._class(output_transform.classes)), scores)
+        scores, classes = dict(zip(names("s", len(settled)), settled, strict=True)), output_transform.classes
+        if not self.options:
+            return with_names(first_of_largest(list(scores), [literal(label) for label in classes]), scores)
+        return with_names(self._softmax(output_transform, list(scores), self._class(classes)), scores)
 
-    def _softmax(self, output_transform: MulticlassTransform, scores: list[str], asked: int) -> str:
-        """One over the sum of the odds of all classes against the one asked for."""
+    def _softmax(self, output_transform: MulticlassTransform, scores: list[str], position: int) -> str:
+        """The probability of the class at a position: one over the sum of the odds of all classes against it."""
         slope, shifts = number(output_transform.calibration.slope), map(number, output_transform.calibration.intercepts)
         logits = names("l", len(scores))
         unlifted = [f"{slope} * {score} + {shift}" for score, shift in zip(scores, shifts, strict=True)]
-        probability = f"1e0 / ({' + '.join(f'EXP({logit} - {logits[asked]})' for logit in logits)})"
+        probability = f"1e0 / ({' + '.join(f'EXP({logit} - {logits[position]})' for logit in logits)})"
         if not output_transform.lifts:
             return with_names(probability, dict(zip(logits, unlifted, strict=True)))
         before = dict(zip(names("u", len(scores)), unlifted, strict=True))
@@ -181,17 +177,17 @@ class Question(TransformWriter[str]):
     def quantiles(self, output_transform: QuantileTransform) -> str:
         self._require("quantile", "end")
         scores = dict(zip(names("s", len(self.scores)), self.scores, strict=True))
-        if "end" in self.asked:
-            wanted = self._end(output_transform, list(scores))
-        elif "quantile" in self.asked:
-            wanted = smallest(list(scores), self._level(output_transform))
+        if "end" in self.options:
+            output = self._end(output_transform, list(scores))
+        elif "quantile" in self.options:
+            output = smallest(list(scores), self._level(output_transform))
         else:
             shares = [(k, share) for k, share in enumerate(output_transform.shares) if share]
-            wanted = " + ".join(f"{number(share)} * {smallest(list(scores), k)}" for k, share in shares)
-        return with_names(wanted, scores)
+            output = " + ".join(f"{number(share)} * {smallest(list(scores), k)}" for k, share in shares)
+        return with_names(output, scores)
 
     def _level(self, output_transform: QuantileTransform) -> int:
-        level = self.asked["quantile"]
+        level = self.options["quantile"]
         if level not in output_transform.levels:
             raise InvalidParameterError(
                 f"quantile={level!r} must be one of the model's: {list(output_transform.levels)}."
@@ -199,7 +195,7 @@ class Question(TransformWriter[str]):
         return list(output_transform.levels).index(level)
 
     def _end(self, output_transform: QuantileTransform, scores: list[str]) -> str:
-        end = self.asked["end"]
+        end = self.options["end"]
         if end not in ENDS:
             raise InvalidParameterError(f"end={end!r} must be 'lower' or 'upper'.")
         widening = number(output_transform.widening)
@@ -211,26 +207,19 @@ class Question(TransformWriter[str]):
         return with_names(f"{own} {'-' if end == 'lower' else '+'} {number(output_transform.outwards)}", ends)
 
 
-NAMES_BEGIN = "db_"
-"""How the names begin that an expression gives to its parts."""
-NAME_OR_QUOTED = re.compile(rf"""'[^']*'|"[^"]*"|\b{NAMES_BEGIN}""")
-"""The beginning of such a name, or quoted text, in which it would mean something else."""
-
-
 def to_sql(model: Any, *, probability_of: Any = None, quantile: float | None = None, end: str | None = None) -> str:
     """A fitted ensemble of trees as one expression of SQL over the columns of a table; NULL is a missing value.
 
-    The expression is what ``predict`` gives: a class or a number. ``probability_of`` asks for the probability of a
-    class instead. Of a regressor with several quantiles, ``quantile`` asks for one of its levels, and ``end``, "lower"
-    or "upper", for an end of the outermost interval of ``predict_interval``. Columns have the names of those that the
-    model was fitted on, or x0, x1, ...; categories are compared by their values, and a value that was not seen in
-    training counts as NULL. Columns that were booleans in training may be BOOLEAN or hold 0 and 1. A column that a tree
-    tests is refused if it has no name, or if another column has its name in another case: a database takes "a" and "A"
-    for one column.
+    The value of the expression is that of ``predict``: a class or a number. With ``probability_of`` it is the
+    probability of this class. Of a regressor with several quantiles, ``quantile`` selects one of its levels, and
+    ``end``, "lower" or "upper", an end of the outermost interval of ``predict_interval``. Columns have the names of the
+    training columns, or x0, x1, ...; categories are compared by their values, and a category that was not in training
+    counts as NULL. Columns that were booleans in training may be BOOLEAN or hold 0 and 1. A tested column is refused if
+    it has no name, or if another column has its name in another case: in a database "a" and "A" are one column.
 
-    It is standard SQL (CASE, EXP and subqueries that select from no table) and was run in SQLite and DuckDB. Numbers
-    are doubles, so that answers agree to about 1e-15 of their size. Databases that know NaN do not take it for NULL.
-    SQLite 3.40 reads trees up to a depth of 10, and somewhat fewer than 1,000 of them.
+    It is standard SQL (CASE, EXP and subqueries without a table), tested in SQLite and DuckDB. Numbers are doubles, so
+    that predictions agree to about 1e-15 of their size. In databases with NaN, NaN is not NULL. SQLite 3.40 reads trees
+    up to a depth of 10, and somewhat fewer than 1,000 of them.
 
     >>> from sklearn.datasets import load_breast_cancer
     >>> from dualboost import DualBoostClassifier, to_sql
@@ -238,19 +227,19 @@ def to_sql(model: Any, *, probability_of: Any = None, quantile: float | None = N
     >>> clf = DualBoostClassifier(max_depth=1, max_trees=2).fit(X, y)
     >>> query = f"SELECT {to_sql(clf, probability_of=1)} AS probability FROM patients"
     """
-    asked = {"probability_of": probability_of, "quantile": quantile, "end": end}
-    given = {name: value for name, value in asked.items() if value is not None}
+    options = {"probability_of": probability_of, "quantile": quantile, "end": end}
+    given = {name: value for name, value in options.items() if value is not None}
     if len(given) > 1:
         raise InvalidParameterError(
             f"{' and '.join(given)} are both given: an expression has one value, leave one out."
         )
     found = summed(model)
     _require_different_columns(found)
-    return _with_free_names(found.output_transform.written_by(Question(_scores(found), given)), found.inputs.names)
+    return _with_free_names(found.output_transform.written_by(Expression(_scores(found), given)), found.inputs.names)
 
 
 def _require_different_columns(found: TreeSum) -> None:
-    """Refuse a column that a database takes for another one of the table, whether a tree tests that one or not."""
+    """Refuse a tested column whose name differs from another column's only in case."""
     by_name: dict[bytes, list[str]] = {}
     for name in found.inputs.names:
         by_name.setdefault(_folded_name(name), []).append(name)
@@ -264,12 +253,12 @@ def _require_different_columns(found: TreeSum) -> None:
 
 
 def _folded_name(name: str) -> bytes:
-    """What databases compare: only ASCII letters are the same in both cases."""
+    """The name as databases compare it: without the case of ASCII letters."""
     return name.encode("utf-8", "surrogatepass").lower()
 
 
 def _with_free_names(expression: str, columns: Sequence[str]) -> str:
-    """The expression with names of its own that no column has: a database would take the one for the other."""
+    """The expression with a prefix for its own names with which no column begins."""
     prefix = NAMES_BEGIN
     while any(column.lower().startswith(prefix) for column in columns):
         prefix += "_"
@@ -277,7 +266,7 @@ def _with_free_names(expression: str, columns: Sequence[str]) -> str:
 
 
 def _scores(found: TreeSum) -> list[str]:
-    """An expression for each score: trees in their order, then the intercept."""
+    """An expression for each score: the trees in their order, then the intercept."""
     return [
         " +\n".join([*(_tree(found, tree, k) for tree in found.trees), number(found.intercepts[k])])
         for k in range(found.n_outputs)
@@ -291,7 +280,7 @@ def _tree(found: TreeSum, tree: Tree, output: int) -> str:
     def split(node: int, left: str, right: str) -> str:
         feature = int(tree.feature[node])
         column, known = _column(found, feature), found.inputs.categories.get(feature)
-        # A comparison with NULL is not true, so that the side that NULL takes stands behind ELSE.
+        # A comparison with NULL is not true, so that the side of missing values follows ELSE.
         first, second, is_left = (right, left, False) if tree.missing_left[node] else (left, right, True)
         if node not in tree.categories:
             test = f"{column} {'<=' if is_left else '>'} {number(tree.threshold[node])}"
@@ -303,13 +292,13 @@ def _tree(found: TreeSum, tree: Tree, output: int) -> str:
 
 
 def _column(found: TreeSum, feature: int) -> str:
-    """A column as it is compared: truth values as numbers, since many databases compare the two in no other way."""
+    """A column for comparisons; booleans as integers, since many databases cannot compare booleans to numbers."""
     name = identifier(found.inputs.names[feature])
     return f"CAST({name} AS INTEGER)" if feature in found.inputs.truths else name
 
 
 def _is_among(column: str, codes: set[int], known: Sequence[Any] | None, is_left: bool) -> str:
-    """Whether a row has one of the categories that go left, or if not ``is_left``, one of those that do not."""
+    """The test for a category of the left side, or if not ``is_left``, of the right side."""
     if known is None:  # the column holds the codes themselves
         listed = ", ".join(map(str, sorted(codes)))
         return f"{column} IN ({listed})" if is_left else f"{column} NOT IN ({listed})"

@@ -31,11 +31,11 @@ MISSING = "missing"
 
 @dataclass(frozen=True, eq=False)
 class Cells:
-    """The cells of one feature; the last one is that of missing values."""
+    """The cells of one feature; the last one holds the missing values."""
 
     feature: int
     cuts: Vector | None
-    """Where a number is cut; None for categories."""
+    """The thresholds of a number; None for categories."""
     counts: Vector
     """The rows in each cell."""
     marginal: Marginal
@@ -54,13 +54,13 @@ class Cells:
 
     @cached_property
     def lows(self) -> Vector:
-        """What the values of a cell are above; of numbers only."""
+        """The bound that the values of each cell are above; of numbers only."""
         assert self.cuts is not None
         return np.append(-LARGEST, self.cuts)
 
     @cached_property
     def highs(self) -> Vector:
-        """What the values of a cell are at most; of numbers only."""
+        """The largest value of each cell; of numbers only."""
         assert self.cuts is not None
         return np.append(self.cuts, LARGEST)
 
@@ -69,12 +69,14 @@ class Cells:
         if self.cuts is not None:
             inside = (self.lows >= condition.low) & (self.highs <= condition.high)
         else:
-            codes = range(self.n - 1)
-            inside = np.array([_is_admitted(code, condition) for code in codes], dtype=bool)
+            codes = np.arange(self.n - 1)
+            inside = ~np.isin(codes, list(condition.other_codes))
+            if condition.codes is not None:
+                inside = np.isin(codes, list(condition.codes))
         return np.append(inside, condition.admits_missing)
 
     def positions(self, values: Vector) -> Integers:
-        """The cell of each value; a code that is not known is missing."""
+        """The cell of each value; an unknown code is in the cell of missing values."""
         if self.cuts is not None:
             found = np.searchsorted(self.cuts, values)
         else:
@@ -83,7 +85,7 @@ class Cells:
         return np.where(np.isnan(values), self.n - 1, found)
 
     def texts(self, names: Names) -> list[str]:
-        """What each cell holds, such as "28.5 to 40.5", "at most 3", the name of a category or "missing"."""
+        """The values in each cell, such as "28.5 to 40.5", "at most 3", the name of a category or "missing"."""
         if self.cuts is None:
             return [*(names.category(self.feature, code) for code in range(self.n - 1)), MISSING]
         cuts = [number(cut) for cut in self.cuts]
@@ -96,7 +98,7 @@ class Cells:
         return [*(truth or text for truth, text in zip(truths, texts, strict=True)), MISSING]
 
     def of_truths(self) -> tuple[Cells, Integers] | None:
-        """Cells for False, True and missing, and which cells these are; None if False and True are in one cell."""
+        """Cells for False, True and missing, and their positions here; None if False and True are in one cell."""
         place = self.positions(np.array([0.0, 1.0, np.nan]))
         if place[0] == place[1]:
             return None
@@ -104,12 +106,8 @@ class Cells:
         return Cells(self.feature, None, counts, CategoryMarginal(counts[:-1], float(counts[-1]))), place
 
 
-def _is_admitted(code: int, condition: Condition) -> bool:
-    return code not in condition.other_codes if condition.codes is None else code in condition.codes
-
-
 def cells_of(feature: int, cuts: Vector | None, n_codes: int, marginal: Marginal | None) -> Cells | None:
-    """The cells of a feature; None if the distribution is not known at these cuts."""
+    """The cells of a feature; None if its distribution is unknown at these cuts."""
     if cuts is None:
         if not isinstance(marginal, CategoryMarginal):
             return None
@@ -123,23 +121,22 @@ def cells_of(feature: int, cuts: Vector | None, n_codes: int, marginal: Marginal
 #
 #     F(x) = b + Σ_j f_j(x_j) + Σ_{j<k} f_jk(x_j, x_k),
 #
-# each function being constant on cells between cuts. What may stand in f_j, f_k or f_jk is decided by the functional
-# analysis of variance under features that are independent of each other, each distributed as in the rows given, p_j:
+# with functions that are constant between cuts. The functional analysis of variance makes them unique, under
+# independent features with the distributions p_j of the rows given:
 #
 #     Σ_v p_j(v) f_j(v) = 0,   Σ_v p_j(v) f_jk(v, ·) = 0,   Σ_w p_k(w) f_jk(·, w) = 0.
 #
-# So f_j is the partial dependence of the score on feature j, less its mean; f_jk is what two features do together
-# beyond what each does alone; and b is the mean score of rows whose features are drawn one by one: without pairs, of
-# the rows.
+# So f_j is the partial dependence of the score on feature j, less its mean; f_jk is the interaction of two features;
+# and b is the mean score under independent features, which without pairs is the mean score of the rows.
 
 INTERCEPT = "intercept"
 EFFECT_COLUMN = "effect_{}"
-"""The name of the column with the effects on one class, or one quantile."""
+"""The name of the column with the effects on one class, or on one quantile."""
 
 
 @dataclass(frozen=True, eq=False)
 class Effect:
-    """The function of one feature, or of two: an axis for the cells of each, and a last one for the scores."""
+    """A function of one feature or of two: ``values`` has an axis for the cells of each, and one for the scores."""
 
     cells: tuple[Cells, ...]
     values: Any
@@ -150,18 +147,23 @@ class Effect:
 
     @property
     def shares(self) -> Vector:
-        """The share of the rows in each cell; of a pair, if its features were independent."""
+        """The share of the rows in each cell; of a pair, under independent features."""
         first, *others = (one.shares for one in self.cells)
         return np.multiply.outer(first, others[0]) if others else first
 
     @property
-    def C_value(self) -> float:
+    def mean_squares(self) -> Vector:
+        """The mean square of the effect on each score."""
+        squares: Matrix = (self.shares[..., None] * self.values**2).reshape(-1, self.values.shape[-1])
+        return squares.sum(axis=0)
+
+    @property
+    def strength(self) -> float:
         """The root of the mean square of the effect, added up over the scores."""
-        squares = (self.shares[..., None] * self.values**2).reshape(-1, self.values.shape[-1])
-        return float(np.sqrt(squares.sum(axis=0)).sum())
+        return float(np.sqrt(self.mean_squares).sum())
 
     def drawn(self, names: Names) -> Effect:
-        """The effect as it is drawn: truth values as two categories."""
+        """The effect with truth values as two categories, for plots."""
         cells, values = list(self.cells), self.values
         for axis, one in enumerate(self.cells):
             found = one.of_truths() if one.feature in names.truths else None
@@ -179,7 +181,7 @@ class Effect:
 
 @dataclass(frozen=True, eq=False)
 class Effects:
-    """The intercept, one for each score, and the effects, the strongest first."""
+    """An intercept for each score, and the effects, the strongest first."""
 
     intercept: Vector
     effects: list[Effect]
@@ -193,7 +195,6 @@ class Effects:
         return total
 
     def drawn(self) -> Effects:
-        """The effects as they are drawn."""
         return Effects(self.intercept, [effect.drawn(self.names) for effect in self.effects], self.names)
 
     @property
@@ -206,13 +207,13 @@ class Effects:
 
 
 def is_additive(model: FittedModel) -> bool:
-    """Whether all learners used are trees, and none tests more than two features on the way to a leaf."""
-    trees = model.ensemble.scaled_trees()
-    return trees is not None and has_small_parts(trees[0])
+    """Whether all learners with a weight are trees that test at most two features on the way to a leaf."""
+    scaled = model.ensemble.scaled_trees
+    return scaled is not None and has_small_parts(scaled.trees)
 
 
 def effects_of(model: FittedModel, features: Features | None) -> Effects:
-    """The effects, centred over these rows, or if there are none over the training rows."""
+    """The effects, centred over the rows of ``features``, or if it is None over the training rows."""
     for j, tree in used_trees(model, "effects").items():
         if not has_small_parts([tree]):
             raise UnsupportedModelError(
@@ -225,7 +226,7 @@ def effects_of(model: FittedModel, features: Features | None) -> Effects:
     intercept = _purify(found.intercepts.copy(), singles, pairs, cells)
     parts = [Effect((cells[k],), values) for k, values in singles.items()]
     parts += [Effect((cells[j], cells[k]), values) for (j, k), values in pairs.items()]
-    parts.sort(key=lambda effect: -effect.C_value)
+    parts.sort(key=lambda effect: -effect.strength)
     return Effects(intercept, parts, names_of(model))
 
 
@@ -247,7 +248,7 @@ def _cells(model: FittedModel, found: TreeSum, features: Features | None) -> dic
 
 
 def _summed_leaves(found: TreeSum, cells: dict[int, Cells]) -> tuple[dict[int, Matrix], dict[tuple[int, int], Any]]:
-    """The values of all leaves, added up in tables of one feature or of two."""
+    """The values of all leaves, added up in tables over the cells of one feature or of two."""
     n_outputs = found.n_outputs
     singles = {k: np.zeros((one.n, n_outputs)) for k, one in cells.items()}
     pairs: dict[tuple[int, int], Any] = {}
@@ -290,19 +291,18 @@ def effects_table(model: FittedModel, features: Features | None) -> Any:
         import pandas as pd
     except ImportError as error:
         raise MissingDependencyError("effects returns a pandas data frame: pip install pandas.") from error
-    found = effects_of(model, features)
-    called = model.inputs.names
-    columns = (
-        [EFFECT_COLUMN.format(name) for name in model.target.output_names] if len(found.intercept) > 1 else ["effect"]
-    )
-    start = pd.DataFrame({"feature": [INTERCEPT], "share": [1.0]})
-    start[columns] = found.intercept[None, :]
-    parts = [start]
+    found, names, columns = effects_of(model, features), model.target.output_names, ["effect"]
+    if len(found.intercept) > 1:
+        columns = [EFFECT_COLUMN.format(name) for name in names]
+    parts = [pd.DataFrame({"feature": [INTERCEPT], "share": [1.0]})]
+    parts[0][columns] = found.intercept[None, :]
     for effect in found.effects:
-        place = np.indices(effect.shares.shape).reshape(len(effect.cells), -1)
+        positions = np.indices(effect.shares.shape).reshape(len(effect.cells), -1)
         described: dict[str, Any] = {}
-        for prefix, cells, own in zip(("", "other_"), effect.cells, place, strict=False):
-            described |= _described(prefix, called[cells.feature], cells, own, found.names)
+        for prefix, cells, own in zip(("", "other_"), effect.cells, positions, strict=False):
+            described[f"{prefix}feature"] = model.inputs.names[cells.feature]
+            of_cells = _described(cells, found.names)
+            described |= {f"{prefix}{name}": values[own] for name, values in of_cells.items()}
         part = pd.DataFrame(described | {"share": effect.shares.ravel()})
         part[columns] = effect.values.reshape(-1, len(columns))
         parts.append(part)
@@ -311,11 +311,9 @@ def effects_table(model: FittedModel, features: Features | None) -> Any:
     return table[[*(name for name in order if name in table), "share", *columns]]
 
 
-def _described(prefix: str, feature: str, cells: Cells, own: Any, names: Names) -> dict[str, Any]:
-    """The columns that say which cell a row of the table is."""
-    bounds = {"low": np.full(cells.n, np.nan), "high": np.full(cells.n, np.nan)}
+def _described(cells: Cells, names: Names) -> dict[str, NDArray[Any]]:
+    """The text of each cell and its bounds, which are nan for categories and missing values."""
+    low, high = np.full(cells.n, np.nan), np.full(cells.n, np.nan)
     if cells.cuts is not None:
-        bounds["low"][:-1], bounds["high"][:-1] = np.append(-np.inf, cells.cuts), np.append(cells.cuts, np.inf)
-    texts = np.array(cells.texts(names), dtype=object)
-    named = {"feature": feature, "value": texts[own]}
-    return {f"{prefix}{name}": value for name, value in (named | {k: v[own] for k, v in bounds.items()}).items()}
+        low[:-1], high[:-1] = np.append(-np.inf, cells.cuts), np.append(cells.cuts, np.inf)
+    return {"value": np.array(cells.texts(names), dtype=object), "low": low, "high": high}

@@ -15,20 +15,22 @@ from ..models.tree_sum import NumberMarginal
 from .effects import Cells, Effect, Effects, effects_of, is_additive
 from .rules import Names, held_out_name, names_of, number, score_name, training_name
 
-EFFECT_WIDTH, EFFECT_HEIGHT, STRIP, GAP = 220, 60, 14, 4
-"""The width of a picture, the height of its curve and of the rows below it, and the space between, in pixels."""
-EFFECT_EDGE = 2
-"""The distance of curves from the edge of a picture."""
+WIDTH = 220
+"""The width of all plots, in pixels as all lengths here."""
+HEIGHT, EDGE = 56, 4
+"""The height of a plot of the history, and the distance of its curves from the edge."""
+EFFECT_HEIGHT, EFFECT_EDGE, GAP, STRIP = 60, 2, 4, 14
+"""The height of an effect, the distance of its curves from the edge, and below a gap and the distribution of rows."""
 MISSING_WIDTH = 14
 """The width of the bar of missing values."""
 TIMES = " \N{MULTIPLICATION SIGN} "
 MOST_SINGLES, MOST_PAIRS, MOST_BARS = 6, 2, 8
 COLOURS = ("#3b8fd0", "#d9822b", "#2a9d6f", "#c56aa5", "#b8a02b", "#8a7fd0")
-"""The colours of scores; they can be seen on white and on near-black."""
+"""Colours that are visible on white and on near-black; the colour-blind can distinguish the first two."""
 
 
 def effects_html(model: FittedModel) -> str:
-    """The strongest effects; where trees are deep, bars of the importances; empty if neither is known."""
+    """The strongest effects; of deep trees, bars of the importances; empty if the distribution of rows is unknown."""
     if not is_additive(model):
         return _importances(model.feature_importances, names_of(model))
     if model.marginals is None:
@@ -45,7 +47,7 @@ def effects_html(model: FittedModel) -> str:
 
 
 class Scale(NamedTuple):
-    """How high effects are drawn, the same in all pictures."""
+    """The vertical scale, which all effects share."""
 
     high: float
     per_unit: float
@@ -62,7 +64,7 @@ def _framed(title: str, pictures: list[str]) -> str:
 
 
 def _keys(found: Effects) -> str:
-    """Which colour is which class."""
+    """The names of the scores in their colours."""
     if len(found.intercept) == 1:
         return ""
     named = zip(found.names.classes, COLOURS, strict=False)
@@ -79,7 +81,7 @@ def _picture(title: str, content: str, captions: Sequence[str], height: int) -> 
 
 
 def _single(effect: Effect, names: Names, scale: Scale) -> str:
-    """A curve or bars, all pictures in one scale, and below how many rows have which values."""
+    """A curve or bars for each score, and below the distribution of the rows."""
     (cells,) = effect.cells
     ends, zero = _ends(cells), scale.y(0.0)
     content = f'<path d="M0 {zero:.1f}H{WIDTH}" stroke="currentColor" opacity=".3"/>'
@@ -90,7 +92,7 @@ def _single(effect: Effect, names: Names, scale: Scale) -> str:
         else:
             content += "".join(_bar(ends[k], ends[k + 1], heights[k], zero, colour) for k in range(cells.n - 1))
         if cells.has_missing:
-            content += _bar(EFFECT_WIDTH - MISSING_WIDTH, EFFECT_WIDTH, heights[-1], zero, colour)
+            content += _bar(WIDTH - MISSING_WIDTH, WIDTH, heights[-1], zero, colour)
     content += _rows(cells, ends)
     values = effect.values[cells.shares > 0]
     captions = [_span(cells, names), f"effect {values.min():+.3g} to {values.max():+.3g}"]
@@ -98,7 +100,7 @@ def _single(effect: Effect, names: Names, scale: Scale) -> str:
 
 
 def _span(cells: Cells, names: Names) -> str:
-    """What lies along a picture."""
+    """The values on the horizontal axis."""
     missing = ", missing" if cells.has_missing else ""
     if isinstance(cells.marginal, NumberMarginal):
         low, high = (number(float(f"{end:.3g}")) for end in (cells.marginal.grid[0], cells.marginal.grid[-1]))
@@ -109,8 +111,8 @@ def _span(cells: Cells, names: Names) -> str:
 
 
 def _ends(cells: Cells) -> Vector:
-    """Where the cells end, in pixels, without that of missing values."""
-    width = EFFECT_WIDTH - (MISSING_WIDTH + GAP if cells.has_missing else 0)
+    """The ends of the cells, without the cell of missing values."""
+    width = WIDTH - (MISSING_WIDTH + GAP if cells.has_missing else 0)
     if not isinstance(cells.marginal, NumberMarginal):
         return np.linspace(0.0, width, cells.n)
     assert cells.cuts is not None
@@ -134,7 +136,7 @@ def _bar(left: float, right: float, height: float, zero: float, colour: str) -> 
 
 
 def _rows(cells: Cells, ends: Vector) -> str:
-    """How many rows have which values."""
+    """The distribution of the rows."""
     if isinstance(cells.marginal, NumberMarginal):
         counts = cells.marginal.density()
         sides = np.linspace(0.0, ends[-1], len(counts) + 1)
@@ -151,12 +153,12 @@ def _rows(cells: Cells, ends: Vector) -> str:
 
 
 def _pair(effect: Effect, names: Names) -> str:
-    """A map: blue where two features together add to the score, orange where they take from it."""
+    """A map of the strongest score: blue where the effect is positive, orange where it is negative."""
     first, second = effect.cells
-    strongest = int(np.argmax((effect.shares[..., None] * effect.values**2).sum(axis=(0, 1))))
+    strongest = int(effect.mean_squares.argmax())
     values = effect.values[:, :, strongest]
     largest = float(np.abs(values).max()) or 1.0
-    x, y, height = _sides(first, EFFECT_WIDTH), _sides(second, EFFECT_HEIGHT + STRIP), EFFECT_HEIGHT + GAP + STRIP
+    x, y, height = _sides(first, WIDTH), _sides(second, EFFECT_HEIGHT + STRIP), EFFECT_HEIGHT + GAP + STRIP
     content = ""
     for i, j in np.ndindex(len(x), len(y)):
         (left, right), (low, high), value = x[i], y[j], values[i, j] / largest
@@ -171,10 +173,10 @@ def _pair(effect: Effect, names: Names) -> str:
 
 
 def _sides(cells: Cells, length: float) -> list[tuple[float, float]]:
-    """Where each cell lies; that of missing values, if there are any, at the end."""
-    ends = _ends(cells) * (length / EFFECT_WIDTH)
+    """The sides of each cell; the cell of missing values, if there are any, comes last."""
+    ends = _ends(cells) * (length / WIDTH)
     sides = list(pairwise(ends))
-    return [*sides, (length * (1.0 - MISSING_WIDTH / EFFECT_WIDTH), length)] if cells.has_missing else sides
+    return [*sides, (length * (1.0 - MISSING_WIDTH / WIDTH), length)] if cells.has_missing else sides
 
 
 def _importances(importances: Vector, names: Names) -> str:
@@ -182,7 +184,7 @@ def _importances(importances: Vector, names: Names) -> str:
     shown = [k for k in np.argsort(-importances, kind="stable")[:MOST_BARS].tolist() if importances[k] > 0]
     if not shown:
         return ""
-    per_share = EFFECT_WIDTH / (2.0 * importances[shown[0]])
+    per_share = WIDTH / (2.0 * importances[shown[0]])
     bars = "".join(
         f'<div style="display:flex;gap:.6em"><div style="width:{per_share * importances[k]:.0f}px;'
         f'background:{COLOURS[0]}"></div><span>{escape(names.features[k])} {importances[k]:.0%}</span></div>'
@@ -191,20 +193,8 @@ def _importances(importances: Vector, names: Names) -> str:
     return _framed("importance of features (share of all gain); effects: plot_effects(clf, X)", [f"<div>{bars}</div>"])
 
 
-WIDTH = 220
-"""The width of a plot in pixels."""
-HEIGHT = 56
-"""The height of a plot in pixels."""
-EDGE = 4
-"""The distance of the curves from the edge of a plot, in pixels."""
-BLUE = "#3b8fd0"
-"""The colour of the first curve; it can be seen on white and on near-black."""
-ORANGE = "#d9822b"
-"""The colour of the second curve, which the colour-blind can tell from the first."""
-
-
 def fitted_html(clf: Any) -> str:
-    """The summary below scikit-learn's diagram; empty before the fit, or if it cannot be made."""
+    """The summary below scikit-learn's diagram; empty before the fit, and after an error."""
     try:
         return _summary(clf) if hasattr(clf, "weights_") else ""
     except Exception:  # an error here must not keep a notebook from showing the estimator
@@ -238,13 +228,13 @@ def _summary(clf: Any) -> str:
 
 
 def _curves(title: str, series: dict[str, Vector]) -> str:
-    """A small plot of curves over the iterations, with their last values in the caption; empty without numbers."""
+    """A plot of curves over the iterations, with their last values in the caption; empty without finite values."""
     shown = {name: values for name, values in series.items() if np.isfinite(values).any()}
     if not shown:
         return ""
     known = np.concatenate([values[np.isfinite(values)] for values in shown.values()])
     low, high = float(known.min()), float(known.max())
-    colours = dict(zip(shown, (BLUE, ORANGE), strict=False))
+    colours = dict(zip(shown, COLOURS, strict=False))
     lines = "".join(_polyline(values, low, high, colours[name]) for name, values in shown.items())
     keys = ", ".join(
         f'<span style="color:{colours[name]}">{escape(name)} {_last(values)}</span>' for name, values in shown.items()

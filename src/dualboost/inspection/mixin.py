@@ -18,8 +18,8 @@ from .html import fitted_html
 from .rules import rules_table, used_trees
 
 MOST_ON_A_PATH = 40
-"""The most features that may be tested on the way to a leaf: TreeSHAP loses about a digit with every three features, so
-that its values are right to 1e-6 with so many, and wrong with 60."""
+"""The most features on the way to a leaf: TreeSHAP loses about a digit with every three features, so that with so many
+its values are exact to 1e-6, and with 60 wrong."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,16 +30,16 @@ class Explanation:
     """
 
     values: Scores = field(repr=False)
-    """How far each feature (column) moves the score of each row; a positive value is towards the second class.
+    """The part of each feature (column) in the score of each row; positive values are for the second class.
 
-    Of a regressor, how far the prediction, in the units of y; under the Poisson loss, its logarithm.
+    Of a regressor, the part in the prediction, in the units of y; under the Poisson loss, in its logarithm.
     For several classes there is a third axis, with an entry for each class, as in ``shap.Explanation``.
     """
     base_value: float | Vector
     """The mean score of the training rows, with the intercept; for several classes or quantiles one for each."""
     feature_names: list[str]
     class_names: list[str]
-    """Those of the quantiles for a regressor that has several; empty for others."""
+    """The names of the classes, or of several quantiles; empty for a single number."""
 
     def importances(self) -> Vector:
         """The mean absolute SHAP value of each feature; for several classes their sum over the classes.
@@ -65,10 +65,11 @@ def explain_margins(model: FittedModel, features: Features) -> Explanation:
                 f"explain: estimators_[{j}] tests {n_tested} features on the way to one leaf, and SHAP values are not "
                 f"exact with more than {MOST_ON_A_PATH}: fit with max_depth={MOST_ON_A_PATH} or less."
             )
-    contributions = model.in_units.contributions(features)
-    values, base_value = np.moveaxis(contributions[..., :-1], -1, 1), contributions[0, ..., -1]
-    one_or_each = float(base_value) if model.target.n_outputs == 1 else base_value
-    return Explanation(np.ascontiguousarray(values), one_or_each, model.inputs.names, model.target.output_names)
+    contributions = np.moveaxis(model.in_units.contributions(features), 1, 2)
+    values, base_value = contributions[:, :-1], contributions[0, -1]
+    if model.ensemble.n_outputs == 1:
+        values, base_value = values[:, :, 0], float(base_value[0])
+    return Explanation(np.ascontiguousarray(values), base_value, model.inputs.names, model.target.output_names)
 
 
 class InspectionMixin:
@@ -84,21 +85,21 @@ class InspectionMixin:
     def rules(self, X: Any = None) -> Any:
         """Every leaf of the used trees as a rule, in a pandas data frame; the strongest first.
 
-        ``tree`` and ``leaf`` are the position of the rule (rules of equal strength stay in this order), ``weight`` is
-        the tree's share of all weights (where leaves are corrected, the largest absolute value of its leaves), and
-        ``weighted_vote`` is weight times vote. A row falls into one leaf of each tree; the weighted votes of these
-        leaves add up to ``decision_function``, less ``intercept_`` if there is one. ``rows`` is the number of training
-        rows in the leaf, by their multiplicities, or of rows of X, and ``share`` their share. Thresholds are rounded to
-        six digits; "or missing" is added only for features with missing values in training.
+        ``tree`` and ``leaf`` are the position of the rule, which orders rules of equal strength. ``weight`` is the
+        tree's share of all weights (where leaves are optimized, the largest absolute value of its leaves), and
+        ``weighted_vote`` is weight times vote. A row is in one leaf of each tree; the weighted votes of these leaves
+        add up to ``decision_function``, less ``intercept_`` if there is one. ``rows`` is the number of training rows in
+        the leaf, by their multiplicities, or of rows of X, and ``share`` their share. Thresholds are rounded to six
+        digits; "or missing" is added only for features with missing values in training.
 
-        For several classes, ``label`` is the class that a rule speaks for most, ``weighted_vote`` the value for this
-        class, and a column ``value_<class>`` has the values for each class, which add up to ``decision_function`` less
-        ``intercept_``. The strength of a rule is its largest absolute value.
+        For several classes, ``label`` is the class with the largest value, ``weighted_vote`` this value, and a column
+        ``value_<class>`` has the values of each class, which add up to ``decision_function`` less ``intercept_``. The
+        strength of a rule is its largest absolute value.
 
-        Of a regressor, ``weight`` and ``weighted_vote`` are in the units of y, or under the Poisson loss in those of
-        the logarithm of the mean. The weighted votes of the leaves of a row and ``fitted_.in_units.intercept`` add up
-        to ``predict``, or to its logarithm. Of several quantiles, ``weighted_vote`` is the value of the largest size,
-        ``quantile`` says whose it is, and a column ``value_<quantile>`` has the values for each.
+        Of a regressor, ``weight`` and ``weighted_vote`` are in the units of y, or under the Poisson loss of the
+        logarithm of the mean. The weighted votes of the leaves of a row and ``fitted_.in_units.intercept`` add up to
+        ``predict``, or to its logarithm. Of several quantiles, ``weighted_vote`` is the value with the largest absolute
+        value, ``quantile`` its quantile, and a column ``value_<quantile>`` has the values of each.
         """
         check_is_fitted(self)
         return rules_table(self.fitted_, None if X is None else self._features(X))
@@ -107,18 +108,17 @@ class InspectionMixin:
         """The ensemble as a sum of functions of one feature and of pairs of features, in a pandas data frame.
 
         Only for trees that test at most two features on the way to a leaf, such as stumps and trees of depth 2. The
-        first row is the intercept; each further one is a cell of an effect, the strongest effect first: ``feature``,
+        first row is the intercept; each further row is a cell of an effect, the strongest effect first: ``feature``,
         ``value`` (between two cuts, a category, or missing), ``low`` and ``high`` (above ``low``, at most ``high``),
-        for pairs the same of the ``other_`` feature, ``share`` of the rows, and ``effect``. The intercept and the
-        effects of the cells that a row is in add up to ``decision_function``, to rounding; of a regressor to
+        for pairs these columns again for the ``other_`` feature, ``share`` of the rows, and ``effect``. The intercept
+        and the effects of the cells of a row add up to ``decision_function``, to rounding; of a regressor to
         ``predict``, under the Poisson loss to its logarithm. For several classes or quantiles there is a column
         ``effect_<class>`` for each.
 
-        The decomposition is the functional analysis of variance under features that are independent of each other, each
-        distributed as in X, or if X is None as in the training rows: the mean of every effect over each of its features
-        is zero. So the effect of one feature is the partial dependence of the score on it, less its mean, and the
-        effect of a pair is what the two do together beyond what each does alone; its ``share`` is a product of two. A
-        model from a file does not know the training rows: pass X.
+        The decomposition is the functional analysis of variance under independent features, each distributed as in X,
+        or if X is None as in the training rows: the mean of every effect over each of its features is zero. So the
+        effect of one feature is the partial dependence of the score on it, less its mean. The effect of a pair is its
+        interaction; its ``share`` is a product of two. A model from a file has no training rows: pass X.
         """
         check_is_fitted(self)
         return effects_table(self.fitted_, None if X is None else self._features(X))
@@ -126,13 +126,12 @@ class InspectionMixin:
     def explain(self, X: Any) -> Explanation:
         """Exact SHAP values of ``decision_function``: ``base_value + values.sum(axis=1)`` is the score.
 
-        An unknown feature is averaged over by the number of training rows in each leaf, counted by their multiplicities
-        (path-dependent TreeSHAP). Only for ensembles of trees, with at most 40 features on the way to a leaf: the
-        algorithm loses its digits with more. For several classes ``values`` has an axis more, and
-        ``base_value`` an entry for each class. Of a regressor the sum is ``predict``, in the units of y; under the
-        Poisson loss the logarithm of ``predict``.
+        The mean over unknown features weights each leaf by its training rows, with their multiplicities (path-dependent
+        TreeSHAP). Only for ensembles of trees, with at most 40 features on the way to a leaf: with more the algorithm
+        loses its digits. For several classes ``values`` has one more axis, and ``base_value`` an entry for each class.
+        Of a regressor the sum is ``predict``, in the units of y; under the Poisson loss the logarithm of ``predict``.
         """
-        features = self._features(X)
+        features = self._features(X)  # refuses an unfitted model
         return explain_margins(self.fitted_, features)
 
     def _repr_html_inner(self) -> str:

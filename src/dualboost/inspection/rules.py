@@ -21,18 +21,18 @@ from ..trees.tree import Tree
 
 
 def held_out_name(estimator: Any) -> str:
-    """The score on held-out rows: the one asked for, else that of the loss, else the accuracy."""
+    """The name of the score on held-out rows: that of ``scoring``, else of the loss, else the accuracy."""
     own = getattr(estimator.formulation_, "scorer", None)
     return scoring_name(own if estimator.scoring is None else estimator.scoring)
 
 
 def training_name(estimator: Any) -> str:
-    """The score on the training rows."""
+    """The name of the score on the training rows."""
     return str(estimator.fitted_.target.quality_name)
 
 
 def score_name(model: FittedModel) -> str:
-    """What the trees add up to."""
+    """A label for the sum of the trees."""
     target = model.target
     if not target.has_classes:
         return "the logarithm of the mean" if target.name == "counts" else "y"
@@ -55,7 +55,7 @@ class Names:
     """The features that were truth values in training."""
 
     def truth_between(self, feature: int, low: float, high: float) -> str:
-        """The only truth value above one number and up to another; empty for other features, and where both are."""
+        """The only truth value in the interval (low, high] of a feature of truth values; else empty."""
         between = [str(value) for value in (False, True) if low < value <= high]
         return between[0] if feature in self.truths and len(between) == 1 else ""
 
@@ -70,7 +70,7 @@ class Names:
 
 
 def names_of(model: FittedModel) -> Names:
-    """The names in a model, each in one line; features without a name are called x0, x1, ..., as in scikit-learn."""
+    """The names in a model, each in one line; features without names are x0, x1, ..., as in scikit-learn."""
     return Names(
         list(map(printable, model.inputs.names)),
         model.encoder.categories,
@@ -82,9 +82,9 @@ def names_of(model: FittedModel) -> Names:
 
 
 def number(value: float) -> str:
-    """A number with six digits, or with one digit after the decimal point if that needs more.
+    """A number with six digits, or with one digit after the decimal point if that needs more digits.
 
-    LightGBM writes a threshold of zero as 1e-35, which is shown as 0.
+    A threshold of zero is 1e-35 in LightGBM; its text is 0.
     """
     size = abs(value)
     if size in (0.0, READ_AS_ZERO, -BELOW_ZEROS):
@@ -96,22 +96,22 @@ def number(value: float) -> str:
 
 
 MOST_NAMED = 3
-"""The most classes of a leaf that are named in a line of text."""
+"""The most classes of a leaf in a line of text."""
 
 
 def strongest(values: Vector, most: int) -> list[int]:
-    """The class with the largest value, and those with the largest absolute values beside it; the largest value first.
+    """The class with the largest value, and the others with the largest absolute values, in the order of the values.
 
-    A strongly negative value says as much as a positive one: which class a row is not.
+    Negative values count too: they are evidence against a class.
     """
     first = int(values.argmax())
     others = [k for k in np.argsort(-np.abs(values), kind="stable").tolist() if k != first]
     return sorted([first, *others[: most - 1]], key=lambda k: -values[k])
 
 
-def class_text(values: Vector, classes: Sequence[object], most: int = MOST_NAMED) -> str:
+def class_text(values: Vector, classes: Sequence[object]) -> str:
     """The strongest classes of a leaf with their values, such as "+0.61 for virginica, -0.30 for setosa, …"."""
-    named = [f"{values[k]:+.2f} for {classes[k]}" for k in strongest(values, most)]
+    named = [f"{values[k]:+.2f} for {classes[k]}" for k in strongest(values, MOST_NAMED)]
     return ", ".join(named if len(named) == len(values) else [*named, "…"])
 
 
@@ -122,7 +122,7 @@ def quantile_text(values: Vector, quantiles: Sequence[object]) -> str:
 
 @dataclass(frozen=True)
 class Condition:
-    """The values that one feature may have: above ``low``, at most ``high``, in ``codes``, not in ``other_codes``."""
+    """The values of one feature that are above ``low``, at most ``high``, in ``codes``, and not in ``other_codes``."""
 
     low: float = -np.inf
     high: float = np.inf
@@ -131,7 +131,7 @@ class Condition:
     admits_missing: bool = True
 
     def after(self, tree: Tree, node: int, goes_left: bool) -> Condition:
-        """This condition combined with the outcome of one more test."""
+        """This condition and the outcome of one more test."""
         admits_missing = self.admits_missing and bool(tree.missing_left[node]) == goes_left
         if node not in tree.categories:
             threshold = float(tree.threshold[node])
@@ -146,22 +146,19 @@ class Condition:
         return replace(self, other_codes=self.other_codes | tested, admits_missing=admits_missing)
 
     def text(self, feature: int, names: Names) -> str:
-        """The condition as text; empty if every value is allowed.
+        """The condition as text; empty if every value meets it.
 
-        "or missing" is added only for features that had missing values in training. It is not added to "not in", which
-        a missing value satisfies anyway.
+        "or missing" is added only for features with missing values in training, and not to "not in", which a missing
+        value satisfies anyway.
         """
         name, known = names.features[feature], self._known_values(feature, names)
         if not known:
             return "" if self.admits_missing else f"{name} not missing"
-        if self._is_empty():
+        if not self.low < self.high or self.codes == frozenset():
             return f"{name} missing" if self.admits_missing else "never"
         if self.other_codes and self.codes is None:
             return known if self.admits_missing else f"{known} and {name} not missing"
         return f"({known} or missing)" if self.admits_missing and names.has_missing[feature] else known
-
-    def _is_empty(self) -> bool:
-        return not self.low < self.high or self.codes == frozenset()
 
     def _known_values(self, feature: int, names: Names) -> str:
         name = names.features[feature]
@@ -179,7 +176,7 @@ class Condition:
 
 
 def leaf_conditions(tree: Tree) -> dict[int, dict[int, Condition]]:
-    """For each leaf the conditions on all features tested on the way to it, in the order of the tests."""
+    """For each leaf the conditions on all features on the way to it, in the order of the tests."""
     return dict(_below(tree, 0 if len(tree.feature) else ~0, {}))
 
 
@@ -194,13 +191,13 @@ def _below(tree: Tree, node: int, path: dict[int, Condition]) -> Iterator[tuple[
 
 
 def rule_text(path: dict[int, Condition], names: Names) -> str:
-    """All conditions of a leaf as text; "always" if there are none."""
+    """The conditions of a leaf as text; "always" without conditions."""
     texts = [condition.text(feature, names) for feature, condition in path.items()]
     return " and ".join(filter(None, texts)) or "always"
 
 
 def split_text(tree: Tree, node: int, names: Names) -> str:
-    """The test of a node, which is true on its left side; missing values are not mentioned."""
+    """The test of a node, which is true on its left side, without missing values."""
     feature = int(tree.feature[node])
     return replace(Condition().after(tree, node, True), admits_missing=False).text(feature, names)
 
@@ -209,19 +206,19 @@ COLUMNS = ["tree", "leaf", "weight", "conditions", "vote", "weighted_vote", "row
 CLASS_COLUMN = "label"
 QUANTILE_COLUMN = "quantile"
 VALUE_COLUMN = "value_{}"
-"""The name of the column with the values for one class, or one quantile."""
+"""The name of the column with the values of one class, or of one quantile."""
 DIGITS = 9
-"""Values that agree in this many decimal places count as equally strong."""
+"""Values that agree in so many decimal places count as equally strong."""
 
 
-def used_trees(model: FittedModel, what_for: str) -> dict[int, Tree]:
-    """The trees that have a weight, by their position in ``estimators_``."""
+def used_trees(model: FittedModel, function: str) -> dict[int, Tree]:
+    """The trees with a weight, by their position in ``estimators_``; ``function`` needs them."""
     trees = {}
-    for j in np.flatnonzero(model.ensemble.weights).tolist():
+    for j in model.ensemble.used:
         learner = model.ensemble.learners[j]
         if not isinstance(learner, Tree):
             raise UnsupportedModelError(
-                f"{what_for} needs an ensemble of trees, but estimators_[{j}] is a {type(learner).__name__}: "
+                f"{function} needs an ensemble of trees, but estimators_[{j}] is a {type(learner).__name__}: "
                 "fit with learner='cart', 'optimal' or 'xgboost'."
             )
         trees[j] = learner
@@ -229,38 +226,38 @@ def used_trees(model: FittedModel, what_for: str) -> dict[int, Tree]:
 
 
 def rules_table(model: FittedModel, features: Features | None) -> Any:
-    """The table of rules; rows are counted in ``features``, or if that is None, in the training data."""
+    """The table of rules, with the number of rows of ``features``, or if it is None, of the training data."""
     try:
         import pandas as pd
     except ImportError as error:
         raise MissingDependencyError(f"rules returns a table of pandas: {how_to_install('pandas')}.") from error
-    trees, names, n_outputs = used_trees(model, "rules"), names_of(model), model.target.n_outputs
-    records = [record for j, tree in trees.items() for record in _rules(j, tree, names, features)]
+    trees, target, n_outputs = used_trees(model, "rules"), model.target, model.ensemble.n_outputs
+    records = [record for j, tree in trees.items() for record in _rules(j, tree, names_of(model), features)]
     table = pd.DataFrame.from_records(records, columns=["tree", "leaf", "conditions", "rows", "share"])
-    votes = np.concatenate([np.zeros((0, n_outputs)), *(tree.votes.reshape(-1, n_outputs) for tree in trees.values())])
+    votes = np.concatenate([np.zeros((0, n_outputs)), *(leaf_values(tree) for tree in trees.values())])
     positions = table["tree"].to_numpy(dtype=np.intp)
     weights = model.in_units.scales()[positions]
     values = weights[:, None] * votes
-    largest = (votes if model.target.has_classes else np.abs(votes)).argmax(axis=1)
+    largest = (votes if target.has_classes else np.abs(votes)).argmax(axis=1)
     each = np.arange(len(votes))
     table = table.assign(weight=weights, vote=votes[each, largest], weighted_vote=values[each, largest])[COLUMNS]
     if n_outputs > 1:
-        if model.target.has_classes:
-            column, told = CLASS_COLUMN, model.target.labels(largest)
-        else:
-            column, told = QUANTILE_COLUMN, np.array(model.target.output_names, dtype=object)[largest]
-        table.insert(table.columns.get_loc("vote"), column, told)
-        table = table.assign(
-            **{VALUE_COLUMN.format(name): own for name, own in zip(model.target.output_names, values.T, strict=True)}
-        )
-    # Rounding would make all rules alike where the unit of y is large.
-    C_value = np.abs(model.ensemble.scales()[positions, None] * votes).max(axis=1).round(DIGITS)
-    return table.iloc[np.argsort(-C_value, kind="stable")].reset_index(drop=True)
+        names = target.labels(largest) if target.has_classes else np.array(target.output_names, dtype=object)[largest]
+        table.insert(table.columns.get_loc("vote"), CLASS_COLUMN if target.has_classes else QUANTILE_COLUMN, names)
+        table[[VALUE_COLUMN.format(name) for name in target.output_names]] = values
+    # Without units: in a unit of y that is small beside y, rounding would make all rules equal.
+    strength = np.abs(model.ensemble.scales()[positions, None] * votes).max(axis=1).round(DIGITS)
+    return table.iloc[np.argsort(-strength, kind="stable")].reset_index(drop=True)
 
 
 def class_values(table: Any, classes: Sequence[object]) -> Matrix:
-    """The values in a table of rules, one column for each class."""
+    """The values in a table of rules, a column for each class."""
     return table[[VALUE_COLUMN.format(label) for label in classes]].to_numpy(dtype=float)
+
+
+def leaf_values(tree: Tree) -> Matrix:
+    """The votes of the leaves, in the shape (leaves, K)."""
+    return tree.votes.reshape(tree.n_leaves, -1)
 
 
 def _rules(j: int, tree: Tree, names: Names, features: Features | None) -> Iterator[tuple[Any, ...]]:
@@ -271,44 +268,43 @@ def _rules(j: int, tree: Tree, names: Names, features: Features | None) -> Itera
 
 
 def _rows(tree: Tree, features: Features | None) -> Vector:
-    """The number of rows in each leaf; nan if it is not known."""
+    """The number of rows in each leaf; nan if it is unknown."""
     if features is not None:
         return np.bincount(tree.leaves(features), minlength=tree.n_leaves).astype(float)
     return tree.covers if tree.covers is not None else np.full(tree.n_leaves, np.nan)
 
 
-def draw_tree(tree: Tree, names: Names, classes: Sequence[str]) -> str:
-    """The tree with one line for each branch and leaf; the branch where the test holds comes first.
-
-    A leaf shows its class and, unless that is one, how strongly it votes; of several classes, the strongest few with
-    their values; without classes, its value.
-    """
+def draw_tree(tree: Tree, names: Names) -> str:
+    """The tree with one line for each branch and leaf; the branch where the test is true comes first."""
     root = 0 if len(tree.feature) else ~0
-    return "\n".join(_lines(tree, root, "", names, classes))
+    return "\n".join(_lines(tree, root, "", names))
 
 
-def _lines(tree: Tree, node: int, indent: str, names: Names, classes: Sequence[str]) -> Iterator[str]:
+def _lines(tree: Tree, node: int, indent: str, names: Names) -> Iterator[str]:
     if node < 0:
-        yield indent + _leaf(tree, ~node, names, classes)
+        yield indent + _leaf(tree, ~node, names)
         return
     test, otherwise = f"if {split_text(tree, node, names)}", "else"
     if names.has_missing[tree.feature[node]]:
         test, otherwise = (f"{test} or missing", otherwise) if tree.missing_left[node] else (test, "else, or missing")
-    for answer, child, stem in ((test, tree.left[node], "│  "), (otherwise, tree.right[node], "   ")):
-        branch = "├─ " if stem.strip() else "└─ "
+    for side, child, branch, stem in (
+        (test, tree.left[node], "├─ ", "│  "),
+        (otherwise, tree.right[node], "└─ ", "   "),
+    ):
         if child < 0:
-            yield f"{indent}{branch}{answer}: {_leaf(tree, ~int(child), names, classes)}"
+            yield f"{indent}{branch}{side}: {_leaf(tree, ~int(child), names)}"
         else:
-            yield f"{indent}{branch}{answer}:"
-            yield from _lines(tree, int(child), indent + stem, names, classes)
+            yield f"{indent}{branch}{side}:"
+            yield from _lines(tree, int(child), indent + stem, names)
 
 
-def _leaf(tree: Tree, leaf: int, names: Names, classes: Sequence[str]) -> str:
-    vote = tree.votes[leaf]
+def _leaf(tree: Tree, leaf: int, names: Names) -> str:
+    """The value of a leaf: a number, the class of two with the size of the vote, or several classes or quantiles."""
+    values, classes = leaf_values(tree)[leaf], names.classes
     rows = "" if tree.covers is None else f" ({tree.covers[leaf]:g} rows)"
-    if np.ndim(vote):
-        return (class_text if names.has_classes else quantile_text)(vote, classes) + rows
+    if len(values) > 1:
+        return (class_text if names.has_classes else quantile_text)(values, classes) + rows
+    (vote,) = values
     if not classes:
         return f"{vote:+.4g}{rows}"
-    C_value = "" if abs(vote) == 1.0 else f" {abs(vote):.2f}"
-    return classes[int(vote > 0)] + C_value + rows
+    return classes[int(vote > 0)] + ("" if abs(vote) == 1.0 else f" {abs(vote):.2f}") + rows

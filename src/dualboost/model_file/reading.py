@@ -16,7 +16,7 @@ from ..data.features import FeatureEncoder
 from ..errors import ModelFormatError
 from ..formulations import Formulation
 from ..matrix.rows import available_threads
-from ..models.ensemble import Ensemble, VectorEnsemble
+from ..models.ensemble import Ensemble
 from ..models.fitted import FitFigures, FittedModel, Tuning
 from ..targets import BinaryTarget, MulticlassTarget, Target
 from ..trees.tree import Tree
@@ -171,8 +171,7 @@ def _restore_ensemble(
     weights, trees = _restore_trees(document["trees"], reader)
     # What the intercept is divided by may be tiny, and the quotient must be finite.
     most = LARGEST_FIGURE * (min(float(weights.sum()), 1.0) if scoring.is_normalised else 1.0)
-    kind = Ensemble if target.n_outputs == 1 else VectorEnsemble
-    return kind(
+    return Ensemble(
         trees,
         weights,
         scoring.baseline,

@@ -1,1 +1,1 @@
-"""Fitted models: a weighted ensemble, how it scores rows, and what is known of its fit."""
+"""Fitted models: a weighted ensemble, its scores, and the figures of the fit."""

@@ -1,4 +1,4 @@
-"""A fitted model as one value: what is needed to predict, and what is known of the fit."""
+"""A fitted model as one value: the parts that predict, and the figures of the fit."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from .._typing import Features, Matrix, Vector
+from .._typing import Features, Matrix, Scores, Vector
 from ..data.features import FeatureEncoder
 from ..errors import UnsupportedModelError
 from ..formulations.base import Formulation
@@ -21,10 +21,10 @@ from .tree_sum import Inputs, Marginal, TreeSum, tree_sum
 
 
 class Stages(Protocol):
-    """The ensembles on the way to the result."""
+    """The ensembles after each iteration."""
 
-    def scores(self, X: Features, ensemble: Ensemble) -> Iterator[Vector]:
-        """The scores of each stage; ``ensemble`` is the result."""
+    def scores(self, X: Features, ensemble: Ensemble) -> Iterator[Scores]:
+        """The scores of each stage; ``ensemble`` is the final one."""
 
 
 @dataclass(frozen=True)
@@ -43,29 +43,29 @@ class FitFigures:
 
 @dataclass(frozen=True, eq=False)
 class Tuning:
-    """How C was chosen."""
+    """The search for C."""
 
     C: float
     Cs: Vector
     scores: Matrix
-    """One row for each fold, one column for each value of C."""
+    """A row for each fold, a column for each value of C."""
     path: dict[str, Vector]
     max_trees: int | None = None
-    """The greatest number of trees of the final fit; None for that of the estimator."""
+    """The limit of trees in the final fit; None for the limit of the estimator."""
 
 
 @dataclass(frozen=True, eq=False)
 class FittedModel:
-    """Everything that a fit produces. It is made at the end of the fit and never changed.
+    """The result of a fit. It is immutable.
 
-    Its methods take features that ``encoder`` has encoded and the estimator has validated.
+    Its methods take features that the estimator has validated and ``encoder`` has encoded.
     """
 
     target: Target
     encoder: FeatureEncoder
     ensemble: Ensemble
     calibration: Any
-    """What the task needs to turn scores into probabilities."""
+    """The parameters by which the target turns scores into probabilities or intervals."""
     formulation: Formulation
     figures: FitFigures
     history: dict[str, NDArray[Any]]
@@ -78,7 +78,7 @@ class FittedModel:
     """The ensemble after each iteration; None for a model from a file."""
     tuning: Tuning | None = None
     marginals: dict[int, Marginal] | None = None
-    """How the training rows are distributed over features; None where effects are not drawn, and from a file."""
+    """The training rows by the values of each tested feature; None for deep trees and for a model from a file."""
 
     @property
     def n_features(self) -> int:
@@ -86,10 +86,7 @@ class FittedModel:
 
     @property
     def in_units(self) -> Ensemble:
-        """The ensemble with scores in the units that people are shown: of y, or of the logarithm of its mean.
-
-        For classes it is the ensemble itself.
-        """
+        """The ensemble with scores in the units of y, or of the logarithm of its mean; of classes unchanged."""
         origin, unit = self.target.units
         if (origin, unit) == Units():
             return self.ensemble
@@ -98,16 +95,14 @@ class FittedModel:
 
     @property
     def inputs(self) -> Inputs:
-        """What the columns of X are called, and what they hold."""
         return Inputs.of(self.n_features, self.feature_names, self.encoder.categories, self.encoder.truths)
 
     def tree_sum(self) -> TreeSum:
-        """What the model computes, as data."""
         output_transform = self.target.output_transform(self.calibration, self.ensemble.is_normalised)
-        return tree_sum(self.in_units, self.target.n_outputs, output_transform, self.inputs)
+        return tree_sum(self.in_units, output_transform, self.inputs)
 
-    def scores(self, X: Features) -> Vector:
-        """The score of each row."""
+    def scores(self, X: Features) -> Scores:
+        """The scores of each row, as ``decision_function`` returns them."""
         return self.ensemble.decide(X)
 
     def predict(self, X: Features) -> NDArray[Any]:
@@ -117,16 +112,17 @@ class FittedModel:
         """The class probabilities, one column for each class."""
         return self.target.probabilities(self.scores(X), self.calibration)
 
-    def votes(self, X: Features) -> Matrix:
-        """The votes, one column for each learner."""
-        return self.ensemble.votes(X)
+    def votes(self, X: Features) -> NDArray[np.float64]:
+        """The votes, one column for each learner; of several outputs, with a third axis for these."""
+        votes = self.ensemble.votes(X)
+        return votes[:, :, 0] if self.ensemble.n_outputs == 1 else votes
 
     def margins(self, X: Features, y: Any) -> Vector:
-        """The margin of each row: positive if its score is on the side of its y."""
+        """The margin of each row: positive if its score has the sign of its class."""
         scores = self.scores(X)
         return self.target.margins(scores, self.target.encode(y, len(scores)))
 
-    def staged_scores(self, X: Features) -> Iterator[Vector]:
+    def staged_scores(self, X: Features) -> Iterator[Scores]:
         """The scores of the ensemble after each iteration."""
         if self.stages is None:
             raise UnsupportedModelError(
@@ -139,7 +135,7 @@ class FittedModel:
         return self.ensemble.feature_importances()
 
     def with_learners(self, learners: Sequence[Learner], weights: Vector) -> FittedModel:
-        """The same model with other learners; its objective and bound are unknown, as no programme was solved."""
+        """The model with other learners; its objective and bound are unknown, since no programme was solved."""
         n = len(learners)
         figures = replace(
             self.figures, objective=np.nan, gap=np.nan, bound=None, certified=None, n_trees=n, n_generated=n

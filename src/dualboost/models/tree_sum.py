@@ -1,4 +1,4 @@
-"""The function that a model computes, as data, and the distribution of its training rows."""
+"""A model as a sum of trees with finite values, and the distribution of rows over its features."""
 
 from __future__ import annotations
 
@@ -16,39 +16,39 @@ from ..workers import ALONE, Communicator
 from ..workers.base import joined
 from .ensemble import Ensemble
 
-# A fit keeps it for features that its trees test, if it is a sum of functions of one or two features.
+# A fit keeps the distributions of the features that its trees test, if no tree tests more than two on a path.
 
 N_BINS = 40
 """The bins of a density."""
 TAIL = 0.01
-"""The share of rows on either side that need not be inside of a picture."""
+"""The share of rows on either side that may lie outside of a plot."""
 SAMPLE = 8192
-"""How many rows the ends of a picture are measured on; those of a fit are in random order."""
+"""The number of rows that the ends of a plot are computed from; the rows of a fit are in random order."""
 LARGEST_DRAWN = 1e300
-"""Beyond this, differences of numbers are none."""
+"""Differences of larger numbers may overflow."""
 MOST_FEATURES = 2
-"""Trees are kept track of that test at most so many features on the way to a leaf."""
+"""The most features on the way to a leaf for which distributions are kept."""
 
 
 @dataclass(frozen=True, eq=False)
 class NumberMarginal:
-    """The rows by the values of a number: a bin holds what is above one edge and up to the next."""
+    """The rows by the values of a number: a bin holds the values above one edge and up to the next."""
 
     edges: Vector
     """The cuts of the trees and the ends of the bins of a density, increasing."""
     counts: Vector
-    """One more than there are edges."""
+    """The rows in each bin, one bin more than there are edges."""
     missing: float
     grid: Vector
-    """The ends of the bins of a density, which are the range to draw."""
+    """The ends of the bins of a density; the first and the last are the range to draw."""
 
     def cell_counts(self, cuts: Vector) -> Vector | None:
-        """The rows between some of the cuts, and last the missing ones; None if a cut is not among the edges."""
+        """The rows between the cuts, and last the rows with a missing value; None if a cut is not among the edges."""
         found = self._between(cuts)
         return None if found is None else np.append(found, self.missing)
 
     def density(self) -> Vector:
-        """The rows in each bin of the grid; those outside of it are left out."""
+        """The rows in each bin of the grid, without the rows outside of it."""
         found = self._between(self.grid)
         assert found is not None, "the grid is a part of the edges"
         return found[1:-1]
@@ -69,7 +69,7 @@ class CategoryMarginal:
     missing: float
 
     def cell_counts(self, n_codes: int) -> Vector:
-        """The rows of each code, and last the missing ones."""
+        """The rows of each code, and last the rows with a missing value."""
         found = np.zeros(n_codes + 1)
         found[: min(len(self.counts), n_codes)] = self.counts[:n_codes]
         found[-1] = self.missing
@@ -80,12 +80,12 @@ Marginal = NumberMarginal | CategoryMarginal
 
 
 def has_small_parts(trees: Sequence[Tree]) -> bool:
-    """Whether the trees add up to functions of one or two features."""
+    """Whether the sum of the trees is a sum of functions of one or two features."""
     return all(tree.most_on_a_path <= MOST_FEATURES for tree in trees)
 
 
 def cuts_of(trees: Sequence[Tree]) -> tuple[dict[int, Vector], set[int]]:
-    """Where each number is cut, at finite values; and the features that are split by categories."""
+    """The finite thresholds of each numeric feature, and the features that are split by categories."""
     cuts: dict[int, list[float]] = {}
     categories = set()
     for tree in trees:
@@ -101,7 +101,7 @@ def cuts_of(trees: Sequence[Tree]) -> tuple[dict[int, Vector], set[int]]:
 def marginals_of(
     trees: Sequence[Tree], X: Features, counts: Vector, n_codes: Mapping[int, int], workers: Communicator = ALONE
 ) -> dict[int, Marginal]:
-    """The distribution of rows with these multiplicities, of all workers, for every feature that a tree tests."""
+    """The distribution of the rows of all workers, with multiplicities ``counts``, over each tested feature."""
     cuts, categories = cuts_of(trees)
     found: dict[int, Marginal] = {}
     for feature in sorted({*cuts, *categories}):
@@ -125,7 +125,7 @@ def number_marginal(values: Vector, counts: Vector, cuts: Vector, workers: Commu
 
 
 def _range(values: Vector, cuts: Vector) -> tuple[float, float]:
-    """The values but for the tails, and a little more than the cuts, beyond which effects are constant."""
+    """The range of the values without their tails and of the cuts, and a margin beyond, where effects are constant."""
     ends = np.quantile(values, [TAIL, 1.0 - TAIL], method="nearest") if len(values) else np.zeros(0)
     seen = np.concatenate([ends, cuts]) if len(ends) or len(cuts) else np.zeros(1)
     low, high = np.clip([seen.min(), seen.max()], -LARGEST_DRAWN, LARGEST_DRAWN).tolist()
@@ -140,25 +140,23 @@ def category_marginal(values: Vector, counts: Vector, n_codes: int, workers: Com
     return CategoryMarginal(workers.sum(inside), workers.sum(float(counts[~is_known].sum())))
 
 
-# Everything that writes models in another language starts here.
-
 LARGEST = float(np.finfo(np.float64).max)
 
 
 @dataclass(frozen=True, eq=False)
 class Inputs:
-    """What the columns of X are called, and the values of those that hold categories."""
+    """The names of the columns of X, and the categories in them."""
 
     names: list[str]
     """x0, x1, ... where X had no names."""
     categories: dict[int, list[Any]]
-    """By the position of the column: its values, in the order of their codes."""
+    """By the position of the column: its categories, in the order of their codes."""
     truths: frozenset[int] = frozenset()
-    """The positions of the numbers that were truth values in training."""
+    """The positions of the columns that held truth values in training."""
 
     @property
     def numbered(self) -> dict[int, list[Any]]:
-        """Those of the categories that are numbers or truth values, so that a row can hold them as they are."""
+        """The columns whose categories are all numbers or truth values; a row of doubles can hold these."""
         return {k: known for k, known in self.categories.items() if all(isinstance(one, (int, float)) for one in known)}
 
     @classmethod
@@ -176,15 +174,15 @@ class Inputs:
 
 @dataclass(frozen=True, eq=False)
 class TreeSum:
-    """The scores of a row are the intercepts and the values of its leaf in each tree, added up in this order of trees.
+    """The scores of a row: the values of its leaf in each tree, in this order, and last the intercepts.
 
-    Scores of numbers are in the units of y, or in those of the logarithm of the mean.
+    The scores of a regressor are in the units of y, or under the Poisson loss the logarithm of the mean.
     """
 
     trees: list[Tree]
-    """Each has a split; ``votes`` has a row for each leaf and a column for each score."""
+    """Trees with at least one split, finite thresholds, and ``votes`` of shape (leaves, K)."""
     intercepts: Vector
-    """One for each score."""
+    """K numbers."""
     output_transform: OutputTransform
     inputs: Inputs
 
@@ -194,32 +192,17 @@ class TreeSum:
 
     @property
     def used_features(self) -> Integers:
-        """The positions of the features that a tree tests."""
+        """The positions of the tested features."""
         return np.unique(np.concatenate([np.zeros(0, dtype=np.intp), *(tree.feature for tree in self.trees)]))
 
 
-def tree_sum(ensemble: Ensemble, n_outputs: int, output_transform: OutputTransform, inputs: Inputs) -> TreeSum:
-    """An ensemble of trees as a sum; trees without a split are a part of the intercepts."""
-    scaled = ensemble.scaled_trees()
+def tree_sum(ensemble: Ensemble, output_transform: OutputTransform, inputs: Inputs) -> TreeSum:
+    """An ensemble of trees as a sum; trees without a split become a part of the intercepts."""
+    scaled = ensemble.scaled_trees
     if scaled is None:
         raise UnsupportedModelError("model has learners that are not trees; only trees can be exported.")
-    trees, scales = scaled
-    intercepts, kept = np.zeros(n_outputs), []
-    for first in range(0, len(trees), n_outputs):  # of several scores, one tree after the other has the same splits
-        of_one = slice(first, first + n_outputs)
-        values = _values(trees[of_one], scales[of_one])
-        if len(trees[first].feature):
-            kept.append(_with_finite_cuts(trees[first].with_votes(values)))
-        else:
-            intercepts += values[0]
-    return TreeSum(kept, intercepts, output_transform, inputs)
-
-
-def _values(trees: Sequence[Tree], scales: Vector) -> Vector:
-    """A row for each leaf, a column for each score."""
-    return np.column_stack([scale * tree.votes for tree, scale in zip(trees, scales, strict=True)])
-
-
-def _with_finite_cuts(tree: Tree) -> Tree:
-    """The same for all finite numbers, with thresholds that every language can write."""
-    return replace(tree, threshold=np.clip(tree.threshold, -LARGEST, LARGEST))
+    trees, constants = scaled
+    intercepts = sum((tree.votes[0] for tree in trees if not len(tree.feature)), np.zeros(len(constants))) + constants
+    # Some languages cannot write infinite thresholds; at the largest number they send the same rows left.
+    cut = [replace(tree, threshold=np.clip(tree.threshold, -LARGEST, LARGEST)) for tree in trees if len(tree.feature)]
+    return TreeSum(cut, intercepts, output_transform, inputs)

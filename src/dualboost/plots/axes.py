@@ -1,4 +1,4 @@
-"""What all plots share: the import of matplotlib, axes, and colours that the colour-blind can tell apart."""
+"""Parts of all plots: the import of matplotlib, axes, colours and labels."""
 
 from __future__ import annotations
 
@@ -17,9 +17,13 @@ PINK = "#CC79A7"
 SKY = "#56B4E9"
 RED = "#D55E00"
 COLOURS = (BLUE, RED, GREEN, PINK, ORANGE, SKY)
-"""Okabe and Ito's palette, which the colour-blind can tell apart, in the order in which curves use it."""
+"""The palette of Okabe and Ito, which the colour-blind can distinguish, in the order of curves."""
 DASHES = ("-", "--", "-.", ":")
 POINTS_PER_INCH = 72.0
+OPAQUE = 200
+"""With more points than this, they are drawn more transparently."""
+FAINTEST = 0.08
+"""The opacity of very many points."""
 
 
 def pyplot(function: str) -> Any:
@@ -31,13 +35,12 @@ def pyplot(function: str) -> Any:
 
 
 def axes_for(ax: Any, function: str, size: tuple[float, float] = (6.4, 4.0)) -> Any:
-    """The axes given, or new ones."""
     plt = pyplot(function)
     return ax if ax is not None else plt.subplots(figsize=size, layout="constrained")[1]
 
 
 def require_fitted(model: Any, attribute: str, function: str, kind: str = "DualBoostClassifier") -> None:
-    """Raise an error unless the model has the attribute that is drawn."""
+    """Raise an error unless the model has the attribute."""
     if hasattr(model, attribute):
         return
     try:
@@ -56,8 +59,12 @@ def finish(ax: Any, **settings: Any) -> Any:
     return ax
 
 
+def opacity(n_points: int) -> float:
+    return max(FAINTEST, min(0.7, 0.7 * (OPAQUE / max(n_points, 1)) ** 0.5))
+
+
 def legend_above(ax: Any) -> Any:
-    """A legend in one line above the axes, where it covers nothing."""
+    """A legend in one line above the axes, so that it covers nothing."""
     handles, labels = ax.get_legend_handles_labels()
     return ax.legend(
         handles, labels, loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=max(len(labels), 1), frameon=False,
@@ -66,10 +73,10 @@ def legend_above(ax: Any) -> Any:
 
 
 def shortened(text: str, letters: int) -> str:
-    """The text as a label, of which no more than so many letters are shown."""
+    """The text as a label of at most so many letters."""
     return as_label(text if len(text) <= letters else text[: letters - 1].rstrip() + "…")
 
 
 def as_label(text: str) -> str:
-    """The text as matplotlib draws it letter by letter: between dollar signs would be mathematics."""
+    """The text as a label that matplotlib draws literally: text between dollar signs would be mathematics."""
     return printable(text, kept="\n").replace("$", r"\$")

@@ -1,4 +1,4 @@
-"""Plots the effects of features, alone and in pairs."""
+"""Plots of effects and of SHAP values."""
 
 from __future__ import annotations
 
@@ -16,28 +16,32 @@ from ..inspection.rules import Names, names_of, score_name
 from ..models.fitted import FittedModel
 from ..models.tree_sum import CategoryMarginal, Marginal, NumberMarginal, category_marginal, number_marginal
 from ..trees.tree import column_values
-from .axes import BLUE, COLOURS, POINTS_PER_INCH, as_label, finish, pyplot, require_fitted, shortened
+from .axes import BLUE, COLOURS, POINTS_PER_INCH, as_label, finish, opacity, pyplot, require_fitted, shortened
 
 MOST_CATEGORIES = 24
-"""The most categories with a bar of their own: those with the most rows."""
+"""The most categories with a bar; categories with fewer rows are left out."""
 NAME_LETTERS = 14
 GAP, STRIP = 0.06, 0.08
-"""The space between numbers and missing values, and the width of the strip of these, as shares of the range."""
+"""The gap before the strip of missing values, and the width of the strip, as shares of the range."""
 MAP = "RdBu_r"
 JITTER = 0.3
-"""How far points of one category are from its middle at most."""
+"""The largest distance of a point from the middle of its category."""
 JITTER_SEED = 709_281
-"""A seed that data are not made with: jitter from the numbers of the column itself would look like an effect."""
+"""An unusual seed: if the data come from the same random numbers, jitter looks like an effect."""
 MOST_DOTS, DOT = 1000, 3.0
 """The most rows on a map, and the area of their dots."""
 FONT_SIZE = 9
 TICK_SIZE = 8
 TICK_STEPS = (1, 2, 5, 10)
-"""Without halves, which counts do not have."""
+"""Without 2.5, so that ticks of counts are integers."""
+N_COLUMNS = 3
+PANEL_INCHES = (4.0, 3.1)
+HEIGHTS = (4.0, 1.0)
+"""The heights of a curve and of the distribution of rows below it."""
 
 
 class Scale(NamedTuple):
-    """Where the values of a feature are drawn: the strip of missing values stands on its right."""
+    """The range of a feature on an axis; the strip of missing values is on its right."""
 
     low: float
     high: float
@@ -60,13 +64,13 @@ def scale_of(marginal: Marginal) -> Scale:
 
 
 def shown_categories(marginal: CategoryMarginal) -> list[int]:
-    """The codes that are drawn, in their own order."""
+    """The codes with a bar, in increasing order."""
     most = np.argsort(-marginal.counts, kind="stable")[:MOST_CATEGORIES]
     return sorted(most.tolist())
 
 
 def draw_single(ax: Any, below: Any, effect: Effect, names: Names, colours: Sequence[str]) -> None:
-    """The effect of one feature, a curve or bars for each score; and below it how many rows have which values."""
+    """The effect of one feature, a curve or bars for each score, and below it the distribution of the rows."""
     (cells,) = effect.cells
     ax.axhline(0.0, color="0.6", lw=0.8)
     draw = _draw_steps if cells.cuts is not None else _draw_bars
@@ -78,7 +82,7 @@ def draw_single(ax: Any, below: Any, effect: Effect, names: Names, colours: Sequ
 
 
 def draw_frame(ax: Any, below: Any, marginal: Marginal, feature: int, names: Names) -> None:
-    """What all panels of one feature have: the title, the rows below, and names at the axis."""
+    """The title of a panel, the distribution of the rows, and the names on the axes."""
     draw_rows(below, marginal)
     for one in (ax, below):
         name_axis(one.xaxis, marginal, feature, names)
@@ -106,14 +110,14 @@ def _draw_bars(ax: Any, cells: Cells, values: Matrix, colours: Sequence[str]) ->
 
 
 def _dodged_bars(ax: Any, middles: Vector, values: Matrix, colours: Sequence[str], width: float) -> None:
-    """At each place a bar for each score, beside each other."""
+    """At each position a bar for each score, side by side."""
     each = width / len(colours)
     for k, colour in enumerate(colours):
         ax.bar(middles + (k + 0.5) * each - width / 2.0, values[:, k], each, color=colour)
 
 
 def draw_rows(ax: Any, marginal: Marginal) -> None:
-    """How many rows have which values."""
+    """The distribution of the rows."""
     if isinstance(marginal, NumberMarginal):
         ax.stairs(marginal.density(), marginal.grid, fill=True, color="0.75")
     else:
@@ -129,7 +133,7 @@ def draw_rows(ax: Any, marginal: Marginal) -> None:
 
 
 def name_axis(axis: Any, marginal: Marginal, feature: int, names: Names) -> None:
-    """Numbers, or the names of categories, and a name for the strip of missing values."""
+    """The ticks of an axis: numbers or the names of categories, and a name for the strip of missing values."""
     from matplotlib.ticker import FixedFormatter, FixedLocator, MaxNLocator
 
     scale = scale_of(marginal)
@@ -158,7 +162,7 @@ def _left_out(marginal: Marginal) -> str:
 
 
 def draw_pair(ax: Any, effect: Effect, output: int, names: Names, largest: float) -> None:
-    """The effect of two features on one score as a map; ``largest`` is the end of the colours."""
+    """The effect of two features on one score as a map; ``largest`` is the end of the colour scale."""
     first, second = effect.cells
     values = effect.values[:, :, output]
     rows, x = _laid_out(first)
@@ -179,7 +183,7 @@ def draw_pair(ax: Any, effect: Effect, output: int, names: Names, largest: float
 
 
 def _laid_out(cells: Cells) -> tuple[Any, Vector]:
-    """The cells in the order of drawing, -1 for the space before missing values, and the ends of each."""
+    """The cells from left to right, with -1 for the gap before missing values, and their ends."""
     scale = scale_of(cells.marginal)
     if cells.cuts is not None:
         order, ends = np.arange(cells.n - 1), np.concatenate([[scale.low], cells.cuts, [scale.high]])
@@ -193,7 +197,7 @@ def _laid_out(cells: Cells) -> tuple[Any, Vector]:
 
 
 def draw_rows_of_pair(ax: Any, effect: Effect, features: Features) -> None:
-    """Some rows as dots on a map, which is a guess where there are none."""
+    """Some rows as dots on a map: without rows nearby, its values are extrapolations."""
     first, second = (
         places_of(column_values(features, one.feature, slice(None))[:MOST_DOTS], one.marginal, seed)
         for seed, one in enumerate(effect.cells)
@@ -204,7 +208,7 @@ def draw_rows_of_pair(ax: Any, effect: Effect, features: Features) -> None:
 
 
 def places_of(column: Vector, marginal: Marginal, seed: int = 0) -> Vector:
-    """Where rows are drawn: numbers where they are, categories and missing values near their middle; nan for tails."""
+    """The positions of rows on an axis: categories and missing values near their middle, nan beyond the range."""
     apart = np.random.default_rng([JITTER_SEED, seed]).uniform(-JITTER, JITTER, len(column))
     scale = scale_of(marginal)
     places = np.where((column >= scale.low) & (column <= scale.high), column, np.nan)
@@ -212,28 +216,19 @@ def places_of(column: Vector, marginal: Marginal, seed: int = 0) -> Vector:
         place = np.full(len(marginal.counts) + 1, np.nan)
         shown = shown_categories(marginal)
         place[shown] = np.arange(len(shown))
-        codes = np.where(np.isnan(column), -1, column)  # of truth values, also numbers that are none
+        codes = np.where(np.isnan(column), -1, column)  # a column of truth values may hold other numbers
         places = place[np.clip(codes, -1, len(marginal.counts)).astype(np.intp)] + apart
     return np.where(np.isnan(column), scale.middle + float(np.ptp(scale.strip)) * apart, places)
-
-
-N_COLUMNS = 3
-PANEL_INCHES = (4.0, 3.1)
-HEIGHTS = (4.0, 1.0)
-"""How high a curve is, and the rows below it."""
-OPAQUE = 200
-"""With more points than this, they are drawn more transparently."""
 
 
 def plot_effects(clf: Any, X: Any = None, *, most: int = 9, ax: Any = None) -> Any:
     """The effect of each feature on the score, the strongest first, with the distribution of the rows below it.
 
-    Effects are those of ``effects``, centred over the rows of X, or if X is None over the training rows: an ensemble of
-    stumps is the intercept and these curves, added up. Steps are drawn as steps; categories, booleans and missing
-    values have bars of their own. Trees of depth 2 also have effects of pairs, as maps, in which dots are rows of X.
-    Curves share one scale, and so do maps; a curve is constant beyond its ends. Of several classes or quantiles each
-    has a curve (of more than six those with the strongest effects), and a map is that of the class with the strongest
-    effect.
+    The method ``effects`` defines them, centred over the rows of X, or if X is None over the training rows: an ensemble
+    of stumps is the sum of the intercept and these curves. Numbers have steps; categories, booleans and missing values
+    have bars. Trees of depth 2 also have effects of pairs, as maps, in which dots are rows of X. Curves share one
+    scale, and so do maps; a curve is constant beyond its ends. Of several classes or quantiles each has a curve (of
+    more than six the six with the strongest effects), and a map is of the class with the strongest effect.
 
     Where trees test three features or more on the way to a leaf, there is no such sum: then SHAP values of the rows of
     X are drawn against each feature, the features with the largest first.
@@ -263,14 +258,15 @@ def _plot_sum(model: FittedModel, features: Features | None, most: int, ax: Any)
     largest = max((float(np.abs(effect.values).max()) for effect in shown if effect.is_pair), default=0.0) or 1.0
     for effect, axes in zip(shown, panels, strict=True):
         if effect.is_pair:
-            strongest = int(np.argmax((effect.shares[..., None] * effect.values**2).sum(axis=(0, 1))))
+            strongest = int(effect.mean_squares.argmax())
             draw_pair(axes[0], effect, strongest, found.names, largest)
             if features is not None:
                 draw_rows_of_pair(axes[0], effect, features)
             of = f": {as_label(found.names.classes[strongest])}" if len(found.intercept) > 1 else ""
             axes[0].set_title(f"both together{of}", fontsize=FONT_SIZE + 1)
         else:
-            draw_single(axes[0], axes[1], _of_outputs(effect, outputs), found.names, _colours(outputs))
+            own = Effect(effect.cells, effect.values[..., outputs])
+            draw_single(axes[0], axes[1], own, found.names, _colours(outputs))
     _share_scale([axes[0] for effect, axes in zip(shown, panels, strict=True) if not effect.is_pair])
     return _finished(panels, f"effect on {score_name(model)}", found.names, outputs, ax)
 
@@ -282,14 +278,9 @@ def _shown(found: Effects, most: int) -> list[Effect]:
 
 
 def _outputs(effects: Sequence[Effect], names: Names) -> Integers:
-    """The scores that are drawn: all, or those with the strongest effects."""
-    n_outputs = effects[0].values.shape[-1]
-    total = sum((effect.shares[..., None] * effect.values**2).reshape(-1, n_outputs).sum(axis=0) for effect in effects)
-    return np.sort(np.argsort(-np.asarray(total), kind="stable")[: len(COLOURS)])
-
-
-def _of_outputs(effect: Effect, outputs: Integers) -> Effect:
-    return Effect(effect.cells, effect.values[..., outputs])
+    """The scores that are drawn: all, or the scores with the strongest effects."""
+    total = np.sum([effect.mean_squares for effect in effects], axis=0)
+    return np.sort(np.argsort(-total, kind="stable")[: len(COLOURS)])
 
 
 def _colours(outputs: Integers) -> Sequence[str]:
@@ -297,7 +288,7 @@ def _colours(outputs: Integers) -> Sequence[str]:
 
 
 def _panels(ax: Any, have_rows_below: Sequence[bool]) -> list[list[Any]]:
-    """The axes of each panel: the picture, and the rows below it if there are such."""
+    """The axes of each panel: the effect, and of one feature the distribution of rows below it."""
     plt = pyplot("plot_effects")
     n = len(have_rows_below)
     n_columns = min(N_COLUMNS, n)
@@ -330,7 +321,7 @@ def _share_scale(axes: Sequence[Any]) -> None:
 
 
 def _finished(panels: Sequence[Sequence[Any]], label: str, names: Names, outputs: Integers, ax: Any) -> Any:
-    """Say what is drawn, and which curve is which."""
+    """The label, the legend of several scores, and the axes as ``plot_effects`` returns them."""
     from matplotlib.lines import Line2D
 
     figure, first = panels[0][0].figure, panels[0][0]
@@ -361,7 +352,7 @@ def _plot_shap(model: FittedModel, features: Features, most: int, ax: Any) -> An
 
 
 def _marginal(column: Vector, feature: int, names: Names) -> Marginal:
-    """How the rows are distributed over a feature; truth values are two categories."""
+    """The distribution of the rows over a feature; truth values are two categories."""
     counts, known = np.ones(len(column)), names.categories.get(feature)
     are_truths = feature in names.truths and bool(np.isin(column[~np.isnan(column)], (0.0, 1.0)).all())
     if known is None and not are_truths:
@@ -384,7 +375,6 @@ def _draw_points(
     marginal = _marginal(column, feature, names)
     places = places_of(column, marginal)
     ax.axhline(0.0, color="0.6", lw=0.8)
-    opacity = max(0.08, min(0.7, 0.7 * (OPAQUE / max(len(column), 1)) ** 0.5))
     for own, colour in zip(values.T, colours, strict=True):
-        ax.scatter(places, own, (0.05 * POINTS_PER_INCH) ** 2, color=colour, alpha=opacity, linewidths=0)
+        ax.scatter(places, own, (0.05 * POINTS_PER_INCH) ** 2, color=colour, alpha=opacity(len(column)), linewidths=0)
     draw_frame(ax, below, marginal, feature, names)

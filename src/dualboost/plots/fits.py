@@ -1,4 +1,4 @@
-"""Plots the history, the weights, the path and the margins of fits."""
+"""Plots of fits: history, weights, path and margins."""
 
 from __future__ import annotations
 
@@ -16,9 +16,13 @@ from .axes import BLUE, COLOURS, DASHES, GREEN, RED, axes_for, finish, legend_ab
 
 N_PANELS = 3
 LINE_LETTERS = 14
-"""The most letters of a score that leave room for more in the line of an axis label."""
+"""A longer name of a score has a line of its own in the label of an axis."""
 SMALLEST_GAP = 1e-16
-"""Smaller gaps are drawn at this value, since a logarithmic axis cannot show zero."""
+"""Smaller gaps are drawn at this value: a logarithmic axis has no zero."""
+LOGARITHMIC_FROM = 10.0
+"""If the largest C is at least so many times the smallest, colours depend on the logarithm of C."""
+ONE_TREE = 1.0
+"""If numbers of trees differ by less than this, scores are drawn against C."""
 
 
 def plot_history(clf: Any, X: Any = None, y: Any = None, *, ax: Any = None) -> Any:
@@ -26,13 +30,12 @@ def plot_history(clf: Any, X: Any = None, y: Any = None, *, ax: Any = None) -> A
 
     Of a regressor R^2 takes the place of the accuracy.
 
-    The accuracies are those of ``history_``, on the training rows and on the held-out rows (a score other than the
-    accuracy has an axis of its own); if X and y are passed, the accuracy of each stage on these rows is added. ``ax``
-    are three axes to draw into, or one that is replaced by three. Unless the estimator has
-    ``SolverOptions(reoptimize="every")``, masters are solved only as far as the next tree needs, so that only the final
-    ensemble has the gap ``gap_``. Where leaves are corrected, the objective gets worse when trees are eliminated, and
-    there is one gap, at the end: it is then in the title, and there is no panel for it (of three axes given, the second
-    stays empty).
+    The accuracies of ``history_`` are of the training rows and of the held-out rows (a score other than the accuracy
+    has an axis of its own); with X and y, the accuracy of each stage on these rows is added. ``ax`` are three axes, or
+    one that is replaced by three. Unless the estimator has ``SolverOptions(reoptimize="every")``, programmes are solved
+    only as far as the next tree needs, so that only the final ensemble has the gap ``gap_``. Where leaves are
+    optimized, the objective increases when trees are eliminated, and there is one gap, at the end: the title has it,
+    and there is no panel for it (of three axes given, the second stays empty).
     """
     require_fitted(clf, "history_", "plot_history")
     history = clf.history_
@@ -69,7 +72,7 @@ def _draw_gaps(panel: Any, iterations: Vector, gaps: Vector, tol: float) -> None
 
 
 def _panels(ax: Any, n_panels: int) -> Any:
-    """New axes, or those given; of three axes for two panels, the first and the last."""
+    """New axes, or the axes given: of three for two panels, the first and the last."""
     plt = pyplot("plot_history")
     if ax is None:
         return plt.subplots(n_panels, 1, figsize=(6.4, 2.2 * n_panels), sharex=True, layout="constrained")[1]
@@ -93,7 +96,7 @@ def _curve(ax: Any, x: Vector, values: Vector, colour: str, label: str | None = 
 
 
 def _validation_axis(panel: Any, clf: Any) -> Any:
-    """The panel of the accuracy; for another score an axis on its right."""
+    """The axis of the held-out score: that of the accuracy, or for another score a new one on the right."""
     name = held_out_name(clf)
     if name == training_name(clf):
         return panel
@@ -118,10 +121,10 @@ def _accuracy(y: Any, predicted: Any) -> float:
 
 
 def plot_weights(clf: Any, *, ax: Any = None) -> Any:
-    """Each learner's share of all weights, in the order in which they were generated; zeros are grey.
+    """Each learner's share of all weights, in the order of generation; zeros are grey.
 
-    Where leaves are corrected, the largest absolute value of each tree's leaves; of a regressor, in the units of y, or
-    under the Poisson loss in those of the logarithm of the mean.
+    Where leaves are optimized, the largest absolute value of each tree's leaves; of a regressor, in the units of y, or
+    under the Poisson loss of the logarithm of the mean.
     """
     require_fitted(clf, "weights_", "plot_weights")
     ax = axes_for(ax, "plot_weights", (6.4, 3.4))
@@ -141,17 +144,11 @@ def plot_weights(clf: Any, *, ax: Any = None) -> Any:
     )
 
 
-LOGARITHMIC_FROM = 10.0
-"""If the largest C is at least this many times the smallest, colours depend on the logarithm of C."""
-ONE_TREE = 1.0
-"""If numbers of trees differ by less than this, scores are drawn against C."""
-
-
 def plot_path(cv: Any, *, ax: Any = None) -> Any:
-    """Score on held-out rows against trees, both means over the folds: a point for each C, the chosen one ringed.
+    """Score on held-out rows against trees, both means over the folds: a point for each C, a ring around the best.
 
-    Bars are one standard error of the score to either side. Where fewer trees were tried as well, there is a point for
-    each C and number of trees, and a line for each C. Where every C uses as many trees, scores are drawn against C.
+    Bars are one standard error of the score to either side. If fewer trees were tried as well, there is a point for
+    each C and number of trees, and a line for each C. If all C use equally many trees, scores are drawn against C.
     ``cv`` is a fitted ``DualBoostClassifierCV`` or ``DualBoostRegressorCV``.
     """
     require_fitted(cv, "path_", "plot_path", "DualBoostClassifierCV or DualBoostRegressorCV")
@@ -169,9 +166,9 @@ def plot_path(cv: Any, *, ax: Any = None) -> Any:
     ax.errorbar(x, scores, path["standard_error"], **bars, label="± standard error")
     norm = (LogNorm if is_wide else Normalize)(C.min(), C.max()) if C.max() > C.min() else None
     points = ax.scatter(x, scores, 42, C, cmap="cividis", norm=norm, edgecolors="white", linewidths=0.6, zorder=3)
-    chosen = _chosen(cv)
+    best = _selected(cv)
     label = f"chosen: C = {cv.C_:.3g}, {cv.n_trees_} trees on all rows"
-    ax.plot(x[chosen], scores[chosen], "o", ms=14, mfc="none", mec=RED, mew=2, label=label, zorder=4)
+    ax.plot(x[best], scores[best], "o", ms=14, mfc="none", mec=RED, mew=2, label=label, zorder=4)
     legend_above(ax)
     ylabel = f"{held_out_name(cv)} on held-out rows"
     if is_by_C:
@@ -182,8 +179,8 @@ def plot_path(cv: Any, *, ax: Any = None) -> Any:
     return finish(ax, xlabel="trees used, mean over the folds", ylabel=ylabel)
 
 
-def _chosen(cv: Any) -> int:
-    """The position of the value chosen; a C that was tried with several numbers of trees is there more than once."""
+def _selected(cv: Any) -> int:
+    """The position of ``C_`` in the path; a C with several numbers of trees has several positions."""
     found = np.flatnonzero(cv.path_["C"] == cv.C_)
     most = cv.fitted_.tuning.max_trees
     if most is None:
@@ -192,10 +189,10 @@ def _chosen(cv: Any) -> int:
 
 
 def plot_margins(models: Any, X: Any, y: Any, *, ax: Any = None) -> Any:
-    """The share of rows whose margin is at most x; the height of a curve at zero is the error.
+    """The share of rows with a margin of at most x; the height of a curve at zero is the error.
 
-    Margins are in [-1, 1]; under "logistic" they are the log-odds of the row's own class, of several classes against
-    the best other one.
+    Margins are in [-1, 1]; under "logistic" they are the log-odds of the class of the row, of several classes against
+    the best other class.
     ``models`` is a fitted ``DualBoostClassifier``, a list of (name, classifier), or a dict of classifiers by name.
     """
     named = _named(models)

@@ -14,34 +14,35 @@ from ..inspection.rules import number
 from ..targets import NumericTarget
 from ..targets.base import encoded
 from ..targets.standardising import r_squared, root_mean_square
-from .axes import BLUE, POINTS_PER_INCH, RED, SKY, axes_for, finish, require_fitted, shortened
+from .axes import BLUE, POINTS_PER_INCH, RED, SKY, axes_for, finish, opacity, require_fitted, shortened
 
 NAME_LETTERS = 24
 """The most letters of a class beside the matrix."""
 LEAST_INCHES, MOST_INCHES = 2.4, 9.0
-"""The least and the largest width and height of the matrix in new axes, in inches."""
-CELL_INCHES = 0.62
-"""The width and height of a cell, where the classes are few."""
-NAME_INCHES = 1.6
-"""The space for names beside the matrix, in inches."""
-LARGEST_FONT = 9.0
-LEAST_FONT = 3.5
-"""Numbers that would be smaller are left out."""
+"""The least and the largest width and height of the matrix in new axes."""
+CELL_INCHES, NAME_INCHES = 0.62, 1.6
+"""The width and height of a cell of few classes, and the space for names beside the matrix."""
+LARGEST_FONT, LEAST_FONT = 9.0, 3.5
+"""The sizes of numbers; numbers that need a smaller font are left out."""
 LEAST_NAME = 6.0
 """The smallest size of names; if cells are smaller, some names are left out."""
 LETTER = 0.64
 """The width of a letter or digit, as a share of the size of the font."""
-DARKEST = 0.85
-"""The place in the palette of a share of one."""
-DARK = 0.6
-"""Numbers are white where the root of the share exceeds this."""
+DARKEST, DARK = 0.85, 0.6
+"""The place in the palette of a share of one, and the root of a share above which numbers are white."""
+SIZE = 22.0
+"""The area of a point, in square points."""
+MARGIN = 0.04
+"""The space beside the outermost points, as a share of their distance."""
+MOST_ROWS = 150
+"""The most intervals: of more rows so many are drawn, evenly spaced in the order of their predictions."""
 
 
 def plot_confusion_matrix(clf: Any, X: Any, y: Any, *, ax: Any = None) -> Any:
-    """How many rows of each class (down) were predicted to be of each class (across); zeros are left blank.
+    """The number of rows of each class (down) by predicted class (across); zeros are left blank.
 
-    Colours are shares of the rows of the class: correct ones blue, errors orange. For any number of classes, two
-    included; with very many the numbers are left out.
+    Colours are shares of the rows of the class: correct ones blue, errors orange. It takes any number of classes; with
+    very many the numbers are left out.
     """
     require_fitted(clf, "classes_", "plot_confusion_matrix")
     counts = _counts(clf, X, y)
@@ -54,7 +55,7 @@ def plot_confusion_matrix(clf: Any, X: Any, y: Any, *, ax: Any = None) -> Any:
     ax.set(xlabel="predicted class", ylabel="class", title=_title(counts))
     ax.tick_params(length=0)
     ax.spines[:].set_color("0.8")
-    ax.figure.canvas.figure.draw_without_rendering()  # the size of cells is known once names have taken their space
+    ax.figure.canvas.figure.draw_without_rendering()  # the size of cells depends on the space for the names
     _name_classes(ax, names)
     _write_numbers(ax, counts, shares)
     return ax
@@ -69,7 +70,7 @@ def _counts(clf: Any, X: Any, y: Any) -> Matrix:
 
 
 def _colours(shares: Matrix) -> Matrix:
-    """The colour of each cell; the root of a share shows small ones, as errors mostly are."""
+    """The colour of each cell: the root of a share, so that small shares, as of most errors, are visible."""
     from matplotlib import colormaps
 
     tints = DARKEST * np.sqrt(shares)
@@ -89,7 +90,7 @@ def _cell_points(ax: Any) -> float:
 
 
 def _name_classes(ax: Any, names: list[str]) -> None:
-    """The names at both sides, those across upright unless they fit; of too many names every second, third or so."""
+    """The names at both sides, upright below unless they fit; of too many names every second, third or so."""
     cell = _cell_points(ax)
     font = min(LARGEST_FONT, max(0.7 * cell, LEAST_NAME))
     shown = range(0, len(names), int(np.ceil(LEAST_NAME / cell)))
@@ -99,7 +100,7 @@ def _name_classes(ax: Any, names: list[str]) -> None:
 
 
 def _write_numbers(ax: Any, counts: Matrix, shares: Matrix) -> None:
-    """The numbers, as large as the longest one fits into a cell."""
+    """The numbers, in a font in which the longest number fits into a cell."""
     cell, letters = _cell_points(ax), max(len(f"{counts.max():,.0f}"), 2)
     font = min(LARGEST_FONT, 0.9 * cell / (LETTER * letters), 0.7 * cell)
     if font < LEAST_FONT:
@@ -109,18 +110,8 @@ def _write_numbers(ax: Any, counts: Matrix, shares: Matrix) -> None:
         ax.text(k, i, f"{counts[i, k]:,.0f}", ha="center", va="center", fontsize=font, color=colour)
 
 
-SIZE = 22.0
-"""The area of a point, in square points."""
-OPAQUE = 200
-"""With more rows than this, points are drawn more transparently."""
-FAINTEST = 0.08
-"""The opacity of the points of very many rows."""
-MARGIN = 0.04
-"""The space beside the outermost points, as a share of their distance."""
-
-
 def plot_predictions(reg: Any, X: Any, y: Any, *, ax: Any = None) -> Any:
-    """What is predicted for each row against what is true; on the diagonal both are equal.
+    """The prediction of each row against its true value; on the diagonal both are equal.
 
     The title has the root of the mean squared error, in the units of y, and R^2. For any fitted regressor.
     """
@@ -143,7 +134,7 @@ def plot_predictions(reg: Any, X: Any, y: Any, *, ax: Any = None) -> Any:
 
 
 def plot_residuals(reg: Any, X: Any, y: Any, *, ax: Any = None) -> Any:
-    """How far y is above the prediction of each row, against the prediction.
+    """The residual of each row, y less the prediction, against the prediction.
 
     The title has the mean absolute error and the mean of the residuals. For any fitted regressor.
     """
@@ -158,7 +149,7 @@ def plot_residuals(reg: Any, X: Any, y: Any, *, ax: Any = None) -> Any:
 
 
 def _pairs(reg: Any, X: Any, y: Any, function: str) -> tuple[Vector, Vector]:
-    """What is true and what is predicted, as numbers."""
+    """The true and the predicted numbers."""
     if not is_regressor(reg):
         raise UnsupportedModelError(f"{function} needs a fitted regressor, not a {type(reg).__name__}.")
     require_fitted(reg, "n_features_in_", function, "regressor")
@@ -167,32 +158,25 @@ def _pairs(reg: Any, X: Any, y: Any, function: str) -> tuple[Vector, Vector]:
 
 
 def _draw_points(ax: Any, x: Vector, y: Vector) -> None:
-    opacity = max(FAINTEST, min(0.7, 0.7 * (OPAQUE / len(x)) ** 0.5))
-    ax.scatter(x, y, SIZE, color=BLUE, alpha=opacity, linewidths=0, zorder=2)
+    ax.scatter(x, y, SIZE, color=BLUE, alpha=opacity(len(x)), linewidths=0, zorder=2)
 
 
 def _ends(values: Vector) -> tuple[float, float]:
-    """The ends of an axis with all values inside."""
     low, high = float(values.min()), float(values.max())
     space = MARGIN * (high - low) or 0.5 * max(abs(low), 1.0)
     return low - space, high + space
 
 
 def _rounded(value: float) -> float:
-    """A figure of a title, with three digits."""
+    """With three digits, for titles."""
     return float(f"{value:.3g}")
 
 
-MOST_ROWS = 150
-"""With more rows than this, so many of them are drawn, evenly spaced in the order of their predictions."""
-
-
 def plot_intervals(reg: Any, X: Any, y: Any, *, coverage: float | None = None, ax: Any = None) -> Any:
-    """The interval of each row with its prediction, in the order of the predictions, and what is true.
+    """The interval of each row with its prediction and its true value, in the order of the predictions.
 
-    Of many rows some are drawn. True numbers outside of their interval are red. The title has the share of rows that
-    intervals cover and their mean width, over all rows. ``coverage`` chooses among the intervals of a regressor with
-    several.
+    Of many rows some are drawn. True values outside of their interval are red. The title has the share of rows that
+    intervals cover and their mean width, over all rows. ``coverage`` selects one of several intervals of a regressor.
     """
     require_fitted(reg, "predict_interval", "plot_intervals", "DualBoostRegressor")
     require_fitted(reg, "n_features_in_", "plot_intervals", "DualBoostRegressor")
@@ -208,11 +192,10 @@ def plot_intervals(reg: Any, X: Any, y: Any, *, coverage: float | None = None, a
     ax.vlines(place, low[shown], high[shown], color=SKY, lw=min(3.0, 400.0 / len(shown)), alpha=0.6, label="interval")
     ax.plot(place, predicted[shown], color="0.25", lw=1.0, label="predicted")
     for inside, colour, label in ((True, BLUE, "true, inside"), (False, RED, "true, outside")):
-        chosen = is_inside[shown] == inside
-        ax.scatter(place[chosen], true[shown][chosen], 14, color=colour, linewidths=0, zorder=3, label=label)
+        own = is_inside[shown] == inside
+        ax.scatter(place[own], true[shown][own], 14, color=colour, linewidths=0, zorder=3, label=label)
     ax.legend(frameon=False, ncols=2, fontsize="small")
-    title = (
-        f"covers {is_inside.mean():.1%} of {len(true)} rows, mean width {number(float(f'{np.mean(high - low):.3g}'))}"
-    )
+    width = number(_rounded(float(np.mean(high - low))))
+    title = f"covers {is_inside.mean():.1%} of {len(true)} rows, mean width {width}"
     some = f"{len(shown)} of these" if len(shown) < len(true) else "rows"
     return finish(ax, xlabel=f"{some}, by what is predicted", ylabel="y", title=title, xticks=[])

@@ -1,4 +1,4 @@
-"""Draws one tree of an ensemble."""
+"""The plot of one tree."""
 
 from __future__ import annotations
 
@@ -11,12 +11,30 @@ import numpy as np
 from .._typing import Vector
 from ..arguments import require_integer
 from ..errors import InvalidParameterError, UnsupportedModelError
-from ..inspection.rules import Names, names_of, split_text, strongest, used_trees
+from ..inspection.rules import Names, leaf_values, names_of, split_text, strongest, used_trees
 from ..trees.tree import Tree
 from .axes import COLOURS, POINTS_PER_INCH, as_label, axes_for, require_fitted, shortened
 
+SPLIT_LETTERS, LEAF_LETTERS, MOST_LINES = 20, 14, 4
+"""The most letters in a line of a split and of a leaf, and the most lines of wrapped text."""
+NAME_LETTERS = 14
+"""The most letters of a class beside a bar."""
+LEAF_INCHES, LEVEL_INCHES = 1.15, 1.2
+"""The width of new axes for each leaf, and their height for each level."""
+BRANCH_AT = 0.58
+"""The height of "yes" and "no" on an edge: far enough down that both fit side by side."""
+FONT_SIZE = 8
+FULL_FROM, FULL_TO = 1e3, 1e6
+"""Values of leaves in this range are written without an exponent."""
+FIRST_CLASS, SECOND_CLASS, SPLIT = "#F7C99B", "#A6CEE3", "#F2F2F2"
+"""The colours of leaves that vote for the first and for the second class, and of splits."""
+FRAME = {"boxstyle": "round,pad=0.35", "edgecolor": "0.4", "linewidth": 0.8}
+"""The frame of splits and leaves."""
+
+# Charts of leaves with several classes or quantiles.
+
 MOST_BARS = 4
-"""The most classes of a leaf that are drawn."""
+"""The most bars in a leaf."""
 LINE = 1.25
 """The height of a line, as a share of the size of the font."""
 LEAST_SIDE = 4.0
@@ -31,26 +49,18 @@ AGAINST = "#FDAE6B"
 
 
 class LeafScale(NamedTuple):
-    """What the charts of all leaves of a tree share."""
+    """The scale and the layout that the charts of all leaves share."""
 
     labels: Sequence[str]
-    """All that is written beside a bar in any leaf."""
+    """The labels of the bars in all leaves."""
     largest: float
     """The value of the longest bar."""
     is_ordered: bool
-    """Whether bars stand in the order of what they are for, and not of their values."""
-
-
-def leaf_inches(labels: Sequence[str], font: float) -> float:
-    """The width that a leaf needs, with its frame and the space beside it."""
-    return (2.0 * _side(labels, font) + BETWEEN * font) / POINTS_PER_INCH
+    """Whether bars are in the order of the outputs, instead of their values."""
 
 
 def leaf_bars(values: Vector, labels: Sequence[str], rows: float | None, scale: LeafScale, font: float) -> Any:
-    """The chart, for ``AnnotationBbox``; ``rows`` are written below.
-
-    Of many classes, those with the largest absolute values are shown. A label stands opposite to its bar.
-    """
+    """The chart of the strongest classes, for ``AnnotationBbox``; ``rows`` stand below, and labels opposite to bars."""
     from matplotlib.lines import Line2D
     from matplotlib.offsetbox import DrawingArea
     from matplotlib.text import Text
@@ -93,35 +103,8 @@ def _side(labels: Sequence[str], font: float) -> float:
     return float(max(max(widths, default=0.0) + 2.5 * GAP * font, LEAST_SIDE * font))
 
 
-SPLIT_LETTERS = 20
-"""The most letters in a line of a split's box."""
-LEAF_LETTERS = 14
-"""The most letters in a line of a leaf's box."""
-MOST_LINES = 4
-"""The most lines of a wrapped text."""
-NAME_LETTERS = 14
-"""The most letters of a class beside a bar."""
-LEAF_INCHES = 1.15
-"""The width of new axes for each leaf, in inches."""
-LEVEL_INCHES = 1.2
-"""The height of new axes for each level of the tree, in inches."""
-ANSWER_AT = 0.58
-"""How far down an edge its answer is written: far enough for two answers to fit next to each other."""
-FONT_SIZE = 8
-FULL_FROM, FULL_TO = 1e3, 1e6
-"""Values of leaves in this range are written without an exponent."""
-FIRST_CLASS = "#F7C99B"
-"""The colour of leaves that vote for the first class."""
-SECOND_CLASS = "#A6CEE3"
-"""The colour of leaves that vote for the second class."""
-SPLIT = "#F2F2F2"
-"""The colour of splits."""
-FRAME = {"boxstyle": "round,pad=0.35", "edgecolor": "0.4", "linewidth": 0.8}
-"""The frame of splits and leaves."""
-
-
 class Place(NamedTuple):
-    """Where a node, or a leaf if ``node`` is negative, is drawn: x counts leaves, ``depth`` levels from the top."""
+    """The position of a node, or of a leaf if ``node`` is negative: x in leaves, ``depth`` in levels from the top."""
 
     node: int
     x: float
@@ -131,27 +114,28 @@ class Place(NamedTuple):
 def plot_tree(clf: Any, tree: int | None = None, *, ax: Any = None) -> Any:
     """Draw a tree: splits show their test, with yes to the left; leaves show vote, class and training rows.
 
-    Where leaves are corrected, they show their values instead of votes; of a regressor, in the units of y, or under the
-    Poisson loss in those of the logarithm of the mean. Of several classes, a leaf has a bar for each,
-    to the right where it speaks for the class and to the left where it speaks against it; of more than four classes,
-    for the four with the largest values. Of several quantiles, bars are in the order of the levels, with their values.
-    Bars of all leaves have one scale, whose end is in the title.
+    Where leaves are optimized, they show their values instead of votes; of a regressor, in the units of y, or under the
+    Poisson loss of the logarithm of the mean. Of several classes, a leaf has a bar for each, to the right if its value
+    is positive and to the left if it is negative; of more than four classes, for the four with the largest values. Of
+    several quantiles, bars are in the order of the levels, with their values. Bars of all leaves have one scale, whose
+    end is in the title.
 
-    ``tree`` is a position in ``estimators_``; None takes the tree with the largest weight. If a feature had missing
-    values in training, "or missing" marks the side that they take. New axes are as wide as the leaves need; in given
-    axes the font shrinks to fit.
+    ``tree`` is a position in ``estimators_``; None selects the tree with the largest weight. If a feature had missing
+    values in training, "or missing" marks their side. New axes are as wide as the leaves need; in given axes the font
+    shrinks to fit.
     """
     require_fitted(clf, "weights_", "plot_tree")
     number = _position(clf, tree)
     drawn, names, ensemble = clf.estimators_[number], names_of(clf.fitted_), clf.fitted_.in_units
     scale = float(ensemble.scales()[number])
-    if not ensemble.is_normalised:
-        drawn = drawn.with_votes(scale * drawn.votes)
-    has_bars = clf.fitted_.target.n_outputs > 1
+    drawn = drawn.with_votes((1.0 if ensemble.is_normalised else scale) * leaf_values(drawn))
     places = dict(_layout(drawn))
     depth = max(place.depth for place in places.values())
-    scale_of_bars = _scale_of_bars(drawn, names) if has_bars else None
-    width = LEAF_INCHES if scale_of_bars is None else leaf_inches(scale_of_bars.labels, FONT_SIZE)
+    scale_of_bars, width = None, LEAF_INCHES
+    if ensemble.n_outputs > 1:
+        labels = [label for values in drawn.votes for label in _labels(values, names)]
+        scale_of_bars = LeafScale(labels, float(np.abs(drawn.votes).max()), is_ordered=not names.has_classes)
+        width = (2.0 * _side(labels, FONT_SIZE) + BETWEEN * FONT_SIZE) / POINTS_PER_INCH
     size = (max(width * drawn.n_leaves, 3.6), LEVEL_INCHES * (depth + 1) + 0.3)
     given = ax is not None
     ax = axes_for(ax, "plot_tree", size)
@@ -190,7 +174,7 @@ def _position(clf: Any, tree: int | None) -> int:
 
 
 def _layout(tree: Tree) -> list[tuple[int, Place]]:
-    """The places of leaves, next to each other, and of nodes, halfway between their children."""
+    """The positions of leaves, side by side, and of nodes, halfway between their children."""
     places: dict[int, Place] = {}
 
     def place(node: int, depth: int) -> float:
@@ -206,20 +190,15 @@ def _layout(tree: Tree) -> list[tuple[int, Place]]:
 
 
 def _draw_edges(ax: Any, tree: Tree, parent: Place, places: dict[int, Place], names: Names, font: float) -> None:
-    has_missing = names.has_missing[tree.feature[parent.node]]
-    for answer, child, takes_missing in _answers(tree, parent.node):
+    node = parent.node
+    missing_side = tree.left[node] if tree.missing_left[node] else tree.right[node]
+    for text, child in (("yes", int(tree.left[node])), ("no", int(tree.right[node]))):
         below = places[child]
         ax.plot([parent.x, below.x], [-parent.depth, -below.depth], color="0.5", lw=1, zorder=0)
-        x, y = parent.x + ANSWER_AT * (below.x - parent.x), -parent.depth - ANSWER_AT
-        text = f"{answer} or missing" if takes_missing and has_missing else answer
+        x, y = parent.x + BRANCH_AT * (below.x - parent.x), -parent.depth - BRANCH_AT
+        missing = " or missing" if child == missing_side and names.has_missing[tree.feature[node]] else ""
         ground = {"boxstyle": "square,pad=0.1", "facecolor": ax.get_facecolor(), "edgecolor": "none"}
-        ax.text(x, y, text, ha="center", va="center", fontsize=0.85 * font, color="0.3", bbox=ground)
-
-
-def _answers(tree: Tree, node: int) -> Iterator[tuple[str, int, bool]]:
-    left_takes_missing = bool(tree.missing_left[node])
-    yield "yes", int(tree.left[node]), left_takes_missing
-    yield "no", int(tree.right[node]), not left_takes_missing
+        ax.text(x, y, text + missing, ha="center", va="center", fontsize=0.85 * font, color="0.3", bbox=ground)
 
 
 def _draw_text(ax: Any, text: str, colour: str, place: Place, font: float) -> None:
@@ -237,13 +216,8 @@ def _draw_bars(ax: Any, tree: Tree, place: Place, names: Names, scale: LeafScale
     ax.add_artist(AnnotationBbox(bars, (place.x, -place.depth), pad=0.35, fontsize=font, bboxprops=frame))
 
 
-def _scale_of_bars(tree: Tree, names: Names) -> LeafScale:
-    labels = [label for values in tree.votes for label in _labels(values, names)]
-    return LeafScale(labels, float(np.abs(tree.votes).max()), is_ordered=not names.has_classes)
-
-
 def _labels(values: Vector, names: Names) -> list[str]:
-    """What stands beside the bars of a leaf: classes, or quantiles with their values."""
+    """The labels of the bars of a leaf: classes, or quantiles with their values."""
     if names.has_classes:
         return [shortened(name, NAME_LETTERS) for name in names.classes]
     return [f"{name} {_value(float(value))}" for name, value in zip(names.classes, values, strict=True)]
@@ -253,7 +227,7 @@ def _box(tree: Tree, node: int, names: Names) -> tuple[str, str]:
     """The text in the box of a node or leaf, and its colour."""
     if node >= 0:
         return _wrapped(split_text(tree, node, names), SPLIT_LETTERS), SPLIT
-    vote = float(tree.votes[~node])
+    (vote,) = tree.votes[~node].tolist()
     lines = [_value(vote)]
     if names.classes:
         lines.append(_wrapped(names.classes[int(vote > 0)], LEAF_LETTERS))

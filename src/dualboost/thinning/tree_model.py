@@ -16,7 +16,7 @@ from sklearn.utils.validation import validate_data
 from .._typing import Features, Matrix, Scores
 from ..errors import UnsupportedModelError
 from ..model_file.writing import save_model
-from ..models.ensemble import Ensemble, VectorEnsemble
+from ..models.ensemble import Ensemble
 from ..models.tree_sum import Inputs, TreeSum, tree_sum
 from ..targets.base import Target
 from ..targets.classes import BinaryTarget, MulticlassTarget
@@ -89,7 +89,7 @@ class ThinnedTreesClassifier(ClassifierMixin, BaseEstimator):
         target: Target = (BinaryTarget if np.ndim(self.intercept) == 0 else MulticlassTarget)(self.classes_)
         inputs = Inputs.of(self.n_features, getattr(self, "feature_names_in_", None), {}, self.truths)
         output_transform = target.output_transform(target.identity_calibration(), is_normalised=False)
-        return tree_sum(self._sum, np.size(self.intercept), output_transform, inputs)
+        return tree_sum(self._sum, output_transform, inputs)
 
     @property
     def booster_(self) -> lightgbm.Booster:
@@ -97,9 +97,8 @@ class ThinnedTreesClassifier(ClassifierMixin, BaseEstimator):
             if np.ndim(self.intercept) == 0:
                 trees, scales, n_classes = list(self.trees), np.asarray(self.weights), 1
             else:
-                scaled = self._sum.scaled_trees()
-                assert scaled is not None, "all members are trees"
-                (trees, scales), n_classes = scaled, len(self.intercept)
+                trees, n_classes = self._sum.single_output_trees(), len(self.intercept)
+                scales = np.ones(len(trees))
             require_readable_cuts(trees, lambda feature: f"feature {feature}")
             self._booster = lightgbm.Booster(
                 model_str=format_model(trees, scales, self.n_features, n_classes=n_classes)
@@ -110,9 +109,8 @@ class ThinnedTreesClassifier(ClassifierMixin, BaseEstimator):
     def _sum(self) -> Ensemble:
         """The weighted sum, which votes fast."""
         if not hasattr(self, "_ensemble"):
-            kind = Ensemble if np.ndim(self.intercept) == 0 else VectorEnsemble
             weights, baseline = np.asarray(self.weights), np.zeros_like(self.intercept, dtype=float)
-            self._ensemble = kind(
+            self._ensemble = Ensemble(
                 self.trees, weights, baseline, self.n_features, intercept=self.intercept, is_normalised=False
             )
         return self._ensemble

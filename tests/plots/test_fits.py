@@ -1,4 +1,4 @@
-"""Histories, weights, margins and paths: what is drawn is what the model holds."""
+"""Histories, weights, margins and paths: the plots show the numbers of the model."""
 
 import subprocess
 import sys
@@ -8,7 +8,14 @@ import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
 
-from dualboost import DualBoostClassifier, DualBoostClassifierCV, LPBoost, thin
+from dualboost import (
+    DualBoostClassifier,
+    DualBoostClassifierCV,
+    DualBoostRegressor,
+    DualBoostRegressorCV,
+    LPBoost,
+    thin,
+)
 from dualboost.errors import (
     DegenerateEnsembleWarning,
     InvalidDataError,
@@ -18,9 +25,11 @@ from dualboost.errors import (
     UnsupportedModelError,
 )
 from dualboost.inspection.html import fitted_html
-from dualboost.plots import plot_history, plot_margins, plot_path, plot_tree, plot_weights
+from dualboost.plots import plot_confusion_matrix, plot_history, plot_margins, plot_path, plot_tree, plot_weights
 
-from .conftest import X, Y
+from ..inspection.classes import DATA, iris
+from ..inspection.classes import fitted as several
+from .conftest import AMOUNTS, AMOUNTS_X, NEW, NEW_Y, X, Y
 
 
 def drawn(ax, label):
@@ -108,15 +117,25 @@ def test_margins_of_what_has_none(fitted):
             plot_margins(models, X, Y)
 
 
-@pytest.mark.parametrize("Cs", [5, [0.1]])
-def test_path_rings_the_value_chosen(Cs):
-    cv = DualBoostClassifierCV("nm", Cs=Cs, max_trees=15, random_state=0).fit(X, Y)
-    ax = plot_path(cv)
-    points = ax.collections[-1].get_offsets()
-    np.testing.assert_allclose(points, np.column_stack([cv.path_["n_trees"], cv.path_["score"]]))
+@pytest.mark.parametrize(
+    ("cv", "data", "against"),
+    [
+        (DualBoostClassifierCV("nm", Cs=5, max_trees=15, random_state=0), lambda: (X, Y), "n_trees"),
+        (DualBoostClassifierCV("nm", Cs=[0.1], max_trees=15, random_state=0), lambda: (X, Y), "n_trees"),
+        (DualBoostClassifierCV(Cs=3, max_trees=3, random_state=0), iris, "C"),
+    ],
+    ids=["several C", "one C", "classes"],
+)
+def test_path_has_all_values_and_a_ring(cv, data, against):
+    ax, path = plot_path(cv.fit(*data())), cv.path_
+    expected = np.column_stack([path[against], path["score"]])
+    np.testing.assert_allclose(ax.collections[-1].get_offsets(), expected)
     ring = next(line for line in ax.lines if str(line.get_label()).startswith("chosen"))
-    chosen = int(np.flatnonzero(cv.Cs_ == cv.C_)[0])
-    assert ring.get_xdata()[0] == cv.path_["n_trees"][chosen]
+    assert ring.get_xdata()[0] == path[against][np.flatnonzero(path["C"] == cv.C_)[0]]
+    texts = [text.get_text() for text in ax.get_legend().get_texts()]
+    assert f"chosen: C = {cv.C_:.3g}, {cv.n_trees_} trees on all rows" in texts
+    assert "± standard error" in texts
+    assert "mean over the folds" in ax.get_xlabel()
 
 
 def test_path_needs_the_tuned_estimator(fitted):
@@ -186,10 +205,67 @@ def test_legends_stand_above_the_axes(fitted):
         assert ax.get_legend().get_window_extent().y1 <= ax.figure.bbox.y1 + 1.0
 
 
-def test_the_path_says_what_its_bars_and_trees_are():
-    cv = DualBoostClassifierCV("nm", Cs=3, max_trees=10, random_state=0).fit(X, Y)
+def test_the_height_of_margins_at_zero_is_the_error():
+    clf, (X, y) = several("letters"), DATA["letters"]()
+    ax = plot_margins(clf, X, y)
+    margins, shares = ax.lines[1].get_xdata(), ax.lines[1].get_ydata()
+    assert shares[np.flatnonzero(margins <= 0)[-1]] == pytest.approx(1.0 - clf.score(X, y))
+    assert "against the best other" in ax.get_xlabel()
+
+
+def test_history_shows_the_share_of_the_variance(regressor):
+    axes = plot_history(regressor, NEW, NEW_Y)
+    assert axes[-1].get_ylabel() == "R²"
+    training, given = (line.get_ydata() for line in axes[-1].lines)
+    np.testing.assert_array_equal(training, regressor.history_["train_score"])
+    assert given[-1] == pytest.approx(regressor.score(NEW, NEW_Y))
+    assert axes[-1].figure.axes[-1].get_ylabel() == "neg_mean_squared_error,\nheld out"
+    by_share = DualBoostRegressor(max_depth=2, max_trees=3, validation_fraction=0.2, scoring="r2").fit(
+        AMOUNTS_X, AMOUNTS
+    )
+    assert plot_history(by_share)[-1].get_legend_handles_labels()[1] == ["training", "held out"]
+
+
+def test_history_and_weights_of_several_classes():
+    clf, (X, y) = several("table"), DATA["table"]()
+    objective, accuracy = plot_history(clf, X, y)
+    np.testing.assert_array_equal(objective.lines[0].get_ydata(), clf.history_["objective"])
+    assert objective.get_title(loc="left") == f"duality gap at the end: {clf.gap_:.2g}"
+    assert accuracy.lines[-1].get_ydata()[-1] == clf.score(X, y)
+    np.testing.assert_allclose([bar.get_height() for bar in plot_weights(clf).patches], clf.weights_)
+
+
+def test_history_has_no_panel_for_one_gap(regressor):
+    objective, quality = plot_history(regressor)
+    assert objective.get_title(loc="left") == f"duality gap at the end: {regressor.gap_:.2g}"
+    assert (objective.get_ylabel(), quality.get_ylabel()) == ("objective", "R²")
+    given = plt.subplots(3, 1)[1]
+    assert list(plot_history(regressor, ax=given)) == [given[0], given[2]]
+    assert not given[1].axison
+
+
+def test_history_has_no_panel_for_gaps_of_few_iterations():
+    a, b, noise = np.random.default_rng(0).normal(size=(3, 300))
+    stopped = DualBoostRegressor(max_depth=2, max_trees=6, n_iter_no_change=3, random_state=0)
+    stopped.fit(np.column_stack([a, b]), a * b + noise)
+    assert 1 < np.isfinite(stopped.history_["gap"]).sum() < 0.5 * len(stopped.history_["gap"])
+    assert len(plot_history(stopped)) == 2
+
+
+def test_path_against_C_where_trees_are_as_many():
+    cv = DualBoostRegressorCV(Cs=[1.0, 10.0, 100.0], max_depth=1, max_trees=3, random_state=0).fit(AMOUNTS_X, AMOUNTS)
+    assert set(cv.path_["n_trees"]) == {3}
     ax = plot_path(cv)
-    texts = [text.get_text() for text in ax.get_legend().get_texts()]
-    assert f"chosen: C = {cv.C_:.3g}, {cv.n_trees_} trees on all rows" in texts
-    assert "± standard error" in texts
-    assert "mean over the folds" in ax.get_xlabel()
+    np.testing.assert_allclose(ax.collections[-1].get_offsets(), np.column_stack([cv.path_["C"], cv.path_["score"]]))
+    assert (ax.get_xscale(), ax.get_xlabel()) == ("log", "C, with 3 trees each, mean over the folds")
+
+
+def test_path_names_the_score_of_the_loss():
+    cv = DualBoostRegressorCV("absolute", Cs=3, max_depth=2, max_trees=4, random_state=0).fit(AMOUNTS_X, AMOUNTS)
+    assert plot_path(cv).get_ylabel() == "neg_mean_absolute_error on held-out rows"
+
+
+def test_what_is_for_classes_is_refused(regressor):
+    for draw in (plot_margins, plot_confusion_matrix):
+        with pytest.raises(UnsupportedModelError, match="needs a fitted DualBoostClassifier, not a DualBoostRegressor"):
+            draw(regressor, NEW, NEW_Y)
