@@ -40,14 +40,14 @@ MOST_ROWS = 6000
 WAYS: dict[str, dict[str, Any]] = {
     "nothing held back": {
         "dualboost.data.features.SMALLEST_CATEGORY": 1,
-        "dualboost.pricing.categories.FEWEST_ROWS": 1.0,
-        "dualboost.pricing.categories.EXTRA_RIDGE": 0.0,
-        "dualboost.pricing.categories.MOST_TOGETHER": 32,
+        "dualboost.learners.lightgbm.FEWEST_ROWS": 1.0,
+        "dualboost.learners.lightgbm.EXTRA_RIDGE": 0.0,
+        "dualboost.learners.lightgbm.MOST_TOGETHER": 32,
     },
-    "32 together": {"dualboost.pricing.categories.MOST_TOGETHER": 32},
-    "4 together": {"dualboost.pricing.categories.MOST_TOGETHER": 4},
-    "20 rows": {"dualboost.pricing.categories.FEWEST_ROWS": 20.0},
-    "5 rows": {"dualboost.pricing.categories.FEWEST_ROWS": 5.0},
+    "32 together": {"dualboost.learners.lightgbm.MOST_TOGETHER": 32},
+    "4 together": {"dualboost.learners.lightgbm.MOST_TOGETHER": 4},
+    "20 rows": {"dualboost.learners.lightgbm.FEWEST_ROWS": 20.0},
+    "5 rows": {"dualboost.learners.lightgbm.FEWEST_ROWS": 5.0},
     "default": {},
 }
 MODELS = {

@@ -19,7 +19,7 @@ import numpy as np
 import xgboost
 
 from dualboost import DualBoostClassifier
-from dualboost.algebra.devices import DEVICES, device_named
+from dualboost.matrix.rows import DEVICES, device_named
 
 LAST = 20
 """How many of the last trees the step of the master is a median of."""

@@ -21,7 +21,7 @@ from equal_trees_numbers import LightGBMNumbers
 from sklearn.metrics import mean_pinball_loss
 
 from dualboost import DualBoostRegressorCV
-from dualboost.estimators.conformal import rows_aside
+from dualboost.estimators.calibrating import rows_aside
 
 LOW, HIGH = 0.05, 0.95
 COVERAGE = 0.9

@@ -17,7 +17,7 @@ from equal_trees_plot import TITLES as RIVAL_TITLES
 from equal_trees_report import in_all_methods
 from equal_trees_tables import markdown, record
 
-from dualboost.estimators.conformal import SHARE
+from dualboost.estimators.calibrating import SHARE
 
 TITLES = {
     "ours3": "dualboost, 3 levels",

@@ -15,7 +15,7 @@ import numpy as np
 from bench_data import DataSet, folder_sets
 
 from dualboost import CartLearner, DualBoostClassifier, OptimalLearner
-from dualboost.pricing import PricingContext, TrainingData
+from dualboost.learners import PricingContext, TrainingData
 
 SECONDS_PER_TREE = 2.0
 N_ITERATIONS = 30

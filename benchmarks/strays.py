@@ -34,8 +34,8 @@ from xgboost import XGBClassifier
 
 from dualboost import DualBoostClassifier, MDBoost
 from dualboost.formulations import FORMULATIONS
-from dualboost.study.comparison import paper_results
-from dualboost.study.fitting import prepared
+from dualboost_study.fitting import prepared
+from dualboost_study.tables import paper_results
 
 NAMES = "titanic,german_credit,image,splice,waveform,compas,twonorm,adult"
 TEXT, LIBRARY = 0.01, 0.99

@@ -17,12 +17,12 @@ import numpy as np
 from sklearn.tree import DecisionTreeClassifier
 
 from dualboost import QRLPBoost
-from dualboost.algebra.columns import Columns
-from dualboost.algebra.rows import Rows
 from dualboost.formulations.programme import Programme
 from dualboost.formulations.terms import QuadraticTerm
 from dualboost.formulations.weight_sets import Simplex
-from dualboost.masters import MasterSolution, Precision, make_ladder
+from dualboost.matrix.columns import Columns
+from dualboost.matrix.rows import Rows
+from dualboost.solvers import MasterSolution, Precision, make_ladder
 
 MOST_TREES = 100
 AT_ONCE = 5

@@ -10,8 +10,8 @@ from selenium.webdriver.chrome.options import Options
 from selenium.webdriver.chrome.service import Service
 
 from dualboost.datasets import make_twonorm
-from dualboost.study import Preset, read_results, run_study
-from dualboost.study.report import write_report
+from dualboost_study import Preset, read_results, run_study
+from dualboost_study.report import write_report
 
 WHOLE = Preset(
     experiments=("cart", "confidence", "optimal", "reweight", "equal_size"),

@@ -70,8 +70,8 @@ KEPT_RESULTS = Path(__file__).parent / "results"
 def write_study_report(app, exception):
     """The interactive report of the study, beside the pages, from the results that are kept."""
     if exception is None and KEPT_RESULTS.is_dir():
-        from dualboost.study import read_results
-        from dualboost.study.report import write_report
+        from dualboost_study import read_results
+        from dualboost_study.report import write_report
 
         write_report(read_results(KEPT_RESULTS), Path(app.outdir) / "study_report.html")
 

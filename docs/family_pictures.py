@@ -17,8 +17,8 @@ import numpy as np
 import pandas as pd
 
 from dualboost.plots.axes import COLOURS, DASHES, finish
-from dualboost.study.methods import METHODS
-from dualboost.study.results import CELL, Results, read_results
+from dualboost_study.protocol import METHODS
+from dualboost_study.results import CELL, Results, read_results
 
 DOCS = Path(__file__).parent
 DATASET, DEPTH = "twonorm", 3

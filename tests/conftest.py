@@ -5,10 +5,10 @@ import pytest
 from hypothesis import HealthCheck, settings
 from sklearn.datasets import load_breast_cancer
 
-from dualboost.algebra.columns import Columns
-from dualboost.algebra.rows import Rows
 from dualboost.datasets import make_ringnorm, make_twonorm, make_waveform
 from dualboost.formulations import FORMULATIONS
+from dualboost.matrix.columns import Columns
+from dualboost.matrix.rows import Rows
 
 from .thoroughness import MECHANISMS, SHAPES, every, how_many
 

@@ -19,7 +19,7 @@ import numpy as np
 
 from dualboost import DualBoostClassifier, load_model
 from dualboost.errors import DualBoostError
-from dualboost.study import read_results, run_study
+from dualboost_study import read_results, run_study
 
 from .interrupts import KINDS, Refitted, after_seconds, at_event
 from .study.killing import TINY, kill, lines, started

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from dualboost.extras import REQUIREMENTS, how_to_install
+from dualboost.arguments import REQUIREMENTS, how_to_install
 
 tomllib = pytest.importorskip("tomllib", reason="part of Python 3.11 and later")
 ROOT = Path(__file__).parents[1]

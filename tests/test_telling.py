@@ -8,8 +8,8 @@ import pytest
 from sklearn.model_selection import GridSearchCV, cross_val_score
 
 from dualboost import DualBoostClassifier
+from dualboost.arguments import warn_user
 from dualboost.errors import ConstantPredictionWarning, DataWarning, InvalidParameterError
-from dualboost.telling import warn_user
 
 from .estimators.test_answers import rare
 from .thoroughness import only_thorough

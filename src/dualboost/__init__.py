@@ -10,9 +10,8 @@ from ._version import __version__
 if TYPE_CHECKING:
     from .data.on_disk import RowsOnDisk
     from .estimators.classifier import DualBoostClassifier
-    from .estimators.classifier_cv import DualBoostClassifierCV
+    from .estimators.cross_validation import DualBoostClassifierCV, DualBoostRegressorCV
     from .estimators.regressor import DualBoostRegressor
-    from .estimators.regressor_cv import DualBoostRegressorCV
     from .export import to_c, to_lightgbm, to_onnx, to_sql
     from .formulations import (
         CGBoost,
@@ -37,22 +36,23 @@ if TYPE_CHECKING:
         TotalBoost,
         TubeLoss,
     )
+    from .learners import CartLearner, ClassifierLearner, OptimalLearner, XGBoostLearner
     from .loading import load_model
-    from .masters.options import SolverOptions
-    from .pricing import CartLearner, ClassifierLearner, OptimalLearner, XGBoostLearner
+    from .solvers.base import SolverOptions
     from .thinning.thin import thin
 
+
 _HOMES = {
-    "CartLearner": "pricing",
-    "ClassifierLearner": "pricing",
+    "CartLearner": "learners",
+    "ClassifierLearner": "learners",
     "DualBoostClassifier": "estimators.classifier",
-    "DualBoostClassifierCV": "estimators.classifier_cv",
+    "DualBoostClassifierCV": "estimators.cross_validation",
     "DualBoostRegressor": "estimators.regressor",
-    "DualBoostRegressorCV": "estimators.regressor_cv",
-    "OptimalLearner": "pricing",
+    "DualBoostRegressorCV": "estimators.cross_validation",
+    "OptimalLearner": "learners",
     "RowsOnDisk": "data.on_disk",
-    "SolverOptions": "masters.options",
-    "XGBoostLearner": "pricing",
+    "SolverOptions": "solvers.base",
+    "XGBoostLearner": "learners",
     "load_model": "loading",
     "thin": "thinning",
     "to_c": "export",

@@ -12,8 +12,8 @@ import warnings
 from importlib.util import find_spec
 from typing import Any
 
+from .arguments import how_to_install
 from .escaping import printable
-from .extras import how_to_install
 
 NEEDED = ("click", "pandas", "pyarrow", "tqdm")
 """The packages of the command line."""
@@ -69,7 +69,7 @@ def _show_warning(message: Warning | str, category: type[Warning], *place: Any, 
 def _fail(error: Exception, debug: bool) -> None:
     if debug:
         raise error
-    from .errors import DualBoostError  # imported late, because it takes a second that --help does not need
+    from .errors import DualBoostError
 
     line = _one_line(error)
     is_ours = isinstance(error, DualBoostError)

@@ -7,13 +7,10 @@ from typing import Any
 
 from .errors import InvalidParameterError, ModelFormatError
 from .estimators.classifier import DualBoostClassifier
-from .estimators.classifier_cv import DualBoostClassifierCV
+from .estimators.cross_validation import DualBoostClassifierCV, DualBoostRegressorCV
 from .estimators.regressor import DualBoostRegressor
-from .estimators.regressor_cv import DualBoostRegressorCV
-from .model_file.checks import fail
-from .model_file.files import read_file
-from .model_file.reading import read_document
-from .model_file.restoring import StoredEstimator, StoredTrees
+from .model_file.checks import fail, read_file
+from .model_file.reading import StoredEstimator, StoredTrees, read_document
 from .thinning.tree_model import ThinnedTreesClassifier
 
 ESTIMATORS: dict[str, type[DualBoostClassifier | DualBoostRegressor]] = {

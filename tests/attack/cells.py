@@ -10,7 +10,7 @@ import polars as pl
 import pyarrow as pa
 
 from dualboost import DualBoostClassifier
-from dualboost.commands.reading import source_of
+from dualboost.commands.tables import source_of
 from dualboost.data.columns import as_number
 from dualboost.data.tables import Table
 from dualboost.errors import DualBoostError, InvalidDataError

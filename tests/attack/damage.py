@@ -10,12 +10,11 @@ from pathlib import Path
 import numpy as np
 
 from dualboost import DualBoostClassifier, DualBoostRegressor
-from dualboost.commands.reading import features_for
-from dualboost.commands.targets import read_training
+from dualboost.commands.tables import features_for, read_training
 from dualboost.data.table_files import read_table
 from dualboost.errors import DualBoostError, ModelFormatError
 from dualboost.loading import read_model
-from dualboost.model_file.files import decode, read_file
+from dualboost.model_file.checks import decode, read_file
 from dualboost.model_file.writing import model_text
 
 from ..commands.test_fuzz import mutated, table

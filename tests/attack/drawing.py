@@ -1,7 +1,6 @@
 """Random fits: parameters over every formulation, learner, unit of correction and task."""
 
-from dualboost.formulations import FORMULATIONS
-from dualboost.formulations.number_losses import NUMBER_LOSSES
+from dualboost.formulations import FORMULATIONS, NUMBER_LOSSES
 
 from .case import Case
 from .tables import random_columns, random_labels, random_numbers, random_weights

@@ -9,7 +9,8 @@ import lightgbm
 import numpy as np
 
 from dualboost.errors import DualBoostError
-from dualboost.masters import MASTERS, Candidate, crossover, highs
+from dualboost.solvers import MASTERS, Candidate, crossover
+from dualboost.solvers import references as highs
 
 from ..interrupts import after_seconds, at_event
 from .sane import answers_of, require, require_same, require_sane

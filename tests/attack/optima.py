@@ -3,7 +3,7 @@
 import cvxpy as cp
 import numpy as np
 
-from dualboost.tasks.standardising import rounded
+from dualboost.targets.standardising import rounded
 
 from ..class_programmes import OF_CLASSES
 from ..number_programmes import LOSSES as NUMBER_LOSSES

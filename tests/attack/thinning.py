@@ -19,7 +19,7 @@ from sklearn.tree import DecisionTreeClassifier
 from dualboost import DualBoostClassifier, thin
 from dualboost.errors import DualBoostError
 from dualboost.thinning import adapter_for
-from dualboost.thinning.reading import read_rows
+from dualboost.thinning.trials import read_rows
 
 from .sane import require
 

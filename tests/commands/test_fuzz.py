@@ -5,8 +5,7 @@ import random
 import pytest
 
 from dualboost import DualBoostClassifier, DualBoostRegressor
-from dualboost.commands.reading import features_for
-from dualboost.commands.targets import read_training
+from dualboost.commands.tables import features_for, read_training
 from dualboost.data.table_files import read_table
 from dualboost.errors import DualBoostError
 

@@ -11,11 +11,11 @@ import pandas as pd
 import pytest
 
 from dualboost import ConvexBoost, DualBoostClassifier, TubeLoss, load_model
-from dualboost.commands import COMMANDS, options
-from dualboost.formulations import FORMULATIONS
-from dualboost.formulations.losses import LOSSES
-from dualboost.formulations.number_losses import NUMBER_LOSSES
-from dualboost.pricing import LEARNERS
+from dualboost.commands import COMMANDS
+from dualboost.commands import fitting as options
+from dualboost.formulations import FORMULATIONS, NUMBER_LOSSES
+from dualboost.formulations.convex import LOSSES
+from dualboost.learners import LEARNERS
 
 FIT = ("fit", "train.csv", "--target", "label", "--max-depth", "2", "--max-trees", "4")
 

@@ -11,8 +11,7 @@ import xgboost
 
 from dualboost import DualBoostClassifier, load_model
 from dualboost.datasets import make_ringnorm
-from dualboost.formulations import FORMULATIONS
-from dualboost.formulations.number_losses import NUMBER_LOSSES
+from dualboost.formulations import FORMULATIONS, NUMBER_LOSSES
 
 from ..thoroughness import only_thorough
 

@@ -5,8 +5,7 @@ import pandas as pd
 import pytest
 
 from dualboost import DualBoostClassifier
-from dualboost.commands.reading import features_for, numbers_for, numbers_of
-from dualboost.commands.targets import guessed_task, read_training, split_target
+from dualboost.commands.tables import features_for, guessed_task, numbers_for, numbers_of, read_training, split_target
 from dualboost.data.table_files import read_table
 from dualboost.errors import DataWarning, InvalidDataError
 

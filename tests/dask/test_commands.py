@@ -48,7 +48,7 @@ def test_labels_are_those_of_one_machine_and_files_have_the_same_columns(client,
 
 
 def test_what_cannot_be_fitted_over_a_cluster_is_said(client, tmp_path, monkeypatch):
-    monkeypatch.setattr("dualboost.commands.clusters.LONGEST_WAIT", 0.5)
+    monkeypatch.setattr("dualboost.commands.estimators.LONGEST_WAIT", 0.5)
     table(60).to_parquet(tmp_path / "a.parquet")
     address = client.scheduler.address
     with pytest.raises(InvalidDataError, match="there is no column 'lable'"):

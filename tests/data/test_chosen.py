@@ -7,14 +7,8 @@ import pytest
 from scipy import sparse
 from sklearn.base import clone
 
-from dualboost import (
-    DualBoostClassifier,
-    DualBoostClassifierCV,
-    DualBoostRegressor,
-    DualBoostRegressorCV,
-    load_model,
-)
-from dualboost.data.chosen import chosen_positions
+from dualboost import DualBoostClassifier, DualBoostClassifierCV, DualBoostRegressor, DualBoostRegressorCV, load_model
+from dualboost.data.columns import chosen_positions
 from dualboost.errors import InvalidDataError, InvalidParameterError
 
 NAMES = ["size", "group", "colour"]

@@ -10,8 +10,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from dualboost.data.columns import as_number, column_of_array, column_of_series
-from dualboost.data.messages import Source
+from dualboost.data.columns import Source, as_number, column_of_array, column_of_series
 from dualboost.errors import InvalidDataError
 
 DAY = dt.date(2024, 3, 1)

@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
+from dualboost.data.columns import Source
 from dualboost.data.features import SMALLEST_CATEGORY, FeatureEncoder, as_features, has_missing, require_finite
-from dualboost.data.messages import Source
 from dualboost.data.tables import Table, as_table
 from dualboost.errors import DataWarning, InvalidDataError
 

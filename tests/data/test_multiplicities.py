@@ -6,8 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dualboost import DualBoostClassifier, DualBoostRegressor
-from dualboost.data.merging import merge_rows
-from dualboost.data.multiplicities import in_rows, numbers_of_rows
+from dualboost.data.merging import in_rows, merge_rows, numbers_of_rows
 
 ROWS = st.lists(st.tuples(st.integers(0, 5), st.integers(1, 4)), min_size=1, max_size=30)
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from dualboost.data.splitting import hold_out
+from dualboost.data.merging import hold_out
 from dualboost.errors import InvalidDataError
 
 

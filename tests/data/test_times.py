@@ -12,9 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dualboost import DualBoostClassifier
-from dualboost.data.columns import column_of_series
-from dualboost.data.messages import Source
-from dualboost.data.times import are_dates, refused_times
+from dualboost.data.columns import Source, are_dates, column_of_series, refused_times
 from dualboost.errors import InvalidDataError
 
 FORMATS = [

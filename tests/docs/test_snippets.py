@@ -14,7 +14,7 @@ import dualboost
 from dualboost import DualBoostClassifier
 from dualboost.datasets import make_twonorm
 from dualboost.formulations import FORMULATIONS
-from dualboost.tasks import CLASSIFICATION
+from dualboost.targets import CLASSIFICATION
 
 from ..thoroughness import every, together
 from . import shown

@@ -13,7 +13,7 @@ import pytest
 from dualboost import DualBoostClassifier, ERLPBoost, LPBoost, SolverOptions
 from dualboost.datasets import make_ringnorm, make_twonorm
 from dualboost.errors import InterruptedFitWarning, InvalidDataError, InvalidParameterError, SolverWarning
-from dualboost.masters import interior_point
+from dualboost.solvers import interior_point
 
 from ..conftest import is_priced_by_votes, small_dataset
 from ..paper_programmes import PAPER

@@ -10,8 +10,8 @@ from dualboost import DualBoostClassifier, DualBoostClassifierCV, SolverOptions
 from dualboost.datasets import make_twonorm
 from dualboost.errors import InvalidParameterError, UnsupportedFormulationError
 from dualboost.formulations import FORMULATIONS
-from dualboost.masters import MASTERS, ActiveRows
-from dualboost.masters.highs import HighsMaster
+from dualboost.solvers import MASTERS, ActiveRows
+from dualboost.solvers.references import HighsMaster
 
 from ..conftest import has_no_C
 from ..thoroughness import how_many

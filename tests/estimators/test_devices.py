@@ -15,7 +15,6 @@ from dualboost import (
     XGBoostLearner,
     load_model,
 )
-from dualboost.algebra.devices import device_named, in_memory
 from dualboost.datasets import make_ringnorm
 from dualboost.errors import (
     InvalidDataError,
@@ -23,8 +22,9 @@ from dualboost.errors import (
     MissingDependencyError,
     UnsupportedFormulationError,
 )
-from dualboost.estimators import devices
-from dualboost.formulations.number_losses import NUMBER_LOSSES
+from dualboost.estimators import parameters as devices
+from dualboost.formulations import NUMBER_LOSSES
+from dualboost.matrix.rows import device_named, in_memory
 
 from ..conftest import ALL_FORMULATIONS
 from ..guest_device import FUNCTIONS, UFUNCS, GuestArray, GuestDevice

@@ -6,7 +6,7 @@ import pytest
 from sklearn.metrics import get_scorer, log_loss
 
 from dualboost import DualBoostClassifier, DualBoostClassifierCV, DualBoostRegressor, DualBoostRegressorCV, load_model
-from dualboost.data.splitting import hold_out
+from dualboost.data.merging import hold_out
 from dualboost.errors import InvalidDataError, InvalidParameterError
 
 KINDS = {2: np.array(["no", "yes"]), 3: np.array([3, 5, 9])}

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from dualboost import DualBoostClassifier, DualBoostClassifierCV
 from dualboost.errors import DegenerateEnsembleWarning, InvalidDataError
-from dualboost.tasks.binary import TwoClasses
+from dualboost.targets.classes import TwoClasses
 
 SHARED = (
     *("classes_", "weights_", "estimators_", "n_trees_", "gap_", "objective_", "bound_", "certified_", "duals_"),
@@ -122,7 +122,7 @@ def test_an_interrupt_while_tuning_leaves_the_model(monkeypatch):
     def interrupted(*arguments):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("dualboost.estimators.tuning.follow_path", interrupted)
+    monkeypatch.setattr("dualboost.estimators.cross_validation.follow_path", interrupted)
     with pytest.raises(KeyboardInterrupt):
         clf.fit(X[:, :5], 1 - y)
     assert_unchanged(clf, X, before)

@@ -12,10 +12,10 @@ from sklearn.tree import DecisionTreeClassifier
 
 from dualboost import CartLearner, ClassifierLearner, ConvexBoost, DualBoostClassifier, OptimalLearner, SolverOptions
 from dualboost.errors import InvalidParameterError
-from dualboost.pricing import PricingContext, TrainingData
+from dualboost.learners import PricingContext, TrainingData
 
 from ..conftest import ALL_FORMULATIONS, SMALL_DATASETS, is_priced_by_votes, small_dataset
-from ..pricing.test_cart import binary_data
+from ..learners.test_cart import binary_data
 from ..thoroughness import every, how_many
 
 

@@ -24,7 +24,7 @@ from dualboost.errors import (
     UnsupportedFormulationError,
 )
 from dualboost.formulations import FORMULATIONS
-from dualboost.formulations.losses import LOSSES
+from dualboost.formulations.convex import LOSSES
 
 from ..conftest import small_dataset
 from ..paper_programmes import leaves

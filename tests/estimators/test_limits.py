@@ -5,15 +5,9 @@ import pandas as pd
 import pytest
 from sklearn.base import clone
 
-from dualboost import (
-    CartLearner,
-    DualBoostClassifier,
-    DualBoostClassifierCV,
-    DualBoostRegressor,
-    DualBoostRegressorCV,
-)
+from dualboost import CartLearner, DualBoostClassifier, DualBoostClassifierCV, DualBoostRegressor, DualBoostRegressorCV
 from dualboost.errors import InvalidParameterError
-from dualboost.pricing.limits import TreeLimits
+from dualboost.learners.base import TreeLimits
 
 from ..thoroughness import every
 

@@ -10,7 +10,7 @@ from sklearn.datasets import load_diabetes
 
 from dualboost import DualBoostRegressor, QuantileLoss
 from dualboost.errors import DataWarning, DegenerateEnsembleWarning
-from dualboost.formulations.number_losses import NUMBER_LOSSES
+from dualboost.formulations import NUMBER_LOSSES
 
 from ..thoroughness import how_many
 

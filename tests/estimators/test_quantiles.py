@@ -14,7 +14,7 @@ from sklearn.model_selection import cross_val_score, train_test_split
 
 from dualboost import DualBoostRegressor, DualBoostRegressorCV, QuantileLoss, QuantilesLoss
 from dualboost.errors import DualBoostWarning, InvalidDataError, InvalidParameterError, UnsupportedFormulationError
-from dualboost.estimators.conformal import CalibratedPinballScorer
+from dualboost.estimators.calibrating import CalibratedPinballScorer
 
 from ..number_programmes import ordered_quantiles
 from ..thoroughness import how_many

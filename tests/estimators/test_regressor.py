@@ -23,7 +23,7 @@ from dualboost.errors import (
     InvalidDataError,
     InvalidParameterError,
 )
-from dualboost.formulations.number_losses import NUMBER_LOSSES
+from dualboost.formulations import NUMBER_LOSSES
 
 from ..number_programmes import optimum
 from ..thoroughness import every, how_many

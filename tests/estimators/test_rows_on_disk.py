@@ -14,11 +14,11 @@ from dualboost import (
     RowsOnDisk,
     SolverOptions,
 )
-from dualboost.data import lazy
-from dualboost.data.coded import CodedFeatures
+from dualboost.data import on_disk as lazy
+from dualboost.data.on_disk import CodedFeatures
 from dualboost.datasets import make_ringnorm
 from dualboost.errors import InvalidDataError, InvalidParameterError
-from dualboost.trees import coding
+from dualboost.trees import growing as coding
 from dualboost.workers import ALONE
 
 from ..workers.running import fitted_by, on_workers, parts_of

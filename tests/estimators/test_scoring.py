@@ -11,7 +11,7 @@ from sklearn.ensemble import GradientBoostingClassifier, RandomForestClassifier
 from sklearn.metrics import log_loss, make_scorer, roc_auc_score
 
 from dualboost import DualBoostClassifier, DualBoostClassifierCV, SolverOptions, load_model, thin
-from dualboost.data.splitting import hold_out
+from dualboost.data.merging import hold_out
 from dualboost.datasets import make_twonorm
 from dualboost.errors import InvalidParameterError, ModelFileWarning
 from dualboost.loading import read_model

@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 from dualboost import DualBoostClassifier, DualBoostRegressor, SolverOptions
-from dualboost.algebra import rows
-from dualboost.algebra.threads import GrowerThreads
 from dualboost.datasets import make_twonorm
 from dualboost.formulations import STUDIED
+from dualboost.matrix import rows
+from dualboost.matrix.rows import GrowerThreads
 
 N_ROWS = 3000
 

@@ -18,7 +18,7 @@ from dualboost import (
     to_lightgbm,
 )
 from dualboost.errors import UnsupportedModelError
-from dualboost.inspection.names import number
+from dualboost.inspection.rules import number
 from dualboost.models.ensemble import Ensemble
 from dualboost.trees.growing import Branch, Split, build_tree
 from dualboost.trees.lightgbm_text import parse_trees

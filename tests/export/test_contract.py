@@ -15,7 +15,7 @@ from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassif
 from dualboost import ConvexBoost, DualBoostClassifier, DualBoostRegressor, LPBoost, load_model, thin
 from dualboost.errors import DegenerateEnsembleWarning, UnfittedModelError, UnsupportedModelError
 from dualboost.export import to_c, to_lightgbm, to_onnx, to_sql
-from dualboost.tasks.quantiles import Widening
+from dualboost.targets.quantiles import Widening
 from dualboost.thinning import ThinnedTreesClassifier
 
 from ..golden import NEWEST, expected, label, model_paths

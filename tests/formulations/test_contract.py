@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
-from dualboost.algebra.rows import Rows
 from dualboost.errors import InvalidParameterError
 from dualboost.formulations import FORMULATIONS, Formulation, make_formulation
+from dualboost.matrix.rows import Rows
 
 COUNTS = np.array([1.0, 2.0, 1.0, 3.0, 1.0, 1.0, 2.0, 1.0])
 ROWS = Rows(COUNTS)
@@ -164,7 +164,7 @@ def test_md_can_clip_negative_duals():
 def test_the_recipe_for_a_formulation_is_the_one_in_the_package():
     text = (Path(__file__).parents[2] / "CONTRIBUTING.md").read_text(encoding="utf-8")
     code = textwrap.dedent("   " + text.split("```python\n   ")[1].split("```")[0])
-    made = {"__name__": "dualboost.formulations.lp_nu", "__package__": "dualboost.formulations"}
+    made = {"__name__": "dualboost.formulations.margins", "__package__": "dualboost.formulations"}
     exec(code, made)
     recipe, ours = made["NuLPBoost"](), FORMULATIONS["lp-nu"]()
     for attribute in ("name", "title", "optimises", "meaning_of_C", "use", "objective_sign", "sparser_with_larger_C"):

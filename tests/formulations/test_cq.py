@@ -6,8 +6,8 @@ import pytest
 
 from dualboost import CqBoost, DualBoostClassifier
 from dualboost.errors import DegenerateEnsembleWarning
-from dualboost.masters import Ladder
-from dualboost.masters.interior_point import InteriorPointMaster
+from dualboost.solvers import Ladder
+from dualboost.solvers.interior_point import InteriorPointMaster
 
 from ..conftest import expanded, small_dataset, stump_columns
 

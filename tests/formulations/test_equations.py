@@ -6,12 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dualboost.algebra.rows import Rows
 from dualboost.errors import InvalidParameterError
 from dualboost.formulations import Programme
-from dualboost.formulations.equations import Equations
 from dualboost.formulations.terms import LinearTerm, QuadraticTerm
-from dualboost.formulations.weight_sets import Simplex
+from dualboost.formulations.weight_sets import Equations, Simplex
+from dualboost.matrix.rows import Rows
 
 N_ROWS = 40
 SCALES = st.sampled_from([1e-9, 1.0, 1e6])

@@ -18,9 +18,9 @@ from dualboost import (
     NuLPBoost,
 )
 from dualboost.errors import InvalidParameterError
-from dualboost.formulations.losses import LOSSES
-from dualboost.masters import MASTERS, Interleaved, Ladder, Precision, SolverOptions, make_reoptimiser
-from dualboost.masters.interior_point import InteriorPointMaster
+from dualboost.formulations.convex import LOSSES
+from dualboost.solvers import MASTERS, Interleaved, Ladder, Precision, SolverOptions, make_reoptimiser
+from dualboost.solvers.interior_point import InteriorPointMaster
 
 from ..conftest import columns_of, dense, expanded, stump_columns
 from ..paper_programmes import convex

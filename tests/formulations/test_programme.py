@@ -5,11 +5,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dualboost.algebra.rows import Rows
 from dualboost.errors import InvalidParameterError
 from dualboost.formulations import FORMULATIONS, Programme
 from dualboost.formulations.terms import LinearTerm
 from dualboost.formulations.weight_sets import Cone, Simplex
+from dualboost.matrix.rows import Rows
 
 from ..conftest import ALL_FORMULATIONS, stump_columns
 

@@ -6,7 +6,7 @@ from sklearn.naive_bayes import GaussianNB
 
 from dualboost import CartLearner, DualBoostClassifier, DualBoostClassifierCV, SolverOptions, SpatialLPBoost, load_model
 from dualboost.errors import DegenerateEnsembleWarning, InvalidParameterError
-from dualboost.formulations.neighbours import most_neighbours, neighbouring_pairs
+from dualboost.formulations.side_rows import most_neighbours, neighbouring_pairs
 
 from ..conftest import small_dataset
 from ..paper_programmes import spatial

@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dualboost.algebra.rows import Rows
 from dualboost.formulations import LexiBoost
-from dualboost.masters import InteriorPointMaster, Ladder, Staged
+from dualboost.matrix.rows import Rows
+from dualboost.solvers import InteriorPointMaster, Ladder, Staged
 
 from ..conftest import stump_columns
 

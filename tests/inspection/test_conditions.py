@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from dualboost.inspection.conditions import leaf_conditions, rule_text, split_text
-from dualboost.inspection.names import Names, number
+from dualboost.inspection.rules import Names, leaf_conditions, number, rule_text, split_text
 from dualboost.trees.tree import Tree, constant_tree
 
 NAMES = Names(["age", "job", "income"], {1: np.array(["a", "b", "c"])}, np.array([False, True, True]))

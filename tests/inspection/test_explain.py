@@ -15,8 +15,8 @@ from sklearn.linear_model import LogisticRegression
 
 from dualboost import CartLearner, DualBoostClassifier, DualBoostClassifierCV, LPBoost, to_lightgbm
 from dualboost.errors import DegenerateEnsembleWarning, UnsupportedModelError
+from dualboost.learners import LEARNERS
 from dualboost.models.ensemble import Ensemble
-from dualboost.pricing import LEARNERS
 from dualboost.trees.tree import Tree, constant_tree
 
 from ..conftest import ALL_FORMULATIONS

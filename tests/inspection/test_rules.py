@@ -11,7 +11,7 @@ from sklearn.linear_model import LogisticRegression
 
 from dualboost import DualBoostClassifier, LPBoost
 from dualboost.errors import DegenerateEnsembleWarning, MissingDependencyError, UnsupportedModelError
-from dualboost.pricing import LEARNERS
+from dualboost.learners import LEARNERS
 
 from ..thinning.models import numbers, table
 

@@ -12,10 +12,10 @@ from scipy import sparse
 from sklearn.inspection import permutation_importance
 
 from dualboost import DualBoostClassifier, DualBoostClassifierCV
-from dualboost.commands.shown import _rules, _trees
+from dualboost.commands.models import _rules, _trees
 from dualboost.errors import DegenerateEnsembleWarning, UnsupportedModelError
-from dualboost.inspection.classes import class_text, strongest
 from dualboost.inspection.html import fitted_html
+from dualboost.inspection.rules import class_text, strongest
 from dualboost.trees.lightgbm_text import format_model
 
 from .classes import DATA, fitted, iris, three_classes

@@ -6,9 +6,7 @@ import numpy as np
 import pytest
 
 from dualboost import DualBoostClassifier
-from dualboost.inspection.conditions import Condition
-from dualboost.inspection.names import Names, names_of
-from dualboost.inspection.text import draw_tree
+from dualboost.inspection.rules import Condition, Names, draw_tree, names_of
 from dualboost.plots import plot_tree
 
 from ..thinning.models import truths

@@ -9,8 +9,7 @@ import pytest
 
 from dualboost import load_model
 from dualboost.errors import ModelFormatError
-from dualboost.model_file.files import read_file
-from dualboost.model_file.layout import LARGEST_TEXT, MOST_PARTS
+from dualboost.model_file.checks import LARGEST_TEXT, MOST_PARTS, read_file
 
 from ..golden import NEWEST
 

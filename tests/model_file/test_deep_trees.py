@@ -7,8 +7,7 @@ import pytest
 
 from dualboost import CartLearner, DualBoostClassifier, load_model
 from dualboost.errors import ModelFormatError, UnsupportedModelError
-from dualboost.inspection.names import names_of
-from dualboost.inspection.text import draw_tree
+from dualboost.inspection.rules import draw_tree, names_of
 from dualboost.plots import plot_tree
 
 from .test_damaged import document

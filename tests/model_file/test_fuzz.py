@@ -13,7 +13,7 @@ from sklearn.base import is_regressor
 from dualboost import load_model
 from dualboost.errors import ModelFormatError
 from dualboost.loading import read_model
-from dualboost.model_file.files import decode, read_file
+from dualboost.model_file.checks import decode, read_file
 from dualboost.model_file.writing import model_text
 from dualboost.thinning import ThinnedTreesClassifier
 

@@ -17,15 +17,13 @@ from dualboost import (
     SpatialLPBoost,
     load_model,
 )
-from dualboost.formulations import FORMULATIONS
-from dualboost.formulations.number_losses import NUMBER_LOSSES
+from dualboost.formulations import FORMULATIONS, NUMBER_LOSSES
+from dualboost.learners import LEARNERS
 from dualboost.loading import read_model
-from dualboost.masters import MASTERS, SolverOptions
-from dualboost.model_file.files import read_file
-from dualboost.model_file.layout import MAY_LACK, MOST_FEATURES, STOP_REASONS
-from dualboost.model_file.parameters import PARAMETERS
-from dualboost.model_file.values import CATEGORY_TYPES, CLASS_TYPES
-from dualboost.pricing import LEARNERS
+from dualboost.model_file.checks import MAY_LACK, MOST_FEATURES, STOP_REASONS, read_file
+from dualboost.model_file.objects import PARAMETERS
+from dualboost.model_file.trees import CATEGORY_TYPES, CLASS_TYPES
+from dualboost.solvers import MASTERS, SolverOptions
 
 from ..golden import NEWEST, model_paths
 from .json_schema import Schema

@@ -7,7 +7,7 @@ import pytest
 from dualboost import CartLearner, LPBoost, MDBoost, OptimalLearner, SolverOptions
 from dualboost.errors import ModelFormatError
 from dualboost.loading import read_model
-from dualboost.model_file.files import read_file
+from dualboost.model_file.checks import read_file
 
 from ..golden import FOLDER
 

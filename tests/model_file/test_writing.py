@@ -15,7 +15,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import KFold
 
 from dualboost import DualBoostClassifier, DualBoostClassifierCV, load_model, thin
-from dualboost.data.whole_files import write_whole
+from dualboost.data.files import write_whole
 from dualboost.errors import (
     DualBoostError,
     InvalidParameterError,
@@ -151,7 +151,7 @@ def test_permissions_of_a_file_that_is_replaced_stay(mode, fitted, taken):
 
 
 def test_what_a_killed_process_left_is_removed_by_a_later_save(tmp_path):
-    writing = "import sys, pathlib, os, signal; from dualboost.data.whole_files import write_whole;"
+    writing = "import sys, pathlib, os, signal; from dualboost.data.files import write_whole;"
     dying = "os.fsync = lambda file: os.kill(os.getpid(), signal.SIGKILL);"
     command = writing + dying + "write_whole(pathlib.Path(sys.argv[1]), b'half')"
     path, other = tmp_path / "model.json", tmp_path / ".other.json.01234567.tmp"

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from dualboost.learners import CartLearner, PricingContext, TrainingData
 from dualboost.models.ensemble import Ensemble
-from dualboost.pricing import CartLearner, PricingContext, TrainingData
 from dualboost.trees.tree import constant_tree
 
 

@@ -15,9 +15,9 @@ from dualboost.errors import (
     UnsupportedModelError,
 )
 from dualboost.inspection.effects import effects_of
-from dualboost.models.marginals import category_marginal
+from dualboost.models.tree_sum import category_marginal
 from dualboost.plots import plot_effects
-from dualboost.plots.effect_panels import places_of
+from dualboost.plots.effects import places_of
 
 from ..several_classes import three_classes
 from ..thinning.models import numbers, table, truths

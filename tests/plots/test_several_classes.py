@@ -10,7 +10,7 @@ from matplotlib.patches import Rectangle
 from matplotlib.text import Text
 
 from dualboost import DualBoostClassifierCV
-from dualboost.inspection.classes import strongest
+from dualboost.inspection.rules import strongest
 from dualboost.plots import plot_history, plot_margins, plot_path, plot_tree, plot_weights
 
 from ..inspection.classes import DATA, fitted, iris

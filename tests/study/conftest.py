@@ -3,10 +3,10 @@
 import pandas as pd
 import pytest
 
-from dualboost.study import Preset
-from dualboost.study.fitting import QUANTILES
-from dualboost.study.methods import METHODS, PUBLISHED
-from dualboost.study.results import CELL, Results
+from dualboost_study import Preset
+from dualboost_study.fitting import QUANTILES
+from dualboost_study.protocol import METHODS, PUBLISHED
+from dualboost_study.results import CELL, Results
 
 DATASETS = ["banana", "heart", "image", "splice", "thyroid", "titanic"]
 

@@ -6,8 +6,8 @@ import subprocess
 import sys
 from contextlib import suppress
 
-from dualboost.study import Preset
-from dualboost.study.folder import RECORDS
+from dualboost_study import Preset
+from dualboost_study.folder import RECORDS
 
 TINY = Preset(
     experiments=("cart",), datasets=("twonorm", "ringnorm"), methods=("nm", "lp", "xgboost"), depths=(1, 2), seeds=2,
@@ -16,7 +16,7 @@ TINY = Preset(
 SCRIPT = """
 import sys
 from dualboost.errors import InvalidParameterError
-from dualboost.study import run_study
+from dualboost_study import run_study
 from tests.study.killing import TINY
 try:
     print(run_study(TINY, sys.argv[1], n_jobs=int(sys.argv[2])).added)

@@ -10,13 +10,12 @@ import pandas as pd
 import pytest
 
 from dualboost.errors import InvalidDataError, InvalidParameterError
-from dualboost.study import read_results, run_study
-from dualboost.study.choice import CELL
-from dualboost.study.compact import PARTS, write_compact
-from dualboost.study.folder import RECORDS, SUMMARY
-from dualboost.study.observations import OBSERVATIONS
-from dualboost.study.results import TABLES
-from dualboost.study.tables import accuracy_table
+from dualboost_study import read_results, run_study
+from dualboost_study.folder import RECORDS, SUMMARY
+from dualboost_study.observations import OBSERVATIONS
+from dualboost_study.results import PARTS, TABLES, write_compact
+from dualboost_study.sizes import CELL
+from dualboost_study.tables import accuracy_table
 
 from ..command_line import dualboost
 from .killing import TINY

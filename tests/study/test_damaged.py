@@ -8,9 +8,9 @@ import re
 import pytest
 
 from dualboost.errors import DualBoostError, InvalidDataError
-from dualboost.study import read_results, run_study
-from dualboost.study.folder import PRESET, RECORDS
-from dualboost.study.tables import accuracy_table
+from dualboost_study import read_results, run_study
+from dualboost_study.folder import PRESET, RECORDS
+from dualboost_study.tables import accuracy_table
 
 from ..thoroughness import how_many
 from .killing import TINY

@@ -3,7 +3,7 @@ import pandas as pd
 import pytest
 
 from dualboost.errors import InvalidDataError
-from dualboost.study.datasets import DATASETS, available, data_folder, load
+from dualboost_study.datasets import DATASETS, available, data_folder, load
 
 
 @pytest.fixture

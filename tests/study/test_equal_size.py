@@ -6,16 +6,24 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from dualboost.study import Preset, read_results, run_study
-from dualboost.study.compact import write_compact
-from dualboost.study.equal_size import ANY_DEPTH, COLUMNS, size_means, sizes_table, trees_to_match, within_budgets
-from dualboost.study.fitting import prepared, run_cell
-from dualboost.study.methods import METHODS, Settings
-from dualboost.study.observations import OBSERVATIONS
-from dualboost.study.protocol import Cell
-from dualboost.study.results import TABLES
-from dualboost.study.sizes import BUDGETS, LEAVES, TREES, contestant
-from dualboost.study.summary import sentences, verdicts
+from dualboost_study import Preset, read_results, run_study
+from dualboost_study.fitting import prepared, run_cell
+from dualboost_study.observations import OBSERVATIONS
+from dualboost_study.protocol import METHODS, Cell, Settings
+from dualboost_study.results import TABLES, write_compact
+from dualboost_study.sizes import (
+    ANY_DEPTH,
+    BUDGETS,
+    COLUMNS,
+    LEAVES,
+    TREES,
+    contestant,
+    size_means,
+    sizes_table,
+    trees_to_match,
+    within_budgets,
+)
+from dualboost_study.summary import sentences, verdicts
 
 from .conftest import synthetic
 

@@ -15,10 +15,8 @@ import pandas as pd
 import pytest
 
 from dualboost.errors import InvalidDataError, InvalidParameterError
-from dualboost.study.datasets import DATASETS, data_folder, fetch_folder, load
-from dualboost.study.fetch import CHECKSUMS, DOWNLOADS, fetch
-from dualboost.study.recipes import COMPAS, RECIPES
-from dualboost.study.sources import OpenML, Survey, Web
+from dualboost_study.datasets import DATASETS, data_folder, fetch_folder, load
+from dualboost_study.sources import CHECKSUMS, COMPAS, DOWNLOADS, RECIPES, OpenML, Survey, Web, fetch
 
 
 class Quiet(SimpleHTTPRequestHandler):

@@ -7,9 +7,9 @@ from statistics import mean
 import pandas as pd
 import pytest
 
-from dualboost.study import read_results
-from dualboost.study.folder import SUMMARY
-from dualboost.study.tables import accuracy_table
+from dualboost_study import read_results
+from dualboost_study.folder import SUMMARY
+from dualboost_study.tables import accuracy_table
 
 KEPT = Path(__file__).parents[2] / "docs" / "results"
 

@@ -9,8 +9,8 @@ import time
 import pytest
 
 from dualboost.errors import InvalidParameterError
-from dualboost.study import run_study
-from dualboost.study.lock import only_run
+from dualboost_study import run_study
+from dualboost_study.runner import only_run
 
 from ..thoroughness import only_thorough
 from .killing import TINY, kill, lines, started

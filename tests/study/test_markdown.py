@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from dualboost.errors import InvalidDataError
-from dualboost.study import read_results, run_study
-from dualboost.study.markdown import BLOCK, BLOCKS, filled, write_page
-from dualboost.study.methods import PUBLISHED
-from dualboost.study.words import short
+from dualboost_study import read_results, run_study
+from dualboost_study.markdown import BLOCK, BLOCKS, filled, write_page
+from dualboost_study.protocol import PUBLISHED
+from dualboost_study.tables import short
 
 from .conftest import SMALL
 

@@ -6,9 +6,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from dualboost.study.methods import PUBLISHED
-from dualboost.study.observations import OBSERVATIONS
-from dualboost.study.observations.base import splits_told
+from dualboost_study.observations import OBSERVATIONS
+from dualboost_study.observations.base import splits_told
+from dualboost_study.protocol import PUBLISHED
 
 from .conftest import synthetic
 

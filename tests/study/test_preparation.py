@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dualboost.errors import InvalidParameterError
-from dualboost.study.preparation import Binariser
+from dualboost_study.datasets import Binariser
 
 FRAME = pd.DataFrame(
     {

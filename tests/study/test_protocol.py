@@ -4,9 +4,8 @@ import pytest
 
 from dualboost.errors import InvalidParameterError
 from dualboost.formulations import FORMULATIONS, STUDIED
-from dualboost.study import Preset, load_preset
-from dualboost.study.methods import METHODS
-from dualboost.study.protocol import preset_names
+from dualboost_study import Preset, load_preset
+from dualboost_study.protocol import METHODS, preset_names
 
 HEURISTIC = {"adaboost", "xgboost", "lightgbm"}
 

@@ -5,11 +5,10 @@ from dataclasses import replace
 
 import pytest
 
-from dualboost.study import read_results, run_study
-from dualboost.study.blocks import accuracy_by_dataset
-from dualboost.study.figures import draw_figures
-from dualboost.study.plain import packed
-from dualboost.study.report import report_data, write_report
+from dualboost_study import read_results, run_study
+from dualboost_study.figures import draw_figures
+from dualboost_study.markdown import accuracy_by_dataset
+from dualboost_study.report import packed, report_data, write_report
 
 from .conftest import SMALL
 

@@ -16,9 +16,9 @@ import pytest
 from distributed import Client, LocalCluster
 
 from dualboost.errors import InvalidDataError, InvalidParameterError
-from dualboost.study import Preset, read_results, run_study
-from dualboost.study.folder import RECORDS
-from dualboost.study.methods import METHODS
+from dualboost_study import Preset, read_results, run_study
+from dualboost_study.folder import RECORDS
+from dualboost_study.protocol import METHODS
 
 from ..thoroughness import how_many, only_thorough
 
@@ -101,7 +101,7 @@ def test_a_dask_cluster_gives_the_same_records(reference, tmp_path):
 @only_thorough
 def test_killed_again_and_again_and_resumed(reference, tmp_path):
     script = (
-        "import sys; from tests.study.test_runner import SMALL; from dualboost.study import run_study;"
+        "import sys; from tests.study.test_runner import SMALL; from dualboost_study import run_study;"
         "run_study(SMALL, sys.argv[1])"
     )
     rng = random.Random(0)

@@ -1,10 +1,10 @@
 import numpy as np
 import pytest
 
-from dualboost.study import Preset, selection
-from dualboost.study.datasets import DATASETS
-from dualboost.study.fitting import prepared
-from dualboost.study.selection import STEPS, select_features
+from dualboost_study import Preset
+from dualboost_study import datasets as selection
+from dualboost_study.datasets import DATASETS, STEPS, select_features
+from dualboost_study.fitting import prepared
 
 from ..thoroughness import how_many
 

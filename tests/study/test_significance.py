@@ -3,8 +3,7 @@ import pandas as pd
 import pytest
 from scipy.stats import wilcoxon
 
-from dualboost.study.significance import significance
-from dualboost.study.tables import AccuracyTable
+from dualboost_study.tables import AccuracyTable, significance
 
 
 def table(accuracy):

@@ -6,9 +6,9 @@ from dataclasses import replace
 import pandas as pd
 import pytest
 
-from dualboost.study import read_results, run_study
-from dualboost.study.choice import CELL, chosen_cells
-from dualboost.study.folder import RECORDS, STAGES
+from dualboost_study import read_results, run_study
+from dualboost_study.folder import RECORDS, STAGES
+from dualboost_study.sizes import CELL, chosen_cells
 
 from .killing import TINY
 

@@ -1,9 +1,8 @@
 import numpy as np
 import pytest
 
-from dualboost.study.comparison import compare_with_paper, paper_results, straying
-from dualboost.study.methods import PUBLISHED
-from dualboost.study.tables import accuracy_table
+from dualboost_study.protocol import PUBLISHED
+from dualboost_study.tables import accuracy_table, compare_with_paper, paper_results, straying
 
 from .conftest import DATASETS, synthetic
 

@@ -13,7 +13,7 @@ from scipy.special import expit
 
 from dualboost import thin
 from dualboost.thinning import ADAPTERS, adapter_for
-from dualboost.thinning.kinds import Kinds, NewLeaves, refitted_scores
+from dualboost.thinning.members import Kinds, NewLeaves, refitted_scores
 
 from ..thoroughness import only_thorough, together
 from .models import CASES

@@ -11,7 +11,7 @@ from sklearn.model_selection import FixedThresholdClassifier
 from dualboost import thin
 from dualboost.errors import UnsupportedModelError
 from dualboost.thinning import adapter_for
-from dualboost.thinning.reading import read_rows
+from dualboost.thinning.trials import read_rows
 
 from .models import CASES, names, numbers
 from .test_several_classes import FITS

@@ -28,9 +28,9 @@ from dualboost.errors import (
     UnsupportedModelError,
 )
 from dualboost.thinning import NUMBER_ADAPTERS, adapter_for
-from dualboost.thinning.candidates import sizes_below
-from dualboost.thinning.number_path import NumberLeafPath
-from dualboost.thinning.reading import read_rows
+from dualboost.thinning.paths import NumberLeafPath
+from dualboost.thinning.refitting import sizes_below
+from dualboost.thinning.trials import read_rows
 
 from ..numbers_to_learn import amounts
 from ..thoroughness import every

@@ -10,7 +10,7 @@ from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassif
 
 from dualboost import DualBoostClassifier, thin
 from dualboost.errors import UnsupportedModelError
-from dualboost.thinning.order import is_ordered
+from dualboost.thinning.thin import is_ordered
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(400, 3))

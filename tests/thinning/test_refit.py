@@ -19,11 +19,12 @@ from sklearn.tree import DecisionTreeClassifier
 
 from dualboost import DualBoostClassifier, thin
 from dualboost.errors import InvalidParameterError, ThinningWarning
-from dualboost.thinning import ThinnedTreesClassifier, adapter_for, kinds
-from dualboost.thinning.candidates import sizes_below
-from dualboost.thinning.kinds import Kinds, NewLeaves, refittable, refitted_scores
-from dualboost.thinning.leaf_path import LeafPath
-from dualboost.thinning.reading import read_rows
+from dualboost.thinning import ThinnedTreesClassifier, adapter_for
+from dualboost.thinning import members as kinds
+from dualboost.thinning.members import Kinds, NewLeaves, refittable_kinds, refitted_scores
+from dualboost.thinning.paths import LeafPath
+from dualboost.thinning.refitting import sizes_below
+from dualboost.thinning.trials import read_rows
 
 from .models import numbers
 
@@ -195,9 +196,9 @@ def test_of_a_large_model_the_first_members_take_part(monkeypatch):
     outputs = np.tile(np.arange(4, dtype=np.float32), (5, 3))
     outputs[1] = 1.0  # says nothing
     monkeypatch.setattr(kinds, "MOST_LEAVES", 8)
-    assert refittable(outputs)[0].tolist() == [0, 2]
+    assert refittable_kinds(outputs)[0].tolist() == [0, 2]
     monkeypatch.setattr(kinds, "MOST_KINDS", 3)
-    assert not len(refittable(outputs)[0])
+    assert not len(refittable_kinds(outputs)[0])
 
 
 def test_elimination_keeps_fewer_and_fewer_of_the_same_trees(boosted):

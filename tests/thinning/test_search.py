@@ -4,14 +4,13 @@ import numpy as np
 import pytest
 
 from dualboost.formulations import FORMULATIONS
-from dualboost.tasks.binary import accuracy
+from dualboost.targets.classes import accuracy
 from dualboost.thinning.base import TwoClassAdapter
 from dualboost.thinning.links import Logit
-from dualboost.thinning.member_master import EXACT, LOOSE, MemberMaster
-from dualboost.thinning.methods import METHODS
+from dualboost.thinning.member_solver import EXACT, LOOSE, MemberMaster
+from dualboost.thinning.result import take
+from dualboost.thinning.reweighting import METHODS, Search
 from dualboost.thinning.rows import MemberRows
-from dualboost.thinning.search import Search
-from dualboost.thinning.tried import take
 
 from ..conftest import THINNING_FORMULATIONS, dense
 from ..paper_programmes import paper_optimum

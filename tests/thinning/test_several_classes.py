@@ -29,9 +29,9 @@ from sklearn.tree import DecisionTreeClassifier
 from dualboost import DualBoostClassifier, load_model, thin
 from dualboost.errors import InvalidDataError, InvalidParameterError, ThinningWarning, UnsupportedModelError
 from dualboost.thinning import CLASS_ADAPTERS, ThinnedTreesClassifier, adapter_for
-from dualboost.thinning.candidates import sizes_below
-from dualboost.thinning.class_members import ClassLeaves
-from dualboost.thinning.reading import read_rows
+from dualboost.thinning.members import ClassLeaves
+from dualboost.thinning.refitting import sizes_below
+from dualboost.thinning.trials import read_rows
 
 from ..several_classes import three_classes
 from ..thoroughness import every
@@ -196,8 +196,8 @@ def test_any_leaves_and_intercepts_can_be_written(fitted):
 
 
 def test_the_first_members_can_be_written(fitted):
-    from dualboost.tasks.scoring import Scoring
-    from dualboost.thinning.candidates import Candidates
+    from dualboost.targets.scoring import Scoring
+    from dualboost.thinning.refitting import Candidates
     from dualboost.thinning.trials import Trial
 
     adapter, rows = adapter_for(fitted), rows_of(fitted)

@@ -31,7 +31,7 @@ def test_many_rows_of_few_kinds(method, monkeypatch):
     """Where a master would merge rows that no member tells apart, it heeds a free intercept: the result is the same."""
     stumps = RandomForestClassifier(6, max_depth=1, random_state=0).fit(X, Y)
     apart = thin(stumps, X, Y, method=method, formulation="lp", random_state=0)
-    monkeypatch.setattr("dualboost.masters.LEAST_ROWS", 0)
+    monkeypatch.setattr("dualboost.solvers.LEAST_ROWS", 0)
     merged = thin(stumps, X, Y, method=method, formulation="lp", random_state=0)
     assert merged.full_score == apart.full_score
     np.testing.assert_array_equal(merged.kept, apart.kept)

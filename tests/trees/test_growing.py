@@ -5,7 +5,7 @@ import pytest
 from sklearn.tree import DecisionTreeClassifier
 
 from dualboost.datasets import make_twonorm
-from dualboost.pricing import CartLearner, PricingContext, TrainingData, make_pool
+from dualboost.learners import CartLearner, PricingContext, TrainingData, make_pool
 from dualboost.trees.growing import Branch, Split, build_tree, leaf_votes
 
 

@@ -6,8 +6,7 @@ from hypothesis import strategies as st
 
 from dualboost import DualBoostClassifier, load_model
 from dualboost.trees.growing import Branch, Split, build_tree
-from dualboost.trees.pruning import pruned
-from dualboost.trees.tree import Tree, constant_tree, n_leaves
+from dualboost.trees.tree import Tree, constant_tree, n_leaves, pruned
 
 from ..thinning.models import numbers
 

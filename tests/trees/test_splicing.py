@@ -5,8 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dualboost.trees.splicing import without_leaf, without_light_leaves
-from dualboost.trees.tree import constant_tree
+from dualboost.trees.tree import constant_tree, without_leaf, without_light_leaves
 
 from ..random_trees import random_tree
 

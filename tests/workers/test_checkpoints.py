@@ -7,7 +7,7 @@ from sklearn.datasets import load_iris
 from dualboost import DualBoostClassifier
 from dualboost.datasets import make_ringnorm
 from dualboost.errors import InvalidParameterError
-from dualboost.pricing.record import EVERY, TreeRecord
+from dualboost.learners.base import EVERY, TreeRecord
 from dualboost.workers import ALONE
 
 from .running import on_workers, parts_of

@@ -5,17 +5,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dualboost.algebra.columns import Columns
-from dualboost.algebra.rows import Rows
-from dualboost.algebra.spread_rows import SpreadRows, spread
 from dualboost.errors import UnsupportedFormulationError, WorkerError
 from dualboost.formulations import FORMULATIONS
-from dualboost.masters.interior_point import starting_point
-from dualboost.masters.newton import Newton
-from dualboost.trees.cuts import cuts_between, cuts_by_all
+from dualboost.matrix.columns import Columns
+from dualboost.matrix.remote_rows import SpreadRows, spread
+from dualboost.matrix.rows import Rows
+from dualboost.solvers.interior_point import starting_point
+from dualboost.solvers.newton import Newton
+from dualboost.trees.growing import cuts_between, cuts_by_all
 from dualboost.workers import ALONE
-from dualboost.workers.exchange import joined, nth_smallest, objects_of_all, smallest_reaching, summed
-from dualboost.workers.threads import on_threads
+from dualboost.workers.base import joined, nth_smallest, objects_of_all, on_threads, smallest_reaching, summed
 
 from .running import on_workers, parts_of
 

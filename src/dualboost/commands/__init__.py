@@ -11,14 +11,14 @@ from .._version import __version__
 
 COMMANDS = {
     "fit": (".fitting", "Fit a model to a table."),
-    "predict": (".predicting", "Predict the rows of a table."),
-    "evaluate": (".predicting", "Compare a model's predictions with the labels of a table."),
-    "thin": (".thinning", "Drop most of a model's trees and keep its accuracy."),
-    "export": (".exporting", "Write a model as C, SQL, ONNX or a LightGBM model."),
-    "show": (".show", "A model's trees, or its rules, as text."),
-    "formulations": (".family", "What can be optimised, and when to use it."),
-    "study": ("..study.commands", "Rerun the published evaluation."),
-    "completion": (".completion", "The script that makes a shell complete our commands."),
+    "predict": (".definitions", "Predict the rows of a table."),
+    "evaluate": (".definitions", "Compare a model's predictions with the labels of a table."),
+    "thin": (".definitions", "Drop most of a model's trees and keep its accuracy."),
+    "export": (".definitions", "Write a model as C, SQL, ONNX or a LightGBM model."),
+    "show": (".definitions", "A model's trees, or its rules, as text."),
+    "formulations": (".definitions", "What can be optimised, and when to use it."),
+    "study": ("dualboost_study.commands", "Rerun the published evaluation."),
+    "completion": (".definitions", "The script that makes a shell complete our commands."),
 }
 """The module of each command, and what the command does, so that listing the commands imports no module."""
 

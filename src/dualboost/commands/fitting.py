@@ -1,4 +1,4 @@
-"""``dualboost fit``."""
+"""``dualboost fit``, and the options that commands share."""
 
 from __future__ import annotations
 
@@ -7,17 +7,27 @@ from typing import Any
 
 import click
 
-from .options import (
-    FILE,
-    FORMULATIONS,
-    JSON,
-    LEARNERS,
-    LOSSES_FOR_CLASSES,
-    LOSSES_FOR_NUMBERS,
-    STANDARD,
-    TARGET,
-    TASKS,
+# The names stand here once more, beside their registries, because importing those takes a second that --help does not
+# need.
+
+FORMULATIONS = (
+    *("logistic", "nm", "qrlp", "lp", "cg", "erlp", "md", "lp-nu", "hard", "md-full", "convex", "lexi", "soft"),
+    *("total", "mlp", "cq", "spatial"),
 )
+WITH_SIDES = ("cq", "spatial")
+"""The formulations that ask something of learners beyond their margins."""
+LOSSES_FOR_NUMBERS = ("squared", "huber", "absolute", "quantile", "quantiles", "poisson", "epsilon_insensitive")
+LOSSES_FOR_CLASSES = ("exponential", "logistic", "squared_hinge", "huber")
+"""Those of the formulation "convex"."""
+LEARNERS = ("cart", "optimal", "xgboost")
+TASKS = ("classification", "regression")
+STANDARD = Path("-")
+"""Standard input where a table is read, standard output where something is written."""
+
+FILE = click.Path(path_type=Path)
+TARGET = click.option("--target", required=True, help="The column with the labels, or the numbers.")
+JSON = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+
 
 OF_NUMBERS = ("delta", "quantile", "quantiles", "calibrate")
 """Options of regression alone."""
@@ -151,7 +161,7 @@ def fit(
     if scheduler is None:
         found = _fit_here(data, eval_set, target, columns, task, C, select, options)
     else:
-        from .clusters import fit_over
+        from .estimators import fit_over
 
         asked = options | {"C": C, "select": select, "eval_set": eval_set}
         found = fit_over(scheduler, data, target, columns, task, asked, checkpoint)
@@ -184,8 +194,8 @@ def _fit_here(
     options: dict[str, Any],
 ) -> tuple[Any, str, int, int]:
     """The model, its task, and the numbers of rows and of features."""
-    from .asked import asked_estimator
-    from .targets import read_evaluation, read_training
+    from .estimators import asked_estimator
+    from .tables import read_evaluation, read_training
 
     weights, categorical = next(iter(columns["--sample-weight"]), None), columns["--categorical"]
     training = read_training(data, target, columns["--drop"], task, categorical, weights)

@@ -1,18 +1,24 @@
-"""What commands do with model files: load them, find the columns they use, predict, and describe them."""
+"""Model files: loaded, described, thinned."""
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from ..data.table_files import read_table
+from ..arguments import how_to_install
+from ..data.table_files import name_of, read_table
 from ..data.tables import Table
-from ..errors import InvalidDataError
+from ..errors import DualBoostError, InvalidDataError, InvalidParameterError, MissingDependencyError, ModelFormatError
+from ..inspection.rules import class_text, class_values, draw_tree, names_of, quantile_text, used_trees
 from ..loading import load_model
-from .reading import features_for
+from ..thinning import adapter_for
+from .fitting import STANDARD
+from .output import as_json_text, echo, report
+from .tables import features_for, numbers_for, split_numbers, split_target
 
 
 def description(model: Any) -> dict[str, Any]:
@@ -79,3 +85,171 @@ def summary_of(fitted: Any, predictions: pd.DataFrame) -> dict[str, Any]:
         return {"mean": predictions["prediction"].mean()}
     counts = predictions["prediction"].value_counts()
     return {"classes": {str(name): int(count) for name, count in counts.items()}}
+
+
+def show_as_json(fitted: Any) -> None:
+    """Print the figures and the rules as one JSON object."""
+    rules = fitted.rules().to_dict("records")
+    echo(as_json_text(description(fitted) | _classes(fitted) | {"rules": rules}))
+
+
+def show_as_text(fitted: Any, as_rules: bool, most: int) -> None:
+    """Print the figures, and the first trees or rules."""
+    said = {name: ", ".join(map(str, classes)) for name, classes in _classes(fitted).items()}
+    report(said | _certificate_or_why_not(description(fitted)), as_json=False)
+    echo()
+    lines = _rules(fitted) if as_rules else _trees(fitted)
+    echo("\n".join(lines[:most]))
+    if len(lines) > most:
+        echo(f"… and {len(lines) - most} more (--most {len(lines)})")
+
+
+def _certificate_or_why_not(figures: dict[str, Any]) -> dict[str, Any]:
+    """The figures; those of a thinned model, which solves no programme of its own, without objective and gap."""
+    if not np.isnan(figures["gap"]):
+        return figures
+    others = {name: value for name, value in figures.items() if name not in ("objective", "gap")}
+    return others | {"certificate": "none: the model was thinned"}
+
+
+def _classes(fitted: Any) -> dict[str, Any]:
+    """The classes; nothing for a regressor."""
+    return {"classes": fitted.classes_} if fitted.fitted_.task.has_classes else {}
+
+
+def _trees(fitted: Any) -> list[str]:
+    """Each tree with its share of all weights, or with the values of its leaves; the largest first."""
+    trees, names, ensemble = used_trees(fitted.fitted_, "show"), names_of(fitted.fitted_), fitted.fitted_.in_units
+    scales, classes = ensemble.scales(), names.classes
+    order = sorted(trees, key=lambda j: (-scales[j], j))
+    if ensemble.is_normalised:
+        return [f"tree {j}, weight {scales[j]:.4f}\n{draw_tree(trees[j], names, classes)}" for j in order]
+    valued = {j: trees[j].with_votes(scales[j] * trees[j].votes) for j in order}
+    return [f"tree {j}, values up to {scales[j]:.4g}\n{draw_tree(valued[j], names, classes)}" for j in order]
+
+
+def _rules(fitted: Any) -> list[str]:
+    table = fitted.rules()
+    task = fitted.fitted_.task
+    of_one = _said_of_two if task.has_classes else _said_of_numbers
+    of_several = _said_of_each if task.has_classes else _said_of_quantiles
+    says = (of_several if task.n_outputs > 1 else of_one)(table, fitted)
+    return [f"{said}  if {conditions}" for said, conditions in zip(says, table["conditions"], strict=True)]
+
+
+def _said_of_numbers(table: Any, fitted: Any) -> list[str]:
+    return [f"{value:+.4g}" for value in table["weighted_vote"]]
+
+
+def _said_of_two(table: Any, fitted: Any) -> list[str]:
+    first, second = names_of(fitted.fitted_).classes
+    signs = np.where(table["vote"] > 0, second, first)
+    return [f"{abs(vote):.4f}  {sign}" for vote, sign in zip(table["weighted_vote"], signs, strict=True)]
+
+
+def _said_of_quantiles(table: Any, fitted: Any) -> list[str]:
+    names = fitted.fitted_.task.output_names
+    return [quantile_text(values, names) for values in class_values(table, names)]
+
+
+def _said_of_each(table: Any, fitted: Any) -> list[str]:
+    shown = names_of(fitted.fitted_).classes
+    return [class_text(values, shown) for values in class_values(table, fitted.fitted_.task.output_names)]
+
+
+MOST_JUDGED = 10_000
+"""How many rows the model is tried on before it is thinned."""
+
+
+def spelled(summary: Any) -> dict[str, Any]:
+    """The figures before and after, by names without spaces."""
+    names = {name: name.replace("R²", "r2").replace(",", "").replace(" ", "_") for name in summary}
+    return {names[name]: {"before": before, "after": after} for name, (before, after) in summary.items()}
+
+
+def require_kind(out: Path, model: Path) -> None:
+    """Require an ending that fits the kind of model, since libraries choose the format by the ending."""
+    endings = (".json", ".json.gz") if is_ours(model) else (".txt",) if model.suffix == ".txt" else (".json", ".ubj")
+    if out == STANDARD and is_ours(model):
+        return
+    if not out.name.endswith(endings):
+        raise InvalidParameterError(f"--out {out}: the name of such a model ends with {' or '.join(endings)}.")
+
+
+def is_ours(path: Path) -> bool:
+    """Whether the file is one of dualboost: XGBoost's JSON files have a key "learner"."""
+    if path.suffix in (".ubj", ".txt"):
+        return False
+    try:
+        return "learner" not in json.loads(path.read_bytes())
+    except (OSError, ValueError, RecursionError, TypeError):
+        return True
+
+
+def read_model_and_rows(model: Path, data: Path, target: str) -> tuple[Any, Any, Any]:
+    if is_ours(model):
+        fitted, frame, features = load_with_features(model, data)
+        split = split_target if fitted.fitted_.task.has_classes else split_numbers
+        y = split(frame, target, data)[1]
+        fitted.fitted_.encoder.transform(features)  # what cannot be read is told as of this file
+        return fitted, features.native, y
+    booster, names = _booster(model)
+    frame, adapter = read_table(data), adapter_for(booster)
+    if not adapter.task.has_classes:
+        features, numbers = split_numbers(frame, target, data)
+        return booster, numbers_for(names, features, data), numbers
+    features, labels = split_target(frame, target, data)
+    codes, classes = pd.factorize(labels, sort=True)
+    n_classes = len(adapter.classes)
+    if len(classes) != n_classes:
+        raise InvalidDataError(
+            f"{name_of(data)}: {target!r} must hold {n_classes} labels, one for each class of the model; it has "
+            f"{len(classes)}: {list(classes)[:5]}."
+        )
+    rows = numbers_for(names, features, data)
+    _warn_of_another_order(booster, rows[:MOST_JUDGED], codes[:MOST_JUDGED], list(classes))
+    return booster, rows, codes
+
+
+def _warn_of_another_order(booster: Any, features: Any, codes: Any, classes: list[Any]) -> None:
+    """Boosters know classes by number, so labels are taken in order; a model that then does badly had another one."""
+    adapter = adapter_for(booster)
+    labels = adapter.task.decode(adapter.raw_scores(booster, features))
+    predicted = adapter.task.groups(adapter.task.encode(labels, len(codes)))
+    right, majority = float(np.mean(predicted == codes)), float(np.bincount(codes).max() / len(codes))
+    if right < majority:
+        echo(
+            f"dualboost: the model is right for {right:.0%} of the rows, the most frequent label for {majority:.0%}. "
+            f"Its classes are taken to be {classes[:5]}, in this order: was it trained with another one?",
+            err=True,
+        )
+
+
+def _booster(path: Path) -> tuple[Any, list[str]]:
+    """The booster in a file of XGBoost or LightGBM, and the names of its features."""
+    if not path.is_file():
+        raise InvalidDataError(f"{path}: there is no such model file.")
+    try:
+        return _lightgbm_booster(path) if path.suffix == ".txt" else _xgboost_booster(path)
+    except DualBoostError:
+        raise
+    except Exception as error:  # each library has its own types of errors
+        raise ModelFormatError(f"{path}: cannot be read as a model: {str(error).splitlines()[0]}") from error
+
+
+def _lightgbm_booster(path: Path) -> tuple[Any, list[str]]:
+    import lightgbm
+
+    if not path.read_bytes().startswith(b"tree\n"):  # LightGBM would also print its error
+        raise ModelFormatError(f"{path}: is no text model of LightGBM's.")
+    booster = lightgbm.Booster(model_file=str(path))
+    return booster, list(booster.feature_name())
+
+
+def _xgboost_booster(path: Path) -> tuple[Any, list[str]]:
+    try:
+        import xgboost
+    except ImportError as error:
+        raise MissingDependencyError(f"XGBoost's models need xgboost: {how_to_install('xgboost')}.") from error
+    booster = xgboost.Booster(model_file=str(path))
+    return booster, list(booster.feature_names or (f"f{k}" for k in range(booster.num_features())))

@@ -12,7 +12,7 @@ import numpy as np
 from ..errors import InvalidParameterError
 from ..escaping import printable
 from ..model_file.writing import model_text
-from .options import STANDARD
+from .fitting import STANDARD
 
 OF_CLASSES = ("true_", "predicted_")
 """Figures whose name ends with that of a class."""

@@ -1,17 +1,265 @@
-"""Runs a fit on the workers that hold the rows, and watches over it: a worker that is lost ends it with an error."""
+"""Runs a fit on the workers of a Dask cluster that hold the rows."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import warnings
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from threading import Thread
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 from uuid import uuid4
 
-from ..errors import InvalidDataError, WorkerError
-from .part import Found, fit_on_worker
-from .partitions import delayed_parts, described, require_alike, require_distributed
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from .._typing import Vector
+from ..arguments import how_to_install
+from ..data.columns import Source, chosen_positions, column_of_array
+from ..data.parts import NUMBERS, Contents, contents_of, contents_of_table, require_same_columns, whole_of
+from ..data.tables import Table
+from ..errors import DualBoostWarning, InvalidDataError, MissingDependencyError, WorkerError
+from ..estimators.parameters import as_part_of_weights
+from ..estimators.reading import require_one_target
+from ..matrix.rows import in_memory
+from ..models.fitted import FittedModel
+from ..workers import Traffic
+from ..workers.xgboost import connected
+
+# Partitions are compared before any of them is read: X, y and weights must have the same rows, and each column must
+# be the same in all of them. Partitions are counted from 0, as ``X.partitions[0]`` does.
+
+ARRAY, TABLE, SPARSE = "an array", "a table", "a sparse matrix"
+
+
+class Part(NamedTuple):
+    """The rows of a partition, as pandas' DataFrame and Series, or as arrays."""
+
+    number: int
+    X: Any
+    y: Any
+    weights: Any = None
+
+
+class Rows(NamedTuple):
+    """The rows of one partition or of several: a pandas DataFrame, an array or a sparse matrix, and plain arrays."""
+
+    X: Any
+    y: NDArray[Any]
+    weights: Vector | None
+
+    @property
+    def n_counted(self) -> int:
+        """The number of rows with a weight."""
+        return len(self.y) if self.weights is None else int(np.count_nonzero(self.weights > 0))
+
+
+class Description(NamedTuple):
+    """What the client must know of a partition that has rows."""
+
+    number: int
+    n_counted: int = 0
+    kind: str = ARRAY
+    names: tuple[Any, ...] = ()
+    columns: tuple[Contents, ...] = ()
+    y: Contents = NUMBERS
+    wrong: str = ""
+    """Why the partition cannot be used, whatever the others are."""
+
+
+def require_distributed() -> Any:
+    try:
+        import distributed
+    except ImportError as error:
+        raise MissingDependencyError(f"dualboost.dask needs Dask: {how_to_install('dask', 'distributed')}.") from error
+    return distributed
+
+
+def delayed_parts(X: Any, y: Any, sample_weight: Any) -> list[Any]:
+    """A ``Part`` for each partition, computed where its rows are."""
+    from dask.delayed import delayed
+
+    columns = [_delayed("X", X), _delayed("y", y)]
+    if sample_weight is not None:
+        columns.append(_delayed("sample_weight", sample_weight))
+    sizes = [len(column) for column in columns]
+    if len(set(sizes)) > 1:
+        raise InvalidDataError(
+            f"X, y and sample_weight have {', '.join(map(str, sizes))} partitions; they must be divided alike: take y "
+            "from the same DataFrame as X, or rechunk the arrays."
+        )
+    return [delayed(Part)(number, *column) for number, column in enumerate(zip(*columns, strict=True))]
+
+
+def is_collection(X: Any) -> bool:
+    """Whether it is one of Dask's DataFrames, Series or Arrays."""
+    return hasattr(X, "dask") and hasattr(X, "to_delayed") and isinstance(getattr(X, "ndim", None), int)
+
+
+def is_array(X: Any) -> bool:
+    return is_collection(X) and hasattr(X, "chunks")
+
+
+def _delayed(name: str, values: Any) -> list[Any]:
+    if not is_collection(values):
+        raise InvalidDataError(
+            f"{name} is of type {type(values).__name__}; pass a Dask DataFrame, Series or Array, or fit the ordinary "
+            "estimator on one machine."
+        )
+    if values.ndim > 2 or (name == "X" and values.ndim < 2):
+        needs = "rows and columns" if name == "X" else "one dimension"
+        raise InvalidDataError(f"{name} has {values.ndim} dimensions; pass a collection with {needs}.")
+    if is_array(values) and values.ndim > 1:
+        values = values.rechunk({1: -1})  # a part has all features of its rows
+    # An optimised graph may read small columns of several files as one partition, and large ones one by one.
+    return list(np.ravel(values.to_delayed(optimize_graph=False)))
+
+
+def described(estimator: Any, parts: Sequence[Part]) -> list[Description]:
+    """What the client must know of the partitions of a worker, without those that have no rows."""
+    found = []
+    for part in parts:
+        try:
+            rows = _rows_of(estimator, part)
+            found += [] if rows is None else [_description(part.number, rows)]
+        except InvalidDataError as error:
+            found.append(Description(part.number, wrong=str(error)))
+    return found
+
+
+def _rows_of(estimator: Any, part: Part) -> Rows | None:
+    """The rows of a partition; None where it has none, so that its columns may have lost their names and types."""
+    X, y, weights = (in_memory(values) for values in part[1:])
+    sizes = {"X": _n_rows(X), "y": _n_rows(y)} | ({} if weights is None else {"sample_weight": _n_rows(weights)})
+    if len(set(sizes.values())) > 1:
+        counts = ", ".join(f"{size} rows in {name}" for name, size in sizes.items())
+        raise InvalidDataError(
+            f"it has {counts}; the rows of all must be the same: take y and sample_weight from the DataFrame that X is "
+            "taken from, after all rows are chosen, or give arrays the same chunks."
+        )
+    if not sizes["X"]:
+        return None
+    _kind_of(X)  # refuses what is neither
+    require_one_target(estimator, y)
+    plain = np.asarray(estimator._tasks()[0].plain(y))
+    return Rows(X, plain.ravel(), None if weights is None else as_part_of_weights(np.asarray(weights), sizes["X"]))
+
+
+def _n_rows(values: Any) -> int:
+    shape = getattr(values, "shape", None)
+    return len(values) if shape is None else int(shape[0])
+
+
+def _kind_of(X: Any) -> str:
+    if sparse.issparse(X):
+        return SPARSE
+    if getattr(X, "ndim", None) != 2:
+        raise InvalidDataError(f"X is of type {type(X).__name__} there, and must be a table, or an array of rows.")
+    return ARRAY if isinstance(X, np.ndarray) else TABLE
+
+
+def _description(number: int, rows: Rows) -> Description:
+    y = contents_of(column_of_array(rows.y, "y", Source()))
+    kind = _kind_of(rows.X)
+    if kind == SPARSE:
+        n_columns = rows.X.shape[1]
+        return Description(number, rows.n_counted, kind, tuple(range(n_columns)), (NUMBERS,) * n_columns, y)
+    table = Table(rows.X)
+    return Description(number, rows.n_counted, kind, tuple(table.names), tuple(contents_of_table(table)), y)
+
+
+def require_alike(estimator: Any, partitions: Sequence[Description]) -> None:
+    """Refuse partitions that are no parts of one table, by the number of the first such."""
+    for one in partitions:
+        if one.wrong:
+            raise InvalidDataError(f"Partition {one.number}: {one.wrong}")
+    if not partitions:
+        return
+    first, places = partitions[0], [f"partition {one.number}" for one in partitions]
+    for one, place in zip(partitions, places, strict=True):
+        if one.kind != first.kind:
+            raise InvalidDataError(f"X is {first.kind} in {places[0]} and {one.kind} in {place}.")
+    require_same_columns([one.names for one in partitions], places)
+    whole_of("y", [one.y for one in partitions], places, is_chosen=True)
+    chosen = chosen_positions(
+        estimator.categorical_features, len(first.names), first.names if first.kind == TABLE else None
+    )
+    for k, name in enumerate(first.names):
+        parts = [one.columns[k] for one in partitions]
+        whole_of(Source().column(name), parts, places, is_chosen=k in (chosen or ()))
+
+
+def joined_rows(estimator: Any, parts: Sequence[Part]) -> Rows:
+    """The rows of several partitions one after the other, which have been found alike."""
+    found = [(part.number, _rows_of(estimator, part)) for part in parts]
+    filled = [(number, rows) for number, rows in found if rows is not None]
+    X = _joined([rows.X for _, rows in filled])
+    source = Source(partitions=tuple((number, len(rows.y)) for number, rows in filled))
+    weights = [rows.weights for _, rows in filled if rows.weights is not None]
+    return Rows(
+        X if sparse.issparse(X) else Table(X, source),
+        np.concatenate([rows.y for _, rows in filled]),
+        np.concatenate(weights) if weights else None,
+    )
+
+
+def _joined(pieces: list[Any]) -> Any:
+    """Arrays or tables as one, in which each column is what it is in the pieces that have entries of it."""
+    if sparse.issparse(pieces[0]):
+        return sparse.vstack(pieces, format="csr")
+    if isinstance(pieces[0], np.ndarray):
+        kinds = {piece.dtype.kind for piece in pieces}
+        is_one_type = len(kinds) == 1 or kinds <= set("biuf")  # NumPy makes text of numbers beside text
+        return np.concatenate(pieces if is_one_type else [piece.astype(object) for piece in pieces])
+    import pandas as pd
+
+    joined = pd.concat(pieces, ignore_index=True)
+    for name in {name for piece in pieces for name in piece.columns[_typed(piece.dtypes)]}:
+        if not _typed(joined.dtypes[[name]])[0]:  # pandas makes numbers of categories that are other numbers elsewhere
+            columns = [piece[name] for piece in pieces]
+            are_categories = all(_typed([column.dtype])[0] or column.isna().all() for column in columns)
+            entries = pd.concat([column.astype(object) for column in columns], ignore_index=True)
+            joined[name] = entries.astype("category") if are_categories else entries
+    return joined
+
+
+def _typed(dtypes: Any) -> list[bool]:
+    """Whether types are those of categories."""
+    import pandas as pd
+
+    return [isinstance(dtype, pd.CategoricalDtype) for dtype in dtypes]
+
+
+LONGEST_WAIT = 600
+"""Seconds after which a worker no longer waits for the others, whose part of a tree or a sum may take its time."""
+
+
+class Found(NamedTuple):
+    """What a worker hands back: the first one the model and its warnings, the others what they have sent."""
+
+    traffic: Traffic
+    n_rows: int
+    model: FittedModel | None = None
+    warnings: tuple[tuple[str, type[DualBoostWarning]], ...] = ()
+
+
+def fit_on_worker(estimator: Any, parts: list[Part], arguments: dict[str, Any], place: int, options: Any) -> Found:
+    """The part of one worker in a fit; ``arguments`` tell where the others are found."""
+    from distributed import get_worker
+
+    rows = joined_rows(estimator, parts)
+    if estimator.n_jobs is None:
+        estimator = estimator.set_params(n_jobs=get_worker().state.nthreads)
+    known = {"dmlc_task_id": f"dualboost-{place:06d}", "dmlc_timeout": LONGEST_WAIT}
+    with connected(**arguments, **known) as workers, warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", DualBoostWarning)
+        model = estimator.fit_part(rows.X, rows.y, rows.weights, workers, **options)
+    if workers.rank > 0:
+        return Found(workers.traffic, len(rows.y))
+    told = {(str(one.message), one.category) for one in caught if issubclass(one.category, DualBoostWarning)}
+    return Found(workers.traffic, len(rows.y), model, tuple(sorted(told, key=str)))
+
 
 PATIENCE = 1.0
 """Seconds between two looks at which workers are there."""

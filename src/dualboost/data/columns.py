@@ -1,22 +1,74 @@
-"""What a column of a table holds: numbers, categories, text, times, or what no model can learn from."""
+"""The type of a column: numbers, categories, text or times."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable
+import re
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, time, timedelta
 from decimal import Decimal
+from difflib import get_close_matches
 from functools import cached_property
 from numbers import Real
-from typing import Any
+from typing import Any, NamedTuple
 
 import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
 from .._typing import Vector
-from ..errors import InvalidDataError
-from .messages import Source
+from ..arguments import warn_user
+from ..errors import DataWarning, InvalidDataError, InvalidParameterError
+
+SHOWN = 5
+"""How many names a message lists at most."""
+
+
+class Source(NamedTuple):
+    """Where a table comes from, and what its user can do about a column."""
+
+    name: str = "X"
+    first_row: int = 0
+    """The number of the first row, as the user counts rows."""
+    leave_out: str = "leave it out"
+    declare: str = "name it in categorical_features"
+    """How a column is said to hold categories."""
+    make_numbers: str = "make numbers of it, as astype(float) does"
+    """How text becomes numbers."""
+    mend: str = (
+        "Make such entries numbers or missing, as pandas.to_numeric(column, errors='coerce') does for numbers; "
+        "column.astype('category') makes all entries categories"
+    )
+    """What can be done about entries that are no numbers in a column of numbers."""
+    partitions: tuple[tuple[int, int], ...] = ()
+    """The partitions that the rows come from, one after the other: their numbers, and how many rows each has."""
+
+    def column(self, name: Any) -> str:
+        return f"{self.name}: column {name!r}"
+
+    def row(self, position: int) -> str:
+        for number, n_rows in self.partitions:
+            if position < n_rows:
+                return f"row {position} of partition {number}"
+            position -= n_rows
+        return f"row {position + self.first_row}"
+
+
+def few(names: Iterable[Any]) -> str:
+    """The names, or the first of many."""
+    listed = [str(name) for name in names]
+    more = f" and {len(listed) - SHOWN} more" if len(listed) > SHOWN else ""
+    return ", ".join(map(repr, listed[:SHOWN])) + more
+
+
+def suggestion(name: str, known: list[str]) -> str:
+    """A hint at the column that the user may have meant."""
+    near = [one for one in known if one.strip().lower() == name.strip().lower()] or get_close_matches(name, known, 1)
+    if near:
+        return f"did you mean {near[0]!r}?"
+    return f"there are {few(known)}."
+
 
 NUMBERS = (Real, Decimal, np.bool_)
 TIMES = (date, time, timedelta, np.datetime64, np.timedelta64)
@@ -186,3 +238,243 @@ def as_number(entry: Any) -> float | None:
         return None
     except OverflowError:  # a whole number beyond double precision
         return float(np.inf)
+
+
+SMALLEST_CATEGORY = 4
+"""A category of fewer training rows than this counts as missing, as one that is not seen in training does."""
+MOSTLY = 0.9
+"""A column counts as numbers, or as an identifier, if more than this share of its values looks like that."""
+FEW_ROWS = 0.01
+"""Entries too rare to be categories are broken ones if no more than this share of the rows has them."""
+ENOUGH_ROWS = 50
+"""Columns with fewer values than this are never taken for identifiers."""
+MOST_CODES = 10
+"""Text with no more different numbers than this is taken for codes of categories without a word."""
+ENOUGH_TO_TELL = 10
+"""If a column has at least this many values and none is a known category, its type has probably changed."""
+
+
+WRITTEN = re.compile(r"[-+]?[$€£]?\s?(\d{1,3}(,\d{3})+|\d+)(\.\d+)?\s?[%$€£]?")
+"""Numbers as people write them: 1,234 or 12% or $5."""
+LEADING_NUMBER = re.compile(r"^[-+]?[\d.,]+\s*")
+FEWEST_CODES = 3
+"""So many different words of letters and digits, such as V57, K1A or 12B, make a column one of codes."""
+
+
+def nearly_all(sizes: Mapping[Any, float], others: Collection[Any]) -> bool:
+    """Whether a column holds nearly nothing but what it holds beside ``others``.
+
+    These are at most a tenth of its different entries, or too rare to be categories and in at most a hundredth of its
+    rows. ``sizes`` are the numbers of rows of all different entries.
+    """
+    if len(others) <= (1 - MOSTLY) * len(sizes):
+        return True
+    rows = sum(sizes[entry] for entry in others)
+    return rows <= FEW_ROWS * sum(sizes.values()) and all(sizes[entry] < SMALLEST_CATEGORY for entry in others)
+
+
+def broken_entries(sizes: Mapping[Any, float]) -> list[Any]:
+    """The entries that spoil a column of numbers or truth values; none if the column probably holds categories.
+
+    The column is text, and ``sizes`` are the numbers of rows of its different entries. Codes are categories: numbers
+    that begin with a zero, and three or more different words of letters and digits.
+    """
+    unread = [entry for entry in sizes if not _is_value(entry)]
+    words = [entry for entry in unread if not _is_written_number(entry)]
+    if not unread or len(unread) == len(sizes) or not nearly_all(sizes, words):
+        return []
+    marks = {LEADING_NUMBER.sub("", str(word)) for word in words if _has_letters_and_digits(str(word))}
+    return [] if len(marks) >= FEWEST_CODES or any(map(_begins_with_zero, sizes)) else unread
+
+
+def _is_value(entry: Any) -> bool:
+    return as_number(entry) is not None or is_truth(entry)
+
+
+def _is_written_number(entry: Any) -> bool:
+    return isinstance(entry, str) and WRITTEN.fullmatch(entry.strip()) is not None
+
+
+def _has_letters_and_digits(word: str) -> bool:
+    return any(map(str.isdigit, word)) and any(map(str.isalpha, word))
+
+
+def _begins_with_zero(entry: Any) -> bool:
+    """Whether an entry is a code such as 01234."""
+    return isinstance(entry, str) and entry.strip()[:1] == "0" and entry.strip()[1:2].isdigit()
+
+
+def doubt_training(column: Column, sizes: Mapping[Any, float], n_present: int, is_text: bool) -> None:
+    """Refuse a column of numbers with a broken entry; warn of one of numbers as text, and of an identifier.
+
+    ``sizes``, and ``n_present``, the number of entries present, count the entries of all workers. ``is_text``: the
+    column holds categories only because its entries are text; neither its type nor the user declares them.
+    """
+    note = ""
+    if is_text:
+        broken = broken_entries(sizes)
+        if broken:
+            raise column.no_training_number(broken)
+        note = _word_among_numbers(column, sizes) or _numbers_as_text(column, sizes)
+    if not note and n_present >= ENOUGH_ROWS and len(sizes) > MOSTLY * n_present:
+        note = (
+            f"has {len(sizes)} different values in {n_present} rows, which tell nothing about other rows: "
+            f"{column.source.leave_out}, or make numbers or a few categories of it."
+        )
+    if note:
+        warn_user(f"{column.source.column(column.name)} {note}", DataWarning)
+
+
+def _word_among_numbers(column: Column, sizes: Mapping[Any, float]) -> str:
+    words = {entry for entry in sizes if not _is_value(entry)}
+    if not words or sum(sizes[word] for word in words) >= (1 - MOSTLY) * sum(sizes.values()):
+        return ""
+    rows = (column.source.row(k) for k, entry in enumerate(column.entries) if entry in words)
+    first = next((entry for entry in column.entries if entry in words), next(iter(words)))
+    row = next(rows, "a row of another worker")
+    return f"is text, as {row} has {first!r}; its numbers or truth values become categories."
+
+
+def _numbers_as_text(column: Column, sizes: Mapping[Any, float]) -> str:
+    """Codes that begin with a zero, such as postcodes, are no numbers."""
+    if len(sizes) <= MOST_CODES or any(map(_begins_with_zero, sizes)):
+        return ""
+    if any(as_number(entry) is None and not _is_written_number(entry) for entry in sizes):
+        return ""
+    return (
+        f"holds numbers written as text, such as {next(iter(sizes))!r}, and each of its {len(sizes)} different values "
+        f"becomes a category: {column.source.make_numbers}, or {column.source.declare} if they are meant as categories."
+    )
+
+
+def doubt_unknown(column: Column) -> None:
+    """Warn of a column none of whose values was seen in training."""
+    present = [entry for entry in column.entries if entry is not None]
+    if len(present) >= ENOUGH_TO_TELL:
+        warn_user(
+            f"{column.source.column(column.name)} has no value (such as {present[0]!r}) that is a category of the "
+            "training data: all of them count as missing.",
+            DataWarning,
+        )
+
+
+CLOCK = r"([T ]\d{1,2}:\d{2}(:\d{2}([.,]\d+)?)?( ?(Z|[+-]\d{2}:?\d{2}))?)?"
+DATE = re.compile(rf"(\d{{4}}([-/.])\d{{1,2}}\2\d{{1,2}}|\d{{1,2}}([-/.])\d{{1,2}}\3\d{{4}}){CLOCK}")
+
+
+def are_dates(texts: Iterable[str]) -> bool:
+    """Whether there are texts, and nearly all are dates: 2024-03-01, 2024-03-01T12:00, 1.3.2024 or 03/01/2024."""
+    sizes = Counter(texts)
+    return bool(sizes) and nearly_all(sizes, [text for text in sizes if not _is_date(text)])
+
+
+def _is_date(text: str) -> bool:
+    return DATE.fullmatch(text.strip()) is not None
+
+
+def holds_times(column: Column) -> bool:
+    """Whether a column holds times, or text that is dates."""
+    return column.kind == "times" or (
+        column.kind == "text" and are_dates(entry for entry in column.entries if entry is not None)
+    )
+
+
+def refused_times(column: Column, others: Iterable[Column] = ()) -> InvalidDataError:
+    """The error for a column of times, and for ``others`` that hold some too: which numbers to make of them."""
+    entries = enumerate(column.entries)
+    present = [(k, one) for k, one in entries if one is not None and (not isinstance(one, str) or _is_date(one))]
+    row, value = next((one for one in present if _has_clock(one[1])), present[0] if present else (0, None))
+    too = [repr(other.name) for other in others if other is not column and holds_times(other)]
+    as_well = f", and so {'does' if len(too) == 1 else 'do'} {', '.join(too)}" if too else ""
+    return column.refused(
+        f"holds dates or times ({column.source.row(row)} has {str(value)!r}), which are no numbers{as_well}. "
+        f"{_parts(value)} Then {column.source.leave_out}. If its few values stand for groups of rows, "
+        f"{column.source.declare}."
+    )
+
+
+def _parts(value: object) -> str:
+    """Which numbers to make of times such as this one."""
+    if hasattr(value, "total_seconds"):
+        return "Make a number of it, such as its days or seconds."
+    clock = "the hour, " if _has_clock(value) else ""
+    if hasattr(value, "hour") and not hasattr(value, "year"):
+        return "Make numbers of its parts: the hour, or the minutes since midnight."
+    return (
+        f"Make numbers of the parts that may matter: the month, the day of the week, {clock}and the days since a fixed "
+        "day, or until another date of the row."
+    )
+
+
+def _has_clock(value: object) -> bool:
+    """Whether it has an hour other than midnight."""
+    if isinstance(value, str):
+        return ":" in value
+    return any(getattr(value, part, 0) for part in ("hour", "minute", "second"))
+
+
+FROM_DTYPE = "from_dtype"
+TRUTH = (bool, np.bool_)
+
+
+def require_categorical_features(value: Any) -> list[Any] | None:
+    """The names, positions or truth values that are asked for; None where types decide."""
+    if isinstance(value, str) and value == FROM_DTYPE:
+        return None
+    entries = [] if value is None else value
+    if isinstance(entries, str) or not isinstance(entries, (Sequence, np.ndarray)) or np.ndim(entries) != 1:
+        hint = f" (did you mean [{value!r}]?)" if isinstance(value, str) else ""
+        raise _refused(value, hint)
+    listed = list(entries)
+    kinds = [
+        all(isinstance(entry, TRUTH) for entry in listed),
+        all(isinstance(entry, str) for entry in listed),
+        all(_is_position(entry) for entry in listed),
+    ]
+    if not any(kinds):
+        raise _refused(value)
+    return listed
+
+
+def _is_position(entry: Any) -> bool:
+    return isinstance(entry, (int, np.integer)) and not isinstance(entry, bool) and bool(entry >= 0)
+
+
+def _refused(value: Any, hint: str = "") -> InvalidParameterError:
+    return InvalidParameterError(
+        f"categorical_features={value!r} must be {FROM_DTYPE!r}, None, or a list of names, of positions, or of one "
+        f"truth value for each column{hint}."
+    )
+
+
+def chosen_positions(value: Any, n_columns: int, names: Sequence[Any] | None) -> set[int] | None:
+    """The positions of the columns with categories; None where types decide."""
+    listed = require_categorical_features(value)
+    if listed is None or not listed:
+        return None if listed is None else set()
+    if isinstance(listed[0], TRUTH):
+        if len(listed) != n_columns:
+            raise InvalidParameterError(
+                f"categorical_features has {len(listed)} truth values; it must have one for each of {n_columns} "
+                "columns."
+            )
+        return set(np.flatnonzero(listed).tolist())
+    if isinstance(listed[0], str):
+        return {_position(name, names) for name in listed}
+    beyond = [entry for entry in listed if entry >= n_columns]
+    if beyond:
+        raise InvalidParameterError(
+            f"categorical_features holds the position {beyond[0]}; X has the columns 0 to {n_columns - 1}."
+        )
+    return {int(entry) for entry in listed}
+
+
+def _position(name: str, names: Sequence[Any] | None) -> int:
+    if names is None:
+        raise InvalidParameterError(f"categorical_features names {name!r}, but X has no column names: give positions.")
+    if name not in names:
+        known = [str(one) for one in names]
+        raise InvalidParameterError(
+            f"categorical_features names {name!r}, which X does not have; {suggestion(name, known)}"
+        )
+    return list(names).index(name)

@@ -17,16 +17,13 @@ from scipy import sparse
 from .._typing import Features, Vector
 from ..errors import InvalidDataError
 from ..workers import ALONE, Communicator
-from ..workers.exchange import objects_of_all
-from .coded import CodedFeatures
-from .columns import Column
-from .doubts import SMALLEST_CATEGORY as SMALLEST_CATEGORY
-from .doubts import doubt_training, doubt_unknown
-from .messages import Source
-from .multiplicities import numbers_of_rows
+from ..workers.base import objects_of_all
+from .columns import SMALLEST_CATEGORY as SMALLEST_CATEGORY
+from .columns import Column, Source, doubt_training, doubt_unknown, refused_times
+from .merging import numbers_of_rows
+from .on_disk import CodedFeatures
 from .parts import Contents, contents_of_table, whole_of
 from .tables import Table
-from .times import refused_times
 
 
 @dataclass(frozen=True, eq=False)

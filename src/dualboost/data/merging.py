@@ -1,24 +1,100 @@
-"""Training rows: rows of weight zero are dropped, identical rows are merged, and the rest is sorted by a hash.
-
-Every formulation depends on rows with the same features and target only through the sum of their weights, so that
-merging them is exact, and a row of weight two gives the same problem as the row twice. Sorting the rows by a hash makes
-the fitted model independent of the order of the data. The sign of a target is the last bit of the hash, so that targets
-of the opposite sign have the same order. Only the leading digits of a target count for the order, so that rows keep
-their places where another unit of y changes the last ones.
-"""
+"""Training rows: merged, sorted by a hash, counted, and split."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from math import gcd
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
+from sklearn.model_selection import train_test_split
 
 from .._typing import Features, Integers, Vector
+from ..errors import InvalidDataError
 from ..workers import ALONE, Communicator
-from .lazy import HashedFeatures
-from .multiplicities import numbers_of_rows, rows_each
+from ..workers.base import objects_of_all
+from .on_disk import HashedFeatures
+
+MOST_ROWS = 2.0**53
+"""Beyond it every double is a whole number, so that being whole says nothing."""
+NEARLY_WHOLE, FARTHEST_OFF = 1e-9, 1e-3
+"""Rounding errors of a multiple, as a share of it, and at most: of 1e9 any number is within a share of 1e-9."""
+
+
+def numbers_of_rows(weights: Vector, workers: Communicator = ALONE) -> Vector:
+    """How many rows each row stands for; 0 where its weight is.
+
+    Weights that are whole multiples of the least of them are numbers of rows, and so a row of weight two is the row
+    twice among rows of weight one. Of other weights only ratios count, and each row is one. The answer is the same if
+    all weights are multiplied by a number. Where each worker has a part of the rows, all weights decide.
+    """
+    present = weights > 0
+    with np.errstate(over="ignore", invalid="ignore"):
+        multiples = weights / -workers.max(-float(weights.min(where=present, initial=np.inf)))
+        whole = np.rint(multiples)
+        is_near = np.abs(multiples - whole) <= np.minimum(NEARLY_WHOLE * multiples, FARTHEST_OFF)
+    are_numbers = multiples.max(initial=1.0) < MOST_ROWS and bool(is_near.all())
+    return present.astype(float) if workers.max(float(not are_numbers)) else whole
+
+
+def in_rows(weights: Vector) -> Vector:
+    """Weights as numbers of rows: in proportion to them, and as many in all as they stand for."""
+    return np.asarray(weights * (float(numbers_of_rows(weights).sum()) / float(weights.sum())))
+
+
+def rows_each(numbers: Vector, group: Integers, workers: Communicator = ALONE) -> float:
+    """How many rows the members of each group stand for, on average over the groups, given the numbers of rows.
+
+    What all groups have in common is divided out: all rows four times are no more than all rows once.
+    """
+    sums = np.bincount(group, weights=numbers)
+    own = int(np.gcd.reduce(sums.astype(np.int64))) if sums.sum() < MOST_ROWS else 1
+    common = max(gcd(*objects_of_all(workers, own)), 1)
+    return workers.sum(float(sums.sum())) / (common * max(workers.sum(float(len(sums))), 1.0))
+
+
+def hold_out(strata: NDArray[Any] | None, weights: Vector, fraction: float, rng: np.random.RandomState) -> Integers:
+    """The positions of a random share of the rows with a positive weight, stratified if ``strata`` are given.
+
+    With more than two strata, some may have too few rows for a share; then they only keep their last row.
+    """
+    present = np.flatnonzero(weights > 0)
+    kept = None if strata is None else strata[present]
+    if kept is not None and len(np.unique(kept)) > 2:
+        return np.sort(present[_from_many(kept, fraction, rng)])
+    try:
+        _, held = train_test_split(present, test_size=fraction, stratify=kept, random_state=rng)
+    except ValueError as error:
+        raise InvalidDataError(
+            f"validation_fraction={fraction!r} cannot be held out of {len(present)} rows: {error}"
+        ) from error
+    return np.sort(held)
+
+
+def _from_many(strata: NDArray[Any], fraction: float, rng: np.random.RandomState) -> Integers:
+    """Every so manieth row, counted through one stratum after the other in a random order."""
+    n = len(strata)
+    order = np.lexsort((rng.permutation(n), strata))
+    marks = np.floor(fraction * np.arange(n + 1) + rng.random_sample())
+    is_held = np.zeros(n, dtype=bool)
+    is_held[order[np.diff(marks) > 0]] = True
+    last = order[np.append(np.diff(strata[order]) != 0, True)]
+    is_held[last] = False
+    if not is_held.any():
+        raise InvalidDataError(
+            f"validation_fraction={fraction!r} cannot be held out of {n} rows in {len(last)} classes: every row would "
+            "be the last one of its class. Train on more rows, or hold none out."
+        )
+    return np.flatnonzero(is_held)
+
+
+# Every formulation depends on rows with the same features and target only through the sum of their weights, so that
+# merging them is exact, and a row of weight two gives the same problem as the row twice. Sorting the rows by a hash
+# makes the fitted model independent of the order of the data. The sign of a target is the last bit of the hash, so
+# that targets of the opposite sign have the same order. Only the leading digits of a target count for the order, so
+# that rows keep their places where another unit of y changes the last ones.
 
 ROWS_AT_ONCE = 512
 """How many rows are hashed or copied at a time: few enough to stay in the processor's cache."""

@@ -1,9 +1,10 @@
-"""Rows that stay on disk: a memory-mapped array, or Parquet files, of which some rows or columns are read at a time."""
+"""Features that stay on disk, of which some rows or columns are read at a time."""
 
 from __future__ import annotations
 
-from abc import abstractmethod
-from collections.abc import Collection, Iterator
+from abc import ABC, abstractmethod
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
 from glob import glob
 from pathlib import Path
 from typing import Any
@@ -12,9 +13,134 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._typing import Integers, Matrix, Vector
+from ..arguments import how_to_install
 from ..errors import InvalidDataError, MissingDependencyError
-from ..extras import how_to_install
-from .lazy import LazyFeatures
+
+ROWS_AT_ONCE = 100_000
+"""How many rows are an array at a time."""
+
+
+class LazyFeatures(ABC):
+    """Rows of numbers, of which some are an array at a time; indexed as an array, by rows or by rows and one column."""
+
+    shape: tuple[int, int]
+
+    @abstractmethod
+    def dense(self, rows: Integers | slice) -> Matrix:
+        """Some rows, in double precision."""
+
+    @abstractmethod
+    def column(self, feature: int, rows: Integers | slice) -> Vector:
+        """One column in some rows."""
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def __getitem__(self, which: Any) -> Any:
+        return self.column(which[1], which[0]) if isinstance(which, tuple) else self.dense(which)
+
+    def batches(self) -> Iterator[Matrix]:
+        """All rows, some at a time."""
+        for start in range(0, self.shape[0], ROWS_AT_ONCE):
+            yield self.dense(slice(start, min(start + ROWS_AT_ONCE, self.shape[0])))
+
+
+class HashedFeatures(LazyFeatures):
+    """Features of training rows."""
+
+    hashes: NDArray[np.uint64]
+    """What the features of each row add to its hash (``merging.py``)."""
+
+    @abstractmethod
+    def taken(self, rows: Integers) -> HashedFeatures:
+        """Some rows, in this order, as learners read them."""
+
+
+@dataclass(frozen=True, eq=False)
+class SomeRows(LazyFeatures):
+    """Some of the rows of other features, which stay where they are."""
+
+    source: LazyFeatures
+    rows: Integers
+    """Positions in increasing order."""
+
+    @property
+    def shape(self) -> tuple[int, int]:  # type: ignore[override]
+        return len(self.rows), self.source.shape[1]
+
+    def dense(self, rows: Integers | slice) -> Matrix:
+        return self.source.dense(self.rows[rows])
+
+    def column(self, feature: int, rows: Integers | slice) -> Vector:
+        return self.source.column(feature, self.rows[rows])
+
+    def batches(self) -> Iterator[Matrix]:
+        start = 0
+        for batch in self.source.batches():
+            first, last = np.searchsorted(self.rows, [start, start + len(batch)])
+            if last > first:
+                yield batch[self.rows[first:last] - start]
+            start += len(batch)
+
+
+def some_rows(X: Any, rows: Integers) -> Any:
+    """The rows at these positions, in increasing order; they are read when they are needed if X is lazy."""
+    return SomeRows(X, rows) if isinstance(X, LazyFeatures) else X[rows]
+
+
+def in_batches(X: Any, work: Any) -> Any:
+    """What ``work`` says of each row, for rows that may not all be an array at a time."""
+    if not isinstance(X, LazyFeatures):
+        return work(X)
+    return np.concatenate([np.asarray(work(batch)) for batch in X.batches()])
+
+
+MISSING = 255
+"""The code of a missing value, and the most bins of known ones."""
+MOST_CUTS = MISSING - 1
+
+Codes = NDArray[np.uint8]
+
+
+@dataclass(frozen=True, eq=False)
+class CodedFeatures(HashedFeatures):
+    """The bin of each row and feature; in place of a number stands the largest one of its bin.
+
+    Bins are the numbers between two cuts, and trees split at cuts only: so a row goes the same way by the number that
+    stands for it as by its own.
+    """
+
+    codes: Codes
+    """Stored column by column."""
+    cuts: Sequence[Vector]
+    """A number of bin k is above cut k - 1 and at most cut k."""
+    values: Matrix
+    """What stands for each bin, one row for each feature; nan for a missing value."""
+    hashes: NDArray[np.uint64]
+    """Those of the numbers on disk."""
+
+    @property
+    def shape(self) -> tuple[int, int]:  # type: ignore[override]
+        return self.codes.shape[0], self.codes.shape[1]
+
+    @property
+    def has_missing(self) -> NDArray[np.bool_]:
+        """Whether each feature has a missing value."""
+        return np.array([bool((column == MISSING).any()) for column in self.codes.T])
+
+    def dense(self, rows: Integers | slice) -> Matrix:
+        codes = self.codes[rows]
+        return np.column_stack([self.values[k].take(codes[:, k]) for k in range(codes.shape[1])])
+
+    def column(self, feature: int, rows: Integers | slice) -> Vector:
+        return np.asarray(self.values[feature].take(self.codes[rows, feature]))
+
+    def taken(self, rows: Integers) -> CodedFeatures:
+        """Some rows, in this order."""
+        codes = np.empty((len(rows), self.shape[1]), dtype=np.uint8, order="F")
+        for k in range(self.shape[1]):
+            codes[:, k] = self.codes[:, k].take(rows)
+        return replace(self, codes=codes, hashes=self.hashes[rows])
 
 
 class RowsOnDisk(LazyFeatures):

@@ -12,9 +12,8 @@ import numpy as np
 from scipy import sparse
 
 from ..errors import InvalidDataError
-from .columns import Column, as_number, kind_of
+from .columns import Column, are_dates, as_number, kind_of
 from .tables import Table
-from .times import are_dates
 
 WORDS = {"times": "dates or times", "mixed": "text and numbers", "odd": "neither numbers nor text"}
 

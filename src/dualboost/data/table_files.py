@@ -15,9 +15,9 @@ from typing import Any
 
 import pandas as pd
 
+from ..arguments import how_to_install
 from ..errors import InvalidDataError, InvalidParameterError, MissingDependencyError
 from ..escaping import csv_cell
-from ..extras import how_to_install
 
 KINDS = (".csv", ".csv.gz", ".parquet")
 STANDARD_INPUT = Path("-")

@@ -13,10 +13,9 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from .._typing import Features
+from ..arguments import how_to_install
 from ..errors import InvalidDataError, MissingDependencyError
-from ..extras import how_to_install
-from .columns import Column, column_of_array, column_of_series
-from .messages import Source
+from .columns import Column, Source, column_of_array, column_of_series
 
 
 class Table:

@@ -11,7 +11,7 @@ from .._typing import Matrix, Vector
 from ..errors import InvalidParameterError
 from ..formulations import Formulation
 from ..models.fitted import FittedModel, Tuning
-from ..trees.learner import Learner
+from ..trees.tree import Learner
 
 Value = TypeVar("Value")
 Estimator = TypeVar("Estimator", bound="FittedAttributes")

@@ -10,9 +10,9 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from ..errors import InvalidParameterError, UnsupportedFormulationError
 from ..formulations import Formulation, make_formulation
 from ..inspection import InspectionMixin
-from ..masters import SolverOptions
-from ..tasks import CLASSIFICATION, Task
-from .boosting import Boosting
+from ..solvers import SolverOptions
+from ..targets import CLASSIFICATION, Task
+from .base import Boosting
 from .prediction import PredictionMixin
 
 
@@ -137,7 +137,8 @@ class DualBoostClassifier(Boosting, InspectionMixin, PredictionMixin, Classifier
     verbose : int, default=0
         1 shows a progress bar on a terminal.
     callbacks : callable or list of callables, default=None
-        Called after every iteration with its record (``dualboost.loop.history.Iteration``: one row of ``history_``, for
+        Called after every iteration with its record (``dualboost.boosting.history.Iteration``: one row of
+        ``history_``, for
         the master's solution at that time). If a callback returns True, the fit stops; its exceptions are passed on.
 
     Attributes

@@ -12,11 +12,12 @@ import numpy as np
 from ..arguments import require_choice, require_integer
 from ..data.merging import TrainingRows
 from ..errors import InvalidParameterError
-from ..pricing import as_learners
-from ..pricing.limits import TreeLimits
+from ..learners import as_learners
+from ..learners.base import TreeLimits
 
 if TYPE_CHECKING:
     from .reading import TrainingSet
+
 
 UNLIMITED = {
     "min_samples_leaf": 1,

@@ -1,4 +1,4 @@
-"""Checks of the parameters of estimators and of ``sample_weight``."""
+"""Checks of the parameters of estimators, and the weights of classes."""
 
 from __future__ import annotations
 
@@ -7,18 +7,100 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from .._typing import Vector
+from .._typing import Integers, Vector
 from ..arguments import require_choice, require_flag, require_integer, require_jobs, require_positive, require_seed
-from ..data.chosen import require_categorical_features
-from ..errors import InvalidDataError, InvalidParameterError
-from ..loop.history import Iteration
-from ..masters import SolverOptions
-from ..pricing import makes_trees, require_learner
-from ..tasks.scoring import make_scoring
-from .class_weights import require_class_weight
-from .devices import require_device
+from ..boosting.history import Iteration
+from ..data.columns import require_categorical_features
+from ..errors import InvalidDataError, InvalidParameterError, UnsupportedFormulationError
+from ..learners import as_learners, makes_trees, require_learner
+from ..matrix.remote_rows import on_device
+from ..matrix.rows import DEVICES, Device, Rows, device_named
+from ..solvers import SolverOptions
+from ..targets import Task
+from ..targets.scoring import make_scoring
+from ..workers import ALONE, Communicator
 from .limits import require_limits
+
+BALANCED = "balanced"
+
+
+def require_class_weight(value: Any) -> None:
+    """Refuse what cannot be weights for any y."""
+    if value is None or (isinstance(value, str) and value == BALANCED):
+        return
+    if not isinstance(value, dict):
+        raise InvalidParameterError(
+            f"class_weight={value!r} must be None, {BALANCED!r}, or a dict of weights by class, such as {{0: 1, 1: 5}}."
+        )
+    for name, weight in value.items():
+        require_positive(f"class_weight[{name!r}]", weight)
+
+
+def weights_by_class(
+    class_weight: Any, task: Any, targets: Vector, weights: Vector, workers: Communicator = ALONE
+) -> Vector | None:
+    """What the weights of rows of each class, in sorted order, are multiplied by; None for nothing."""
+    if class_weight is None:
+        return None
+    if isinstance(class_weight, dict):
+        return _given(class_weight, task.classes)
+    return _balanced(task.groups(targets), len(task.classes), weights, workers)
+
+
+def _balanced(codes: Integers, n_classes: int, weights: Vector, workers: Communicator) -> Vector:
+    """Weights under which all classes weigh the same, and all rows together as much as without.
+
+    Rows are counted by their weights: a weight of two is the row twice.
+    """
+    totals = workers.sum(np.bincount(codes, weights=weights, minlength=n_classes))
+    present = np.where(totals > 0, totals, 1.0)
+    found: Vector = workers.sum(float(weights.sum())) / (np.count_nonzero(totals) * present)
+    return found
+
+
+def _given(by_class: dict[Any, Any], classes: NDArray[Any]) -> Vector:
+    """The weight of each class, 1 where none is given.
+
+    A key that is no class is a slip, unless every class has its weight: then y is a fold that lacks a class.
+    """
+    names = classes.tolist()
+    unknown = [name for name in by_class if name not in names]
+    if unknown and not all(name in by_class for name in names):
+        raise InvalidParameterError(
+            f"class_weight={by_class!r} has a weight for {unknown[0]!r}, which is no class of y; the classes are "
+            f"{names}."
+        )
+    return np.array([float(by_class.get(name, 1.0)) for name in names])
+
+
+def require_device(estimator: Any) -> None:
+    """Refuse an unknown device, and learners that grow their trees in memory; whether it is there, ``fit`` asks."""
+    if require_choice("device", estimator.device, DEVICES) == "cpu":
+        return
+    for member in as_learners(estimator.learner):
+        if not getattr(member, "grows_on_devices", False):
+            raise InvalidParameterError(
+                f"learner={estimator.learner!r} grows trees in memory; with device={estimator.device!r} use 'xgboost'."
+            )
+
+
+def find_device(estimator: Any) -> Device:
+    """The device that the estimator asks for; raises an error of ours where it is not to be had."""
+    return device_named(estimator.device)
+
+
+def rows_for(estimator: Any, task: Task, rows: Rows) -> Rows:
+    """The rows, with their vectors where the estimator asks for them."""
+    device = find_device(estimator)
+    if not device.is_memory and task.n_outputs > 1:
+        raise UnsupportedFormulationError(
+            f"device={estimator.device!r} is for one score a row, and {task.n_outputs} classes or quantiles are asked "
+            "for: use device='cpu'."
+        )
+    return on_device(rows, device)
+
 
 LARGEST_WEIGHT = 1e90
 """Sums and products of larger ones would soon leave double precision, and a model file could not hold them."""

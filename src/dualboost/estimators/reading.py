@@ -1,4 +1,4 @@
-"""Validates and encodes the data of a fit, without setting anything on the estimator."""
+"""Reads and encodes the data of a fit: X, y, weights, and rows to score."""
 
 from __future__ import annotations
 
@@ -15,25 +15,24 @@ from sklearn.utils import get_tags
 from sklearn.utils.validation import check_array, validate_data
 
 from .._typing import Features, Integers, Matrix, Vector
-from ..algebra.devices import in_memory
-from ..data.chosen import chosen_positions, require_categorical_features
+from ..boosting.context import Wiring
+from ..boosting.history import HeldOut
+from ..boosting.leaf_context import LeafWiring
+from ..data.columns import Source, chosen_positions, require_categorical_features
 from ..data.features import FeatureEncoder, as_features, require_finite
-from ..data.lazy import LazyFeatures
-from ..data.messages import Source
-from ..data.multiplicities import in_rows, numbers_of_rows
-from ..data.on_disk import RowsOnDisk
+from ..data.merging import TrainingRows, in_rows, numbers_of_rows
+from ..data.on_disk import LazyFeatures, RowsOnDisk, in_batches
 from ..data.parts import require_same_columns
 from ..data.tables import Table, as_table, truths_of_array
 from ..errors import InvalidDataError, InvalidParameterError
-from ..loop.held_out import HeldOut
-from ..tasks import Task, TaskReader, read_target
-from ..tasks.base import MOST_LABELS
-from ..tasks.labels import warn_of_classes
-from ..trees.coding import to_code
+from ..matrix.rows import in_memory
+from ..targets import Task, TaskReader, read_target
+from ..targets.base import MOST_LABELS, warn_of_classes
+from ..targets.scoring import Scoring, make_scoring, require_for_task
+from ..trees.growing import to_code
 from ..workers import ALONE, Communicator
-from ..workers.exchange import joined, objects_of_all
-from .class_weights import weights_by_class
-from .parameters import as_sample_weight
+from ..workers.base import joined, objects_of_all
+from .parameters import as_sample_weight, weights_by_class
 
 CHECKS: dict[str, Any] = {"accept_sparse": "csr", "dtype": np.float64, "ensure_all_finite": False}
 """How scikit-learn validates features, in training and in prediction; that they are finite is checked here."""
@@ -307,3 +306,73 @@ def _require_finite(features: Features, table: Table | None) -> None:
         require_finite(features, Source())
     else:
         require_finite(features, table.source, table.names)
+
+
+class EvaluationSet(NamedTuple):
+    """Rows to score, as they were passed; ``scoring`` is None for that of the estimator."""
+
+    X: Any
+    y: Any
+    sample_weight: Any
+    scoring: Scoring | None
+
+    def read(self, estimator: Any, data: TrainingSet, scoring: Scoring) -> HeldOut:
+        """The rows in the form that the loop needs, encoded and weighed as those of the training set are."""
+        try:
+            features = in_batches(as_features(read_other_features(estimator, data, self.X)), lambda rows: rows)
+            targets = data.task.encode(data.task.plain(self.y), features.shape[0])
+            own = as_sample_weight(self.sample_weight, features.shape[0])
+            weights = data.weigh(targets, own)
+        except ValueError as error:
+            raise InvalidDataError(f"eval_set: {error}") from error
+        known = weights > 0
+        scoring = require_for_task(self.scoring or scoring, data.task)
+        return HeldOut(features[known], targets[known], weights[known], scoring, numbers_of_rows(own)[known])
+
+
+def as_evaluation_set(eval_set: Any, eval_metric: Any) -> EvaluationSet | None:
+    """The rows and the score that are asked for, if any."""
+    if eval_set is None:
+        if eval_metric is not None:
+            raise InvalidParameterError(
+                f"eval_metric={eval_metric!r} needs rows to score: pass eval_set=(X_val, y_val), or set scoring."
+            )
+        return None
+    scoring = None if eval_metric is None else make_scoring(eval_metric, "eval_metric")
+    X, y, *weights = map(in_memory, _parts(eval_set))
+    return EvaluationSet(X, y, weights[0] if weights else None, scoring)
+
+
+def _parts(eval_set: Any) -> tuple[Any, ...]:
+    """X, y and perhaps weights: as a tuple, or as the only tuple of a list."""
+    if isinstance(eval_set, list) and len(eval_set) == 1:
+        eval_set = eval_set[0]
+    if isinstance(eval_set, list):
+        raise InvalidDataError(
+            f"eval_set is a list of {len(eval_set)}; one set of rows decides: pass eval_set=(X_val, y_val)."
+        )
+    if not isinstance(eval_set, tuple) or len(eval_set) not in (2, 3):
+        raise InvalidDataError(
+            "eval_set must be a tuple, (X_val, y_val) or (X_val, y_val, sample_weight), or a list of one such tuple."
+        )
+    return eval_set
+
+
+Rewire = Callable[[TrainingRows], Wiring | LeafWiring]
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """What the loop solves: its wiring, the rows to train on, and the rows to validate on."""
+
+    training_set: TrainingSet
+    rows: TrainingRows
+    wiring: Wiring | LeafWiring
+    held_out: HeldOut | None
+    rewire: Rewire | None = None
+    """The same parts for other rows, to be solved loosely; None if nothing is to be fitted but the model itself."""
+
+    @property
+    def has_twins(self) -> bool:
+        """Whether probabilities are calibrated by ensembles of other rows."""
+        return self.held_out is None and self.rewire is not None and not self.wiring.formulation.has_final_scores

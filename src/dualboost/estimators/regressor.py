@@ -11,18 +11,18 @@ from sklearn.base import BaseEstimator, RegressorMixin
 from .._typing import Integers, Vector
 from ..arguments import require_choice
 from ..errors import InvalidParameterError
+from ..formulations import make_number_loss
 from ..formulations.base import Formulation
-from ..formulations.number_losses import make_number_loss
-from ..formulations.numbers import NumberLoss
 from ..formulations.quantiles import QuantilesLoss
+from ..formulations.regression import NumberLoss
 from ..inspection import InspectionMixin
-from ..masters import SolverOptions
 from ..models.fitted import FittedModel
-from ..tasks import REGRESSION, TaskReader
-from ..tasks.scoring import Scoring, make_scoring
-from .boosting import Boosting
-from .conformal import CalibratedPinballScorer, rows_aside, widening_of
-from .number_prediction import NumberPredictionMixin
+from ..solvers import SolverOptions
+from ..targets import REGRESSION, TaskReader
+from ..targets.scoring import Scoring, make_scoring
+from .base import Boosting
+from .calibrating import CalibratedPinballScorer, rows_aside, widening_of
+from .prediction import NumberPredictionMixin
 from .reading import TrainingSet
 
 

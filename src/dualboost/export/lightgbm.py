@@ -11,9 +11,8 @@ import numpy as np
 from .._typing import Vector
 from ..errors import UnsupportedModelError
 from ..models.tree_sum import Inputs, TreeSum
-from ..tasks.endings import EndingWriter, NumberEnding, QuantileEnding, SeveralClassEnding, TwoClassEnding
-from ..trees.lightgbm_text import format_model
-from ..trees.tiny_values import require_readable_cuts
+from ..targets.base import EndingWriter, NumberEnding, QuantileEnding, SeveralClassEnding, TwoClassEnding
+from ..trees.lightgbm_text import format_model, require_readable_cuts
 from ..trees.tree import Tree, constant_tree
 from .reading import summed
 

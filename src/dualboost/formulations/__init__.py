@@ -1,38 +1,78 @@
-"""The formulations, which say what is optimised, and the registry that a new formulation joins by one line."""
+"""The registry of formulations and of losses for numbers."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from ..errors import InvalidParameterError
 from .base import Formulation as Formulation
-from .cg import CGBoost as CGBoost
 from .convex import ConvexBoost as ConvexBoost
-from .cq import CqBoost as CqBoost
-from .erlp import ERLPBoost as ERLPBoost
-from .hard import HardMarginBoost as HardMarginBoost
-from .lexi import LexiBoost as LexiBoost
-from .logistic import LogisticBoost as LogisticBoost
-from .lp import LPBoost as LPBoost
-from .lp_nu import NuLPBoost as NuLPBoost
-from .md import MDBoost as MDBoost
-from .md_full import MDFullBoost as MDFullBoost
-from .mlp import MLPBoost as MLPBoost
-from .nm import NMBoost as NMBoost
-from .numbers import AbsoluteLoss as AbsoluteLoss
-from .numbers import HuberLoss as HuberLoss
-from .numbers import NumberLoss as NumberLoss
-from .numbers import PoissonLoss as PoissonLoss
-from .numbers import QuantileLoss as QuantileLoss
-from .numbers import SquaredLoss as SquaredLoss
-from .numbers import TubeLoss as TubeLoss
+from .convex import LogisticBoost as LogisticBoost
+from .margins import HardMarginBoost as HardMarginBoost
+from .margins import LexiBoost as LexiBoost
+from .margins import MDFullBoost as MDFullBoost
+from .margins import MLPBoost as MLPBoost
+from .margins import NuLPBoost as NuLPBoost
+from .margins import SoftBoost as SoftBoost
+from .margins import TotalBoost as TotalBoost
+from .paper import CGBoost as CGBoost
+from .paper import ERLPBoost as ERLPBoost
+from .paper import LPBoost as LPBoost
+from .paper import MDBoost as MDBoost
+from .paper import NMBoost as NMBoost
+from .paper import QRLPBoost as QRLPBoost
 from .programme import Programme as Programme
-from .qrlp import QRLPBoost as QRLPBoost
+from .programme import TwoStageProgramme as TwoStageProgramme
 from .quantiles import QuantilesLoss as QuantilesLoss
-from .soft import SoftBoost as SoftBoost
-from .spatial import SpatialLPBoost as SpatialLPBoost
-from .total import TotalBoost as TotalBoost
-from .two_stages import TwoStageProgramme as TwoStageProgramme
+from .quantiles import require_levels
+from .regression import AbsoluteLoss as AbsoluteLoss
+from .regression import HuberLoss as HuberLoss
+from .regression import NumberLoss as NumberLoss
+from .regression import PoissonLoss as PoissonLoss
+from .regression import QuantileLoss as QuantileLoss
+from .regression import SquaredLoss as SquaredLoss
+from .regression import TubeLoss as TubeLoss
+from .side_rows import CqBoost as CqBoost
+from .side_rows import SpatialLPBoost as SpatialLPBoost
+
+NUMBER_LOSSES: dict[str, type[NumberLoss]] = {
+    loss.name: loss
+    for loss in (SquaredLoss, HuberLoss, AbsoluteLoss, QuantileLoss, QuantilesLoss, PoissonLoss, TubeLoss)
+}
+"""The losses by name."""
+
+
+def make_number_loss(loss: str | NumberLoss, C: float | None, quantiles: Sequence[float] | None = None) -> NumberLoss:
+    """A loss from its name, or the object given, with ``C`` if it has none itself.
+
+    ``quantiles`` makes "quantile" the loss of several levels, which "quantiles" is by itself.
+    """
+    if quantiles is not None:
+        return _of_quantiles(loss, C, quantiles)
+    if isinstance(loss, NumberLoss):
+        loss.check()
+        if C is None:
+            return loss
+        if loss.C is not None:
+            raise InvalidParameterError(f"C={C!r} is given beside loss={loss!r}, which has a C: give one.")
+        return replace(loss, C=C)
+    if not isinstance(loss, str) or loss not in NUMBER_LOSSES:
+        raise InvalidParameterError(
+            f"loss={loss!r} is not known; choose one of {list(NUMBER_LOSSES)}, or pass an object, for example "
+            "HuberLoss(delta=2)."
+        )
+    return NUMBER_LOSSES[loss](C=C)
+
+
+def _of_quantiles(loss: str | NumberLoss, C: float | None, quantiles: Sequence[float]) -> NumberLoss:
+    levels = require_levels("quantiles", quantiles)
+    if loss not in (QuantileLoss.name, QuantilesLoss.name):
+        raise InvalidParameterError(
+            f"quantiles={list(levels)} is for loss='quantile', but loss is {loss!r}: leave one of them out."
+        )
+    return QuantilesLoss(C=C, quantiles=levels)
+
 
 FORMULATIONS: dict[str, type[Formulation]] = {
     formulation.name: formulation

@@ -1,19 +1,18 @@
-"""What a formulation is: one hyperparameter C, a programme for given rows, and the paper's objective."""
+"""The interface of formulations: one hyperparameter C, a programme for given rows, and the paper's objective."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
 
 from .._typing import Matrix, Vector
-from ..algebra.columns import Columns
-from ..algebra.rows import Rows
-from ..algebra.side_rows import NoSideRows, SideRows
 from ..arguments import ParameterObject
 from ..errors import InvalidParameterError, UnsupportedFormulationError
+from ..matrix.columns import Columns, NoSideRows, SideRows
+from ..matrix.rows import Rows
 from .programme import Programme
 
 LARGEST_C = 1e15
@@ -237,3 +236,53 @@ def require_epsilon(epsilon: object) -> None:
 def regularisation_grid(k: int) -> Vector:
     """The paper's range 10^-4 ... 10^-0.33, uniform in the exponent."""
     return np.logspace(-4.0, -0.33, k)
+
+
+@dataclass
+class CountsRows(Formulation):
+    """A formulation whose paper states a C that has to change with the number of rows in order to mean the same.
+
+    ``scale_free=True`` gives the multiplicities c_i as shares of their total M, c_i/M, to the formulas of the paper, in
+    which M is then 1: C depends neither on the number of rows nor on the scale of the sample weights.
+    """
+
+    scale_free: bool = field(default=False, kw_only=True, metadata={"may_lack": True})
+
+    usual_C: ClassVar[float]
+    """The default of C where M is 1."""
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.scale_free, (bool, np.bool_)):
+            raise InvalidParameterError(
+                f"scale_free={self.scale_free!r} must be False, the paper's C, or True, a C that means the same on any "
+                "number of rows."
+            )
+
+    @property
+    def power_of_paper(self) -> int:
+        """The power of M that the paper's C has to grow with: -1 for the price of a row, 1 for a number of rows."""
+        return -1
+
+    @property
+    def power_of_rows(self) -> int:
+        return 0 if self.scale_free else self.power_of_paper
+
+    def multiplicities(self, rows: Rows) -> Vector:
+        return rows.counts / rows.n_samples if self.scale_free else rows.counts
+
+    def total(self, n_samples: float) -> float:
+        """M, as the formulas have it."""
+        return 1.0 if self.scale_free else n_samples
+
+
+@dataclass
+class PricesLoss(CountsRows):
+    """C is the price of a unit of loss of one row; with ``scale_free=True`` that of the mean loss, as in "logistic"."""
+
+    usual_C: ClassVar[float] = 50.0
+
+    def default_C(self, n_samples: float) -> float:
+        return self.usual_C / self.total(n_samples)
+
+    def C_grid(self, n_samples: float, k: int = 10) -> Vector:
+        return np.geomspace(2.0, 2000.0, k) if self.scale_free else regularisation_grid(k)

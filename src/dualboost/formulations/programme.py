@@ -1,42 +1,36 @@
-"""A formulation's mathematical programme for given rows, as data that every master and certificate reads.
-
-All programmes have this shape (A has a row for each row of the data and a column for each learner, m = A w are the
-margins, A'u the edges)::
-
-    min over w in W  of  max over u in U  of   Omega(w) - u'(A w) - sum_i g_i(u_i)
-    U: lower_i <= u_i <= upper_i, and E u = t
-
-E u = t (``equations.py``) fixes the total of u, where one is given, and stands for a free intercept, where there is
-one. The value is the *saddle value*; a formulation turns it into the objective the paper states. For any w in W and any
-rho (the multipliers of E u = t: the soft margin, the intercept), and any u in U,
-
-    primal(w, rho) = Omega(w) - rho't + sum_i loss_i((m - E'rho)_i)   >=   saddle value
-    dual(u)        = -sum_i g_i(u_i) - support_W(A'u)                 <=   saddle value
-
-so their difference bounds the error of both, whichever solver computed them.
-"""
+"""The mathematical programme of a formulation for given rows, as data."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, NamedTuple
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 import numpy as np
 
 from .._typing import Integers, Matrix, Vector
-from ..algebra.pairs import Pairs
-from ..algebra.rows import Rows
 from ..errors import InvalidParameterError
+from ..matrix.pairs import Pairs
+from ..matrix.rows import Rows
 from ..trees.ordering import LeafOrder
-from ..workers.caching import cached_property
-from .equations import Equations, combined
-from .roots import root_of_rising
+from ..workers.base import cached_property
 from .terms import LinearTerm, RowTerm
-from .weight_sets import Free, Ordered, WeightSet
+from .weight_sets import Equations, Free, Ordered, WeightSet, combined, root_of_rising
 
-if TYPE_CHECKING:
-    from .two_stages import TwoStageProgramme
+# All programmes have this shape (A has a row for each row of the data and a column for each learner, m = A w are the
+# margins, A'u the edges)::
+#
+#     min over w in W  of  max over u in U  of   Omega(w) - u'(A w) - sum_i g_i(u_i)
+#     U: lower_i <= u_i <= upper_i, and E u = t
+#
+# E u = t (``equations.py``) fixes the total of u, where one is given, and stands for a free intercept, where there is
+# one. The value is the *saddle value*; a formulation turns it into the objective the paper states. For any w in W and
+# any rho (the multipliers of E u = t: the soft margin, the intercept), and any u in U,
+#
+#     primal(w, rho) = Omega(w) - rho't + sum_i loss_i((m - E'rho)_i)   >=   saddle value
+#     dual(u)        = -sum_i g_i(u_i) - support_W(A'u)                 <=   saddle value
+#
+# so their difference bounds the error of both, whichever solver computed them.
 
 
 class ProgrammeBlock(NamedTuple):
@@ -91,7 +85,7 @@ class Programme:
 
     @property
     def stages(self) -> TwoStageProgramme | None:
-        """This programme, if it is one in two stages, to be solved by ``masters/stages.py``; else None."""
+        """This programme, if it is one in two stages, to be solved by ``solvers/two_stages.py``; else None."""
         return None
 
     @property
@@ -276,3 +270,82 @@ class Programme:
         if space == 0:
             return part
         return np.clip(part + room * min(abs(missing) / space, 1.0), lower, upper)
+
+
+# With b_i the share of row i in its class k, and L_k(w) = sum over its rows of b_i (1 - m_i)_+ the mean loss there::
+#
+#     stage one   L*_k = min over w in W  of  L_k(w),   for each class k alone
+#     stage two   min over w in W  of  max over k  of   L_k(w) - L*_k
+#
+# Stage two is a saddle problem: the largest value, over class weights p_k >= 0 that add up to one, of an ordinary
+# programme (``programme.py``) with u_i in [0, p_k b_i], minus the constant sum_k p_k L*_k. So for any w, and any p
+# and u, max_k L_k(w) - L*_k is an upper bound of the optimum, and the dual value of that programme is a lower bound.
+# L*_k is known as an interval: the primal value uses its lower end and the dual value its upper end, so that both
+# stay bounds.
+
+LEAST_CLASS_WEIGHT = 1e-13
+"""The least class weight that solvers are given: at zero the box of the duals would have an empty interior."""
+
+
+@dataclass(frozen=True, eq=False)
+class TwoStageProgramme(Programme):
+    """Stage two at given class weights, with what stage one has found."""
+
+    shares: Vector = field(kw_only=True)
+    """b."""
+    class_weights: tuple[float, float] = field(kw_only=True)
+    least: Matrix = field(kw_only=True)
+    """For each class the lower and the upper bound of its least loss; zeros before stage one."""
+
+    @classmethod
+    def of(cls, rows: Rows, weight_set: WeightSet) -> TwoStageProgramme:
+        """The programme for rows of two classes, at equal class weights, before stage one."""
+        shares, zeros = rows.counts / rows.put(rows.totals_of_groups).take(rows.groups), rows.full(0.0)
+        return cls(
+            rows=rows,
+            lower=zeros,
+            upper=0.5 * shares,
+            term=LinearTerm(1.0, zeros),
+            weight_set=weight_set,
+            size=1.0,  # the loss of the empty ensemble
+            shares=shares,
+            class_weights=(0.5, 0.5),
+            least=np.zeros((2, 2)),
+        )
+
+    @property
+    def stages(self) -> TwoStageProgramme:
+        return self
+
+    def at(self, class_weights: tuple[float, float], least: Matrix | None = None) -> TwoStageProgramme:
+        """The programme at other class weights, and with other least losses if they are given."""
+        least = self.least if least is None else least
+        of_rows, least_of_rows = (
+            self.rows.put(one).take(self.rows.groups) for one in (np.array(class_weights), least[:, 1])
+        )
+        upper = of_rows * self.shares
+        term = LinearTerm(1.0, upper * least_of_rows)
+        return replace(self, upper=upper, term=term, class_weights=class_weights, least=least)
+
+    def alone(self, k: int) -> TwoStageProgramme:
+        """Stage one: the loss of class k, and of no other."""
+        return self.at((1.0 - k, float(k)), np.zeros((2, 2)))
+
+    def inner(self) -> Programme:
+        """The ordinary programme at these class weights, with boxes that have an interior, as solvers require."""
+        first, second = (max(weight, LEAST_CLASS_WEIGHT) for weight in self.class_weights)
+        inside = self.at((first, second))
+        return Programme(
+            self.rows, self.lower, inside.upper, inside.term, self.weight_set, self.total, self.intercepts, self.size
+        )
+
+    def losses(self, margins: Vector, rho: Vector) -> Vector:
+        """L_k of both classes."""
+        hinges = self.shares * np.maximum(1.0 - self.shifted(margins, rho), 0.0)
+        return self.rows.totals_by_group(hinges)
+
+    def primal_terms(self, w: Vector, margins: Vector, rho: Vector) -> tuple[float, float]:
+        """The larger excess, and the larger loss or ``size`` if that is larger, over the classes with a weight."""
+        has_weight = np.array(self.class_weights) > 0
+        losses = self.losses(margins, rho)
+        return float((losses - self.least[:, 0])[has_weight].max()), max(float(losses[has_weight].max()), self.size)

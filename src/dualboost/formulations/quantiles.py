@@ -11,12 +11,12 @@ import numpy as np
 from sklearn.metrics import mean_pinball_loss
 
 from .._typing import Matrix, Vector
-from ..algebra.rows import Rows
 from ..errors import InvalidParameterError, UnsupportedFormulationError
-from ..workers.caching import cached_property
+from ..matrix.rows import Rows
+from ..workers.base import cached_property
 from .base import Intercepts
-from .numbers import NumberLoss, QuantileLoss, RowLoss
 from .programme import Programme
+from .regression import NumberLoss, QuantileLoss, RowLoss
 
 
 @dataclass(frozen=True, eq=False)

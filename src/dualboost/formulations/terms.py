@@ -30,7 +30,7 @@ class RowTerm(ABC):
 
     is_linear: ClassVar[bool] = False
     leaf_master: ClassVar[str] = "smooth"
-    """Who solves programmes with this term over leaves: a name in ``masters/leaf_masters.py``."""
+    """Who solves programmes with this term over leaves: a name in ``solvers/leaf_solvers.py``."""
 
     @abstractmethod
     def value(self, u: Vector) -> Vector:

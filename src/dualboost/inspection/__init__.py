@@ -1,6 +1,5 @@
 """Shows what a fitted ensemble consists of, and explains its decisions."""
 
-from .explain import Explanation
-from .mixin import InspectionMixin
+from .mixin import Explanation, InspectionMixin
 
 __all__ = ["Explanation", "InspectionMixin"]

@@ -1,16 +1,195 @@
-"""A summary of a fit for notebooks: a line of text, two plots as inline SVG in the colours of the page, and effects."""
+"""The summary of a fit in notebooks."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from html import escape
-from typing import Any
+from itertools import pairwise
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from .._typing import Vector
-from .html_effects import effects_html
-from .names import number
-from .scores import held_out_name, training_name
+from ..models.fitted import FittedModel
+from ..models.tree_sum import NumberMarginal
+from .effects import Cells, Effect, Effects, effects_of, is_additive
+from .rules import Names, held_out_name, names_of, number, score_name, training_name
+
+EFFECT_WIDTH, EFFECT_HEIGHT, STRIP, GAP = 220, 60, 14, 4
+"""The width of a picture, the height of its curve and of the rows below it, and the space between, in pixels."""
+EFFECT_EDGE = 2
+"""The distance of curves from the edge of a picture."""
+MISSING_WIDTH = 14
+"""The width of the bar of missing values."""
+TIMES = " \N{MULTIPLICATION SIGN} "
+MOST_SINGLES, MOST_PAIRS, MOST_BARS = 6, 2, 8
+COLOURS = ("#3b8fd0", "#d9822b", "#2a9d6f", "#c56aa5", "#b8a02b", "#8a7fd0")
+"""The colours of scores; they can be seen on white and on near-black."""
+
+
+def effects_html(model: FittedModel) -> str:
+    """The strongest effects; where trees are deep, bars of the importances; empty if neither is known."""
+    if not is_additive(model):
+        return _importances(model.feature_importances, names_of(model))
+    if model.marginals is None:
+        return ""
+    found = effects_of(model, None).drawn()
+    singles, pairs = found.singles[:MOST_SINGLES], found.pairs[:MOST_PAIRS]
+    if not singles:
+        return ""
+    low, high = (float(end([end(effect.values) for effect in singles], initial=0.0)) for end in (np.min, np.max))
+    scale = Scale(high, (EFFECT_HEIGHT - 2 * EFFECT_EDGE) / ((high - low) or 1.0))
+    pictures = [_single(effect, found.names, scale) for effect in singles]
+    pictures += [_pair(effect, found.names) for effect in pairs]
+    return _framed(f"effects on {escape(score_name(model))}{_keys(found)}", pictures)
+
+
+class Scale(NamedTuple):
+    """How high effects are drawn, the same in all pictures."""
+
+    high: float
+    per_unit: float
+
+    def y(self, values: Vector | float) -> Any:
+        return EFFECT_EDGE + self.per_unit * (self.high - values)
+
+
+def _framed(title: str, pictures: list[str]) -> str:
+    return (
+        f'<div style="margin-top:.5em">{title}</div>'
+        f'<div style="display:flex;flex-wrap:wrap;gap:.4em 1.6em">{"".join(pictures)}</div>'
+    )
+
+
+def _keys(found: Effects) -> str:
+    """Which colour is which class."""
+    if len(found.intercept) == 1:
+        return ""
+    named = zip(found.names.classes, COLOURS, strict=False)
+    return ": " + ", ".join(f'<span style="color:{colour}">{escape(name)}</span>' for name, colour in named)
+
+
+def _picture(title: str, content: str, captions: Sequence[str], height: int) -> str:
+    return (
+        f'<div style="width:{WIDTH}px"><div>{escape(title)}</div>'
+        f'<svg width="{WIDTH}" height="{height}" viewBox="0 0 {WIDTH} {height}" role="img" '
+        f'aria-label="effect of {escape(title)}">{content}</svg>'
+        f'<div style="opacity:.65">{"<br/>".join(map(escape, captions))}</div></div>'
+    )
+
+
+def _single(effect: Effect, names: Names, scale: Scale) -> str:
+    """A curve or bars, all pictures in one scale, and below how many rows have which values."""
+    (cells,) = effect.cells
+    ends, zero = _ends(cells), scale.y(0.0)
+    content = f'<path d="M0 {zero:.1f}H{WIDTH}" stroke="currentColor" opacity=".3"/>'
+    for own, colour in zip(effect.values.T, COLOURS, strict=False):
+        heights = scale.y(own)
+        if cells.cuts is not None:
+            content += _steps(ends, heights[:-1], colour)
+        else:
+            content += "".join(_bar(ends[k], ends[k + 1], heights[k], zero, colour) for k in range(cells.n - 1))
+        if cells.has_missing:
+            content += _bar(EFFECT_WIDTH - MISSING_WIDTH, EFFECT_WIDTH, heights[-1], zero, colour)
+    content += _rows(cells, ends)
+    values = effect.values[cells.shares > 0]
+    captions = [_span(cells, names), f"effect {values.min():+.3g} to {values.max():+.3g}"]
+    return _picture(names.features[cells.feature], content, captions, EFFECT_HEIGHT + GAP + STRIP)
+
+
+def _span(cells: Cells, names: Names) -> str:
+    """What lies along a picture."""
+    missing = ", missing" if cells.has_missing else ""
+    if isinstance(cells.marginal, NumberMarginal):
+        low, high = (number(float(f"{end:.3g}")) for end in (cells.marginal.grid[0], cells.marginal.grid[-1]))
+        return f"{low} to {high}{missing}"
+    texts = cells.texts(names)[:-1]
+    shown = texts if len(texts) <= 3 else [texts[0], "…", texts[-1]]
+    return ", ".join(text[:12] for text in shown) + missing
+
+
+def _ends(cells: Cells) -> Vector:
+    """Where the cells end, in pixels, without that of missing values."""
+    width = EFFECT_WIDTH - (MISSING_WIDTH + GAP if cells.has_missing else 0)
+    if not isinstance(cells.marginal, NumberMarginal):
+        return np.linspace(0.0, width, cells.n)
+    assert cells.cuts is not None
+    low, high = cells.marginal.grid[0], cells.marginal.grid[-1]
+    return np.concatenate([[0.0], width * (cells.cuts - low) / (high - low), [width]])
+
+
+def _steps(ends: Vector, heights: Vector, colour: str) -> str:
+    path = f"M{ends[0]:.1f} {heights[0]:.1f}" + "".join(
+        f"H{end:.1f}V{height:.1f}" for end, height in zip(ends[1:-1], heights[1:], strict=True)
+    )
+    return f'<path d="{path}H{ends[-1]:.1f}" fill="none" stroke="{colour}" stroke-width="1.6"/>'
+
+
+def _bar(left: float, right: float, height: float, zero: float, colour: str) -> str:
+    top, bottom = sorted((height, zero))
+    return (
+        f'<rect x="{left + 0.5:.1f}" y="{top:.1f}" width="{max(right - left - 1, 0.5):.1f}" '
+        f'height="{max(bottom - top, 0.8):.1f}" fill="{colour}" opacity=".8"/>'
+    )
+
+
+def _rows(cells: Cells, ends: Vector) -> str:
+    """How many rows have which values."""
+    if isinstance(cells.marginal, NumberMarginal):
+        counts = cells.marginal.density()
+        sides = np.linspace(0.0, ends[-1], len(counts) + 1)
+    else:
+        counts, sides = cells.counts[:-1], ends
+    heights = STRIP * counts / (counts.max() or 1.0)
+    bottom = EFFECT_HEIGHT + GAP + STRIP
+    drawn = "".join(
+        f"M{left:.1f} {bottom}V{bottom - height:.1f}H{right:.1f}V{bottom}"
+        for left, right, height in zip(sides, sides[1:], heights, strict=False)
+        if height > 0
+    )
+    return f'<path d="{drawn}" fill="currentColor" opacity=".35"/>'
+
+
+def _pair(effect: Effect, names: Names) -> str:
+    """A map: blue where two features together add to the score, orange where they take from it."""
+    first, second = effect.cells
+    strongest = int(np.argmax((effect.shares[..., None] * effect.values**2).sum(axis=(0, 1))))
+    values = effect.values[:, :, strongest]
+    largest = float(np.abs(values).max()) or 1.0
+    x, y, height = _sides(first, EFFECT_WIDTH), _sides(second, EFFECT_HEIGHT + STRIP), EFFECT_HEIGHT + GAP + STRIP
+    content = ""
+    for i, j in np.ndindex(len(x), len(y)):
+        (left, right), (low, high), value = x[i], y[j], values[i, j] / largest
+        content += (
+            f'<rect x="{left:.1f}" y="{height - high:.1f}" width="{right - left:.1f}" height="{high - low:.1f}" '
+            f'fill="{COLOURS[0] if value > 0 else COLOURS[1]}" opacity="{abs(value):.2f}"/>'
+        )
+    of = f" ({names.classes[strongest]})" if effect.values.shape[-1] > 1 else ""
+    title = TIMES.join(names.features[one.feature] for one in effect.cells)
+    caption = f"together{of} {values.min():+.3g} (orange) to {values.max():+.3g} (blue)"
+    return _picture(title, content, [caption], height)
+
+
+def _sides(cells: Cells, length: float) -> list[tuple[float, float]]:
+    """Where each cell lies; that of missing values, if there are any, at the end."""
+    ends = _ends(cells) * (length / EFFECT_WIDTH)
+    sides = list(pairwise(ends))
+    return [*sides, (length * (1.0 - MISSING_WIDTH / EFFECT_WIDTH), length)] if cells.has_missing else sides
+
+
+def _importances(importances: Vector, names: Names) -> str:
+    """The shares of features in the gain of all splits, the largest first."""
+    shown = [k for k in np.argsort(-importances, kind="stable")[:MOST_BARS].tolist() if importances[k] > 0]
+    if not shown:
+        return ""
+    per_share = EFFECT_WIDTH / (2.0 * importances[shown[0]])
+    bars = "".join(
+        f'<div style="display:flex;gap:.6em"><div style="width:{per_share * importances[k]:.0f}px;'
+        f'background:{COLOURS[0]}"></div><span>{escape(names.features[k])} {importances[k]:.0%}</span></div>'
+        for k in shown
+    )
+    return _framed("importance of features (share of all gain); effects: plot_effects(clf, X)", [f"<div>{bars}</div>"])
+
 
 WIDTH = 220
 """The width of a plot in pixels."""

@@ -1,16 +1,81 @@
-"""Checks of a parsed model file; every message says where the error is, what is there and what belongs there."""
+"""Checks of model files, strict JSON, and limits of size."""
 
 from __future__ import annotations
 
+import gzip
+import json
 import math
+import os
+import stat
 import sys
+import zlib
 from collections.abc import Collection
+from pathlib import Path
 from typing import Any, NoReturn
 
 import numpy as np
 
 from .._typing import Integers, Matrix, Vector
+from ..data.files import write_whole
 from ..errors import ModelFormatError
+
+FORMAT = "dualboost-model"
+"""The value of the key ``format`` in every model file."""
+VERSION = 2
+"""The version of the format that is written."""
+
+LARGEST_TEXT = 32 * 2**20
+"""The most bytes of JSON in a file; parsed, JSON takes up to 25 times as much memory."""
+MOST_PARTS = 2**21
+"""The most lists, objects and keys in a file: parsing these takes Python far longer than parsing numbers."""
+MOST_FEATURES = 2**21
+"""The most features of a model: a compiled model has a name for each, so that a tiny file that declares many features
+could use any amount of memory."""
+
+HEADER = ("format", "format_version", "dualboost_version", "model")
+BODY = {
+    "DualBoostClassifier": (
+        *("parameters", "formulation", "classes", "features", "fit"),
+        *("calibration", "balance", "intercept", "normalised", "trees", "history"),
+    ),
+    "DualBoostClassifierCV": (
+        *("parameters", "formulation", "classes", "features", "fit", "tuning"),
+        *("calibration", "balance", "intercept", "normalised", "trees", "history"),
+    ),
+    "ThinnedTreesClassifier": ("classes", "features", "intercept", "trees"),
+    "DualBoostRegressor": (
+        *("parameters", "formulation", "task", "features", "fit"),
+        *("calibration", "intercept", "trees", "history"),
+    ),
+    "DualBoostRegressorCV": (
+        *("parameters", "formulation", "task", "features", "fit", "tuning"),
+        *("calibration", "intercept", "trees", "history"),
+    ),
+}
+"""The keys of each kind of model, in the order in which they are written."""
+MAY_LACK = {
+    "DualBoostClassifier": ("intercept", "normalised"),
+    "DualBoostClassifierCV": ("intercept", "normalised"),
+    "ThinnedTreesClassifier": (),
+    "DualBoostRegressor": ("calibration",),
+    "DualBoostRegressorCV": ("calibration",),
+}
+"""The keys that older files do not have: those of before there were intercepts, whose scores are normalised, and those
+of before regressors had intervals."""
+
+STOP_REASONS = (
+    *("certified", "converged", "max_trees", "time_limit", "no_improvement"),
+    *("callback", "interrupted", "solver_failed", "grower_failed"),
+)
+COUNTS = ("iteration", "n_trees", "n_generated")
+"""The columns of the history that are whole numbers."""
+TIMINGS = ("pricing_seconds", "master_seconds")
+"""The columns of the history that are not written, so that equal fits give equal files; older files have them."""
+DEFAULT_FORMULATION = "nm"
+"""The argument ``formulation`` of a file that does not contain it."""
+DEFAULT_LOSS = "squared"
+"""The same for the argument ``loss``."""
+
 
 LARGEST = sys.float_info.max
 """The largest finite number."""
@@ -146,3 +211,97 @@ def _range(low: float, high: float) -> str:
     if high < LARGEST:
         return f"a number from {low:g} to {high:g}"
     return "a finite number" if low == -LARGEST else f"a finite number of at least {low:g}"
+
+
+MOST_DIGITS = 20
+"""The most digits of a whole number, enough for 64 bits; Python needs quadratic time to parse longer numbers."""
+
+
+def parse(content: str) -> Any:
+    """The value of a JSON text; NaN and infinities are let through, because the checks can say where they are."""
+    n_parts = sum(content.count(mark) for mark in "[{:")
+    if n_parts > MOST_PARTS:
+        raise ModelFormatError(f"the file has {n_parts} lists, objects and keys; {MOST_PARTS} are the most allowed")
+    try:
+        return json.loads(content, object_pairs_hook=_object, parse_int=_whole_number)
+    except RecursionError:
+        raise ModelFormatError("the file is nested too deeply") from None
+    except json.JSONDecodeError as error:
+        raise ModelFormatError(f"the file is not JSON: {error}") from None
+
+
+def render(value: Any, indent: str = "") -> str:
+    """JSON with each entry of an object on a line of its own, and each list of plain values on one line."""
+    deeper = indent + "  "
+    if isinstance(value, dict) and value:
+        lines = [f"{deeper}{render(name)}: {render(entry, deeper)}" for name, entry in value.items()]
+        return "{\n" + ",\n".join(lines) + f"\n{indent}}}"
+    if isinstance(value, list) and any(isinstance(entry, dict) for entry in value):
+        return "[\n" + ",\n".join(deeper + render(entry, deeper) for entry in value) + f"\n{indent}]"
+    return json.dumps(value, ensure_ascii=False, allow_nan=False)
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    entries: dict[str, Any] = {}
+    for name, entry in pairs:
+        if name in entries:
+            raise ModelFormatError(f"the file has the key {name[:40]!r} twice in one object")
+        entries[name] = entry
+    return entries
+
+
+def _whole_number(digits: str) -> int:
+    if len(digits) > MOST_DIGITS:
+        raise ModelFormatError(f"the file has a whole number of {len(digits)} digits, {digits[:10]}...")
+    return int(digits)
+
+
+GZIP_START = b"\x1f\x8b"
+GZIP_HEADER = 16 + zlib.MAX_WBITS
+"""The argument that makes zlib expect the header of a gzip file."""
+
+
+def write_file(path: str | os.PathLike[str], content: str) -> None:
+    """Write a model file, compressed if its name ends with ".gz"."""
+    data = content.encode()
+    write_whole(Path(path), gzip.compress(data, mtime=0) if os.fspath(path).endswith(".gz") else data)
+
+
+def read_file(path: str | os.PathLike[str]) -> str:
+    """The text of a model file, compressed or not."""
+    if not stat.S_ISREG(os.stat(path).st_mode):
+        raise ModelFormatError("the path is not that of a file")
+    with open(path, "rb") as file:
+        return decode(file.read(LARGEST_TEXT + 1))
+
+
+def decode(data: bytes) -> str:
+    """The text of a file's bytes."""
+    _require_size(data)
+    if data.startswith(GZIP_START):
+        data = _decompress(data)
+    if not data.strip():
+        raise ModelFormatError("the file is empty")
+    try:
+        return data.decode()
+    except UnicodeDecodeError as error:
+        raise ModelFormatError(f"the file is not text in UTF-8: {error}") from None
+
+
+def _decompress(data: bytes) -> bytes:
+    stream = zlib.decompressobj(GZIP_HEADER)
+    try:
+        content = stream.decompress(data, LARGEST_TEXT + 1)
+    except zlib.error as error:
+        raise ModelFormatError(f"the file's gzip stream is damaged: {error}") from None
+    _require_size(content)
+    if not stream.eof:
+        raise ModelFormatError("the file's gzip stream is cut off")
+    if stream.unused_data:
+        raise ModelFormatError("the file goes on after its gzip stream")
+    return content
+
+
+def _require_size(data: bytes) -> None:
+    if len(data) > LARGEST_TEXT:
+        raise ModelFormatError(f"the file holds more than {LARGEST_TEXT} bytes, the most that a model may have")

@@ -1,16 +1,302 @@
-"""Reads the values of a model file, after checking its format and version."""
+"""From a model file to the arguments of an estimator and its fitted value."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
+from dataclasses import fields as dataclass_fields
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
+from .._typing import Vector
+from ..boosting.history import Iteration
+from ..data.features import FeatureEncoder
 from ..errors import ModelFormatError
-from .checks import choice, fail, fields, integer, text
-from .layout import BODY, FORMAT, HEADER, MAY_LACK, VERSION
-from .restoring import StoredEstimator, StoredTrees, restore_classifier, restore_regressor, restore_thinned
-from .text import parse
+from ..formulations import Formulation
+from ..matrix.rows import available_threads
+from ..models.ensemble import Ensemble, VectorEnsemble
+from ..models.fitted import FitFigures, FittedModel, Tuning
+from ..targets import ManyClasses, Task, TwoClasses
+from ..trees.tree import Tree
+from .checks import (
+    BODY,
+    COUNTS,
+    DEFAULT_FORMULATION,
+    DEFAULT_LOSS,
+    FORMAT,
+    HEADER,
+    MAY_LACK,
+    MOST_FEATURES,
+    SMALLEST,
+    STOP_REASONS,
+    TIMINGS,
+    VERSION,
+    choice,
+    fail,
+    fields,
+    flag,
+    inside,
+    integer,
+    integers,
+    items,
+    number,
+    number_or_nan,
+    numbers,
+    parse,
+    text,
+)
+from .objects import read_formulation, read_loss, read_parameters
+from .outputs import (
+    asked_loss,
+    require_finite_predictions,
+    restore_balance,
+    restore_calibration,
+    restore_intercept,
+    restore_normalised,
+    restore_numbers,
+    restore_task,
+    restore_widening,
+)
+from .trees import LARGEST_FIGURE, TreeReader, read_categories, read_classes
 from .version_1 import MODELS, from_version_1
+
+OLD_NAMES = {"validation_accuracy": "validation_score"}
+"""The old and the new name of a column of the history."""
+FIT = ("objective", "gap", "bound", "certified", "stop_reason", "n_trees", "n_generated", "n_iterations")
+
+
+@dataclass(frozen=True, eq=False)
+class StoredFeatures:
+    """What a file says about the features."""
+
+    count: int
+    names: NDArray[Any] | None
+    categories: dict[int, Any]
+    has_missing: NDArray[np.bool_]
+    truths: frozenset[int]
+
+
+@dataclass(frozen=True, eq=False)
+class StoredEstimator:
+    """An estimator: its class, its parameters and its fitted model."""
+
+    kind: str
+    parameters: dict[str, Any]
+    fitted: FittedModel
+
+
+@dataclass(frozen=True, eq=False)
+class StoredTrees:
+    """The parts of a ``ThinnedTreesClassifier``."""
+
+    classes: NDArray[Any]
+    features: StoredFeatures
+    intercept: Any
+    weights: Vector
+    trees: list[Tree]
+
+
+def restore_classifier(document: dict[str, Any]) -> StoredEstimator:
+    parameters = read_parameters(document["parameters"], "parameters", document["model"])
+    parameters.setdefault("formulation", DEFAULT_FORMULATION)
+    formulation = read_formulation(document["formulation"], "formulation")
+    _require_asked(formulation, parameters["formulation"], "parameters.formulation", parameters.get("C"))
+    task = restore_task(document["classes"], formulation)
+    features = _restore_features(document["features"])
+    scoring = _Scoring(restore_balance(document["balance"], task), restore_normalised(document, task))
+    ensemble = _restore_ensemble(document, task, features, parameters.get("n_jobs"), scoring)
+    calibration = restore_calibration(document["calibration"], task)
+    return _restored(document, parameters, features, _Parts(task, formulation, ensemble, calibration))
+
+
+def restore_regressor(document: dict[str, Any]) -> StoredEstimator:
+    parameters = read_parameters(document["parameters"], "parameters", document["model"])
+    parameters.setdefault("loss", DEFAULT_LOSS)
+    loss = read_loss(document["formulation"], "formulation")
+    _require_asked(loss, *asked_loss(parameters, loss), parameters.get("C"))
+    task = restore_numbers(document["task"], "task", loss)
+    features = _restore_features(document["features"])
+    scoring = _Scoring(0.0 if task.n_outputs == 1 else np.zeros(task.n_outputs))
+    ensemble = _restore_ensemble(document, task, features, parameters.get("n_jobs"), scoring)
+    widening = restore_widening(document.get("calibration"), task, parameters.get("calibrate"))
+    require_finite_predictions(task, ensemble, widening)
+    return _restored(document, parameters, features, _Parts(task, loss, ensemble, widening))
+
+
+@dataclass(frozen=True, eq=False)
+class _Scoring:
+    """The score without a tree, and whether scores are divided by the sum of the weights."""
+
+    baseline: Any
+    is_normalised: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class _Parts:
+    """The parts of a fitted model that are restored differently for classes and for numbers."""
+
+    task: Task
+    formulation: Formulation
+    ensemble: Ensemble
+    calibration: Any = None
+
+
+def _restored(
+    document: dict[str, Any], parameters: dict[str, Any], features: StoredFeatures, parts: _Parts
+) -> StoredEstimator:
+    """The estimator, with the parts that all estimators have."""
+    figures = _restore_fit(document["fit"], len(parts.ensemble.weights))
+    fitted = FittedModel(
+        task=parts.task,
+        encoder=FeatureEncoder(features.categories, features.truths),
+        ensemble=parts.ensemble,
+        calibration=parts.calibration,
+        formulation=parts.formulation,
+        figures=figures,
+        history=_read_history(document["history"], "history", figures.n_iterations),
+        feature_names=features.names,
+        has_missing=features.has_missing,
+        tuning=_restore_tuning(document["tuning"]) if "tuning" in document else None,
+    )
+    return StoredEstimator(document["model"], parameters, fitted)
+
+
+def _restore_ensemble(
+    document: dict[str, Any], task: Task, features: StoredFeatures, n_jobs: int | None, scoring: _Scoring
+) -> Ensemble:
+    n_categories = {feature: len(known) for feature, known in features.categories.items()}
+    reader = TreeReader(features.count, n_categories, n_outputs=task.n_outputs)
+    weights, trees = _restore_trees(document["trees"], reader)
+    # What the intercept is divided by may be tiny, and the quotient must be finite.
+    most = LARGEST_FIGURE * (min(float(weights.sum()), 1.0) if scoring.is_normalised else 1.0)
+    kind = Ensemble if task.n_outputs == 1 else VectorEnsemble
+    return kind(
+        trees,
+        weights,
+        scoring.baseline,
+        features.count,
+        available_threads(n_jobs),  # the file may ask for zero, which the estimator refuses later
+        intercept=restore_intercept(document, task, most),
+        is_normalised=scoring.is_normalised,
+    )
+
+
+def restore_thinned(document: dict[str, Any]) -> StoredTrees:
+    classes = read_classes(document["classes"], "classes")
+    task = TwoClasses(classes) if len(classes) == 2 else ManyClasses(classes)
+    intercept = restore_intercept(document, task, LARGEST_FIGURE)
+    features = _restore_features(document["features"])
+    if features.categories:
+        fail("features.categories", "must be empty in a ThinnedTreesClassifier")
+    reader = TreeReader(features.count, {}, largest_vote=LARGEST_FIGURE, n_outputs=task.n_outputs)
+    weights, trees = _restore_trees(document["trees"], reader)
+    if not trees:
+        fail("trees", "is empty; a ThinnedTreesClassifier has at least one")
+    return StoredTrees(classes, features, intercept, weights, trees)
+
+
+def _require_asked(formulation: Formulation, asked: Formulation | str, where: str, C: Any) -> None:
+    """Require that the formulation that was used has a C, and is the one that is asked for there, with that C."""
+    if formulation.C is None:
+        fail("formulation.C", "is null; it must be the number that was used")
+    name = asked.name if isinstance(asked, Formulation) else asked
+    if name != formulation.name:
+        fail("formulation.name", f"is {formulation.name!r}, but {where} is {name!r}")
+    given = {"parameters.C": C, f"{where}.C": getattr(asked, "C", None), "formulation.C": formulation.C}
+    for place, value in given.items():
+        if value is not None and not value > 0:
+            fail(place, f"is {value}; it must be above 0")
+
+
+def _restore_features(value: Any) -> StoredFeatures:
+    entry = fields(value, "features", ("count", "names", "categories", "with_missing"), ("truth_values",))
+    count = integer(entry["count"], "features.count", 1, MOST_FEATURES)
+    names = None
+    if entry["names"] is not None:
+        found = items(entry["names"], "features.names", count)
+        checked = [text(name, inside("features.names", k)) for k, name in enumerate(found)]
+        if len(set(checked)) < count:
+            fail("features.names", "holds a name twice")
+        names = np.array(checked, dtype=object)
+    has_missing = np.zeros(count, dtype=bool)
+    has_missing[_read_positions(entry["with_missing"], "features.with_missing", count)] = True
+    truths = frozenset(_read_positions(entry.get("truth_values", []), "features.truth_values", count))
+    categories: dict[int, Any] = {}
+    for k, described in enumerate(items(entry["categories"], "features.categories")):
+        place = inside("features.categories", k)
+        feature, known = read_categories(described, place, count)
+        if feature <= max(categories, default=-1):
+            fail(inside(place, "feature"), f"is {feature}; features must be in increasing order")
+        if feature in truths:
+            fail("features.truth_values", f"has {feature}, which is a feature with categories")
+        categories[feature] = known
+    return StoredFeatures(count, names, categories, has_missing, truths)
+
+
+def _read_positions(value: Any, where: str, count: int) -> list[int]:
+    """The positions of some features, increasing."""
+    positions = [integer(entry, inside(where, k), 0, count - 1) for k, entry in enumerate(items(value, where))]
+    if positions != sorted(set(positions)):
+        fail(where, "must be in increasing order")
+    return positions
+
+
+def _restore_trees(value: Any, reader: TreeReader) -> tuple[NDArray[np.float64], list[Any]]:
+    pairs = [reader.read(entry, inside("trees", k)) for k, entry in enumerate(items(value, "trees"))]
+    return np.array([weight for weight, _ in pairs], dtype=float), [tree for _, tree in pairs]
+
+
+def _restore_fit(value: Any, n_weights: int) -> FitFigures:
+    entry = fields(value, "fit", FIT)
+    return FitFigures(
+        objective=number_or_nan(entry["objective"], "fit.objective"),
+        gap=number_or_nan(entry["gap"], "fit.gap", 0.0),
+        bound=None if entry["bound"] is None else number(entry["bound"], "fit.bound"),
+        certified=None if entry["certified"] is None else flag(entry["certified"], "fit.certified"),
+        stop_reason=choice(entry["stop_reason"], "fit.stop_reason", STOP_REASONS),
+        n_trees=integer(entry["n_trees"], "fit.n_trees", 0, n_weights),
+        n_generated=integer(entry["n_generated"], "fit.n_generated", n_weights),
+        n_iterations=integer(entry["n_iterations"], "fit.n_iterations", 1),
+    )
+
+
+def _read_history(value: Any, where: str, length: int) -> dict[str, NDArray[Any]]:
+    names = [attribute.name for attribute in dataclass_fields(Iteration)]
+    columns = fields(_with_new_names(value), where, [name for name in names if name not in TIMINGS], TIMINGS)
+    read = {
+        name: integers(column, inside(where, name), length)
+        if name in COUNTS
+        else numbers(column, inside(where, name), length, null=np.nan)
+        for name, column in columns.items()
+    }
+    # Columns that are left out come last: a length that no column has must not ask for memory.
+    return {name: read[name] if name in read else np.full(length, np.nan) for name in names}
+
+
+def _with_new_names(history: Any) -> Any:
+    """The history with names of today: the score on held-out rows was called an accuracy while it could be no other."""
+    if type(history) is not dict or "validation_score" in history:
+        return history
+    return {OLD_NAMES.get(name, name): column for name, column in history.items()}
+
+
+def _restore_tuning(value: Any) -> Tuning:
+    entry = fields(value, "tuning", ("C", "Cs", "scores", "path"), ("max_trees",))
+    C, Cs = number(entry["C"], "tuning.C", SMALLEST), numbers(entry["Cs"], "tuning.Cs", None, SMALLEST)
+    n = len(Cs)
+    folds = items(entry["scores"], "tuning.scores")
+    scores = [numbers(fold, inside("tuning.scores", k), n, null=np.nan) for k, fold in enumerate(folds)]
+    path = fields(entry["path"], "tuning.path", ("score", "standard_error", "n_trees"))
+    columns = {
+        "score": numbers(path["score"], "tuning.path.score", n, null=np.nan),
+        "standard_error": numbers(path["standard_error"], "tuning.path.standard_error", n, 0.0, null=np.nan),
+        "n_trees": numbers(path["n_trees"], "tuning.path.n_trees", n, 0.0),
+    }
+    most = entry.get("max_trees")
+    max_trees = None if most is None else integer(most, "tuning.max_trees", 1)
+    return Tuning(C, Cs, np.array(scores, dtype=float).reshape(len(folds), n), {"C": Cs} | columns, max_trees)
 
 
 def read_document(content: str) -> StoredEstimator | StoredTrees:

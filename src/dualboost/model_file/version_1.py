@@ -10,8 +10,8 @@ from __future__ import annotations
 from typing import Any
 
 from ..formulations import FORMULATIONS
-from ..masters import SolverOptions
-from ..pricing import LEARNERS, CartLearner, OptimalLearner
+from ..learners import LEARNERS, CartLearner, OptimalLearner
+from ..solvers import SolverOptions
 from .checks import SMALLEST, choice, fail, fields, inside, integer, number, text
 from .objects import SOLVER, made, optional, whole_or_fraction
 

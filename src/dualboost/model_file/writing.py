@@ -12,18 +12,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..errors import ModelFormatError, UnsupportedModelError
 from ..models.fitted import FitFigures, FittedModel, Tuning
-from ..tasks import CLASSIFICATION, Numbers, require_task
+from ..targets import CLASSIFICATION, NumericTarget, require_task
 from ..trees.tree import Tree
-from .files import write_file
-from .layout import BODY, FORMAT, LARGEST_TEXT, TIMINGS, VERSION
-from .numbers import describe_numbers, describe_widening
-from .objects import describe_formulation, describe_loss
-from .outputs import describe_calibration, describe_outputs
-from .parameters import describe_parameters
+from .checks import BODY, FORMAT, LARGEST_TEXT, TIMINGS, VERSION, render, write_file
+from .objects import describe_formulation, describe_loss, describe_parameters
+from .outputs import describe_calibration, describe_numbers, describe_outputs, describe_widening
 from .reading import read_document
-from .text import render
-from .trees import describe_tree
-from .values import describe_categories, describe_classes
+from .trees import describe_categories, describe_classes, describe_tree
 
 
 def save_model(estimator: Any, path: str | os.PathLike[str]) -> None:
@@ -66,7 +61,7 @@ def _describe_classifier(clf: Any) -> dict[str, Any]:
 def _describe_regressor(reg: Any) -> dict[str, Any]:
     check_is_fitted(reg)
     fitted: FittedModel = reg.fitted_
-    assert isinstance(fitted.task, Numbers)
+    assert isinstance(fitted.task, NumericTarget)
     return _describe_estimator(reg) | {
         "formulation": describe_loss(fitted.formulation),
         "task": describe_numbers(fitted.task),

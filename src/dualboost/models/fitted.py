@@ -14,11 +14,10 @@ from .._typing import Features, Matrix, Vector
 from ..data.features import FeatureEncoder
 from ..errors import UnsupportedModelError
 from ..formulations.base import Formulation
-from ..tasks.base import Task, Units
-from ..trees.learner import Learner
+from ..targets.base import Task, Units
+from ..trees.tree import Learner
 from .ensemble import Ensemble, WeightStages
-from .marginals import Marginal
-from .tree_sum import Inputs, TreeSum, tree_sum
+from .tree_sum import Inputs, Marginal, TreeSum, tree_sum
 
 
 class Stages(Protocol):

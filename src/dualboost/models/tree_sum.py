@@ -1,7 +1,4 @@
-"""What a fitted model computes, without how it was found: trees whose values add up to scores, and what follows.
-
-Everything that writes models in another language starts here.
-"""
+"""The function that a model computes, as data, and the distribution of its training rows."""
 
 from __future__ import annotations
 
@@ -11,11 +8,139 @@ from typing import Any
 
 import numpy as np
 
-from .._typing import Integers, Vector
+from .._typing import Features, Integers, Vector
 from ..errors import UnsupportedModelError
-from ..tasks.endings import Ending
-from ..trees.tree import Tree
+from ..targets.base import Ending
+from ..trees.tree import Tree, column_values
+from ..workers import ALONE, Communicator
+from ..workers.base import joined
 from .ensemble import Ensemble
+
+# A fit keeps it for features that its trees test, if it is a sum of functions of one or two features.
+
+N_BINS = 40
+"""The bins of a density."""
+TAIL = 0.01
+"""The share of rows on either side that need not be inside of a picture."""
+SAMPLE = 8192
+"""How many rows the ends of a picture are measured on; those of a fit are in random order."""
+LARGEST_DRAWN = 1e300
+"""Beyond this, differences of numbers are none."""
+MOST_FEATURES = 2
+"""Trees are kept track of that test at most so many features on the way to a leaf."""
+
+
+@dataclass(frozen=True, eq=False)
+class NumberMarginal:
+    """The rows by the values of a number: a bin holds what is above one edge and up to the next."""
+
+    edges: Vector
+    """The cuts of the trees and the ends of the bins of a density, increasing."""
+    counts: Vector
+    """One more than there are edges."""
+    missing: float
+    grid: Vector
+    """The ends of the bins of a density, which are the range to draw."""
+
+    def cell_counts(self, cuts: Vector) -> Vector | None:
+        """The rows between some of the cuts, and last the missing ones; None if a cut is not among the edges."""
+        found = self._between(cuts)
+        return None if found is None else np.append(found, self.missing)
+
+    def density(self) -> Vector:
+        """The rows in each bin of the grid; those outside of it are left out."""
+        found = self._between(self.grid)
+        assert found is not None, "the grid is a part of the edges"
+        return found[1:-1]
+
+    def _between(self, cuts: Vector) -> Vector | None:
+        places = np.searchsorted(self.edges, cuts)
+        if not np.array_equal(self.edges[np.minimum(places, len(self.edges) - 1)], cuts):
+            return None
+        below = np.cumsum(self.counts)
+        return np.diff(np.concatenate([[0.0], below[places], below[-1:]]))
+
+
+@dataclass(frozen=True, eq=False)
+class CategoryMarginal:
+    """The rows by the code of a category."""
+
+    counts: Vector
+    missing: float
+
+    def cell_counts(self, n_codes: int) -> Vector:
+        """The rows of each code, and last the missing ones."""
+        found = np.zeros(n_codes + 1)
+        found[: min(len(self.counts), n_codes)] = self.counts[:n_codes]
+        found[-1] = self.missing
+        return found
+
+
+Marginal = NumberMarginal | CategoryMarginal
+
+
+def has_small_parts(trees: Sequence[Tree]) -> bool:
+    """Whether the trees add up to functions of one or two features."""
+    return all(tree.most_on_a_path <= MOST_FEATURES for tree in trees)
+
+
+def cuts_of(trees: Sequence[Tree]) -> tuple[dict[int, Vector], set[int]]:
+    """Where each number is cut, at finite values; and the features that are split by categories."""
+    cuts: dict[int, list[float]] = {}
+    categories = set()
+    for tree in trees:
+        for node in range(len(tree.feature)):
+            feature, cut = int(tree.feature[node]), float(tree.threshold[node])
+            if node in tree.categories:
+                categories.add(feature)
+            else:
+                cuts.setdefault(feature, []).extend([cut] if abs(cut) < np.finfo(float).max else [])
+    return {feature: np.unique(np.array(own)) for feature, own in cuts.items()}, categories
+
+
+def marginals_of(
+    trees: Sequence[Tree], X: Features, counts: Vector, n_codes: Mapping[int, int], workers: Communicator = ALONE
+) -> dict[int, Marginal]:
+    """The distribution of rows with these multiplicities, of all workers, for every feature that a tree tests."""
+    cuts, categories = cuts_of(trees)
+    found: dict[int, Marginal] = {}
+    for feature in sorted({*cuts, *categories}):
+        values = np.asarray(column_values(X, feature, slice(None)), dtype=float)
+        if feature in categories:
+            found[feature] = category_marginal(values, counts, n_codes.get(feature, 0), workers)
+        else:
+            found[feature] = number_marginal(values, counts, cuts[feature], workers)
+    return found
+
+
+def number_marginal(values: Vector, counts: Vector, cuts: Vector, workers: Communicator = ALONE) -> NumberMarginal:
+    is_known = ~np.isnan(values)
+    known = values[is_known]
+    sample, _ = joined(workers, known[: SAMPLE // workers.size])
+    grid = np.linspace(*_range(sample, cuts), N_BINS + 1)
+    edges = np.union1d(cuts, grid)
+    inside = np.bincount(np.searchsorted(edges, known), weights=counts[is_known], minlength=len(edges) + 1)
+    missing = workers.sum(float(counts[~is_known].sum()))
+    return NumberMarginal(edges, workers.sum(inside.astype(float)), missing, grid)
+
+
+def _range(values: Vector, cuts: Vector) -> tuple[float, float]:
+    """The values but for the tails, and a little more than the cuts, beyond which effects are constant."""
+    ends = np.quantile(values, [TAIL, 1.0 - TAIL], method="nearest") if len(values) else np.zeros(0)
+    seen = np.concatenate([ends, cuts]) if len(ends) or len(cuts) else np.zeros(1)
+    low, high = np.clip([seen.min(), seen.max()], -LARGEST_DRAWN, LARGEST_DRAWN).tolist()
+    space = 0.05 * (high - low) or 0.5 * max(abs(low), 1.0)
+    return low - space, high + space
+
+
+def category_marginal(values: Vector, counts: Vector, n_codes: int, workers: Communicator = ALONE) -> CategoryMarginal:
+    is_known = ~np.isnan(values)
+    codes: Integers = values[is_known].astype(np.intp)
+    inside = np.bincount(codes, weights=counts[is_known], minlength=n_codes).astype(float)
+    return CategoryMarginal(workers.sum(inside), workers.sum(float(counts[~is_known].sum())))
+
+
+# Everything that writes models in another language starts here.
 
 LARGEST = float(np.finfo(np.float64).max)
 

@@ -6,9 +6,9 @@ from typing import Any
 
 from sklearn.utils.validation import check_is_fitted
 
+from ..arguments import how_to_install
 from ..errors import MissingDependencyError, UnfittedModelError, UnsupportedModelError
 from ..escaping import printable
-from ..extras import how_to_install
 
 BLUE = "#0072B2"
 ORANGE = "#E69F00"

@@ -1,24 +1,24 @@
-"""The interface to other libraries: a fitted model as members whose weighted outputs add up to its raw score."""
+"""The interface to other libraries: a fitted model as members whose outputs add up to its raw score."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .._typing import Integers, Scores, Vector
-from ..algebra.rows import Rows
-from ..tasks import Task, TwoClasses
-from .figures import class_figures
-from .leaf_path import LeafPath
-from .links import Link, Logit
-from .outputs import Outputs, Probability
-from .prices import Prices, prices_for, scale_for
-from .rows import MemberRows
+from .._typing import Integers, Matrix, Scores, Vector
+from ..errors import InvalidDataError
+from ..matrix.rows import Rows
+from ..targets import ManyClasses, NumericTarget, Task, TwoClasses
+from ..targets.numbers import LARGEST_USUAL
+from .links import MEAN, ClassLink, Link, Logit, LogProbabilities, NumberLink, Predicts, class_figures, number_figures
+from .members import ClassLeaves, ClassMembers, Outputs, Prices, Probability, prices_for, scale_for
+from .paths import ClassLeafPath, LeafPath, NumberLeafPath, RoundLeafPath
+from .rows import ClassRows, MemberRows, NumberLeaves, NumberRows
 
 
 class ClassWeights(NamedTuple):
@@ -216,3 +216,123 @@ def looked_up(leaf_values: list[Vector], leaves: NDArray[Any]) -> Outputs:
     for j, values in enumerate(leaf_values):
         outputs[j] = values[leaves[:, j]]
     return outputs
+
+
+class ClassAdapter(Adapter):
+    """A model of several classes, whose raw scores are the intercepts plus the weighted values of a row's leaves."""
+
+    refits = True
+    intercept: Vector
+    link: ClassLink = LogProbabilities()
+    refitted_link: ClassLink = LogProbabilities()
+    members: ClassMembers
+
+    @abstractmethod
+    def leaf_numbers(self, X: Any) -> Sequence[NDArray[Any]]:
+        """For each tree the leaf of each row of X: its row in the tree's values."""
+
+    @abstractmethod
+    def written(self, kept: Integers, values: list[Matrix], intercept: Vector) -> Any:
+        """A model of these members, given the values of all their trees' leaves; scores are log-probabilities."""
+
+    @property
+    def trees_per_member(self) -> int:
+        return self.members.trees_per_member
+
+    @property
+    def task(self) -> ManyClasses:
+        return ManyClasses(self.classes)
+
+    def rows(self, X: Any, labels: Vector, counts: Vector) -> ClassRows:
+        sizes = [len(values) for values in self.members.values]
+        leaves = [
+            np.asarray(own).astype(np.min_scalar_type(size - 1))
+            for own, size in zip(self.leaf_numbers(X), sizes, strict=True)
+        ]
+        rows = ClassRows(self.members, leaves, labels, counts, np.zeros((len(labels), self.members.n_classes)))
+        full_scores = rows.scores(np.arange(self.n_members), self.weights, self.intercept)
+        return replace(rows, full_scores=full_scores)
+
+    def leaf_path(self, rows: ClassRows) -> ClassLeafPath:
+        return RoundLeafPath(rows) if self.trees_per_member > 1 else ClassLeafPath(rows)
+
+    def rebuild(self, kept: Integers, weights: Vector, intercept: Vector) -> Any:
+        values = [
+            weight * own
+            for member, weight in zip(kept.tolist(), weights.tolist(), strict=True)
+            for own in self.members.as_they_are(member).values
+        ]
+        return self.written(kept, values, intercept)
+
+    def rewrite(self, kept: Integers, leaves: Sequence[ClassLeaves], intercept: Vector) -> Any:
+        return self.written(kept, [values for own in leaves for values in own.values], intercept)
+
+    def trees_kept(self, kept: Integers) -> list[int]:
+        """The trees of the members kept, in their order."""
+        return [tree for member in kept.tolist() for tree in self.members.trees_of(member)]
+
+
+class NumberAdapter(Adapter):
+    """A regressor, whose raw scores are the intercept plus the weighted values of a row's leaves."""
+
+    refits = True
+    intercept: float
+    predicts: Predicts = MEAN
+    leaf_values: Sequence[Vector]
+    """The values of each tree's leaves."""
+
+    @abstractmethod
+    def leaf_numbers(self, X: Any) -> Sequence[NDArray[Any]]:
+        """For each tree the leaf of each row of X: its place in the tree's values."""
+
+    @abstractmethod
+    def written(self, kept: Integers, values: list[Vector], intercept: float) -> Any:
+        """A model of these trees, given the values of all their leaves."""
+
+    @property
+    def link(self) -> NumberLink:
+        return self.predicts.link
+
+    @property
+    def refitted_link(self) -> NumberLink:
+        return self.predicts.link
+
+    @property
+    def task(self) -> NumericTarget:
+        """Scores are in the units of y, or of its logarithm."""
+        return self.link.task(0.0, 1.0)
+
+    def prices(self, knows_others: bool) -> Prices:
+        return prices_for(int(self.n_leaves.sum()), knows_others and self.predicts.is_mean)
+
+    def rows(self, X: Any, labels: Vector, counts: Vector) -> NumberRows:
+        _require_usual_size(labels)
+        leaves = [
+            np.asarray(own).astype(np.min_scalar_type(len(values) - 1))
+            for own, values in zip(self.leaf_numbers(X), self.leaf_values, strict=True)
+        ]
+        rows = NumberRows(self.leaf_values, leaves, labels, counts, np.zeros(len(labels)), self.link)
+        return replace(rows, full_scores=rows.scores(np.arange(self.n_members), self.weights, self.intercept))
+
+    def leaf_path(self, rows: NumberRows) -> NumberLeafPath:
+        return NumberLeafPath(rows)
+
+    def rebuild(self, kept: Integers, weights: Vector, intercept: float) -> Any:
+        values = [weight * self.leaf_values[j] for j, weight in zip(kept.tolist(), weights.tolist(), strict=True)]
+        return self.written(kept, values, intercept)
+
+    def rewrite(self, kept: Integers, leaves: Sequence[NumberLeaves], intercept: float) -> Any:
+        return self.written(kept, [own.values for own in leaves], intercept)
+
+    def figures(self, model: Any, X: Any, y: NDArray[Any], scores: Scores) -> dict[str, float]:
+        return number_figures(y, self.task.decode(scores))
+
+
+def _require_usual_size(y: Vector) -> None:
+    """Refuse a y whose squares are no numbers."""
+    largest = float(np.abs(y).max(initial=0.0))
+    if largest and not 1.0 / LARGEST_USUAL < largest < LARGEST_USUAL:
+        raise InvalidDataError(
+            f"y has numbers of size {largest:.1e}, and thinning needs their squares, which double precision does not "
+            f"have: train the model on y in a unit that keeps it between {1.0 / LARGEST_USUAL:g} and {LARGEST_USUAL:g}."
+        )

@@ -1,22 +1,174 @@
-"""What thinning returns: the smaller model, its weights, the path it was chosen from, and a comparison."""
+"""The result of thinning: the smaller model, its weights, its path, and a comparison."""
 
 from __future__ import annotations
 
 import copy
 import time
+import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import cycle
-from typing import Any
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
 from .._typing import Integers, Vector
-from ..errors import MissingDependencyError
-from ..extras import how_to_install
+from ..arguments import how_to_install
+from ..errors import MissingDependencyError, ThinningWarning
+from ..solvers import MasterSolution
 from .base import Adapter
-from .point import Point
 from .rows import AnyRows
-from .tried import Chosen, Tried
+
+
+@dataclass(frozen=True, eq=False)
+class Point:
+    """An ensemble of some members, with the weights, or the values of all leaves, of the programme at C."""
+
+    C: float
+    """Not a number where nothing was optimised: the first members, recalibrated."""
+    members: Integers
+    weights: Vector
+    intercept: Any
+    train_score: float
+    validation_score: float
+    solution: MasterSolution | None = None
+    leaves: tuple[Any, ...] | None = None
+    """The new leaves of the members, in place of weights; the scores are then log-odds."""
+    way: str = "weights"
+
+    @property
+    def score(self) -> float:
+        """The score that ensembles are compared by: on the validation rows, or else on the training rows."""
+        return self.train_score if np.isnan(self.validation_score) else self.validation_score
+
+    @property
+    def size(self) -> int:
+        return len(self.members)
+
+    @property
+    def gap(self) -> float:
+        """The relative duality gap; not a number where nothing was optimised."""
+        return np.nan if self.solution is None else self.solution.gap
+
+
+ROUNDING = 1e-9
+"""Two scores that differ by at most this count as equal."""
+
+
+class Judged(Protocol):
+    """Anything of a size that has a score."""
+
+    @property
+    def size(self) -> int: ...
+
+    @property
+    def score(self) -> float: ...
+
+
+AnyJudged = TypeVar("AnyJudged", bound=Judged)
+
+
+@dataclass(frozen=True)
+class Tried:
+    """A row of the path."""
+
+    way: str
+    """How it was made: "refit", "imitate", "truncate" or "weights"."""
+    C: float
+    size: int
+    """How many members it has."""
+    trees: int
+    nodes: int
+    train_score: float
+    validation_score: float
+
+    @classmethod
+    def of(cls, point: Point, adapter: Adapter) -> Tried:
+        trees, nodes = point.size * adapter.trees_per_member, int(adapter.n_nodes[point.members].sum())
+        return cls(point.way, point.C, point.size, trees, nodes, point.train_score, point.validation_score)
+
+    @property
+    def score(self) -> float:
+        """The score that ensembles are compared by: on the validation rows, or else on the training rows."""
+        return self.train_score if np.isnan(self.validation_score) else self.validation_score
+
+
+class Chosen(NamedTuple):
+    """The ensembles that were compared, the ensemble taken, and the ensemble returned."""
+
+    path: list[Tried]
+    taken: int | None
+    """The row of the path that was taken; None if none of them is good enough."""
+    final: Point | None
+    """The ensemble returned: that taken, fitted to all rows."""
+    full_score: float
+    """The score of the whole model on the rows that ensembles were compared on."""
+    judged_on: str
+    """Which rows these were, in words."""
+
+
+def take(points: Sequence[AnyJudged], enough: float) -> AnyJudged | None:
+    """The smallest ensemble with a score of at least ``enough``; if that is infinite, the one with the best score."""
+    if np.isinf(enough):
+        return min(points, key=lambda point: (-point.score, point.size), default=None)
+    good = [point for point in points if point.score >= enough - ROUNDING]
+    return min(good, key=lambda point: (point.size, -point.score), default=None)
+
+
+BY_HEART = 0.999
+"""A model with at least this accuracy, or R^2, is assumed to know the rows by heart."""
+LIGHT = 0.1
+"""If the mean of ``sample_weight`` is below this, it is probably not meant as multiplicities."""
+USER = 5
+"""The ``stacklevel`` that makes a warning point to the user's call of ``thin``."""
+
+
+def warn_by_heart(rows: AnyRows) -> None:
+    if rows.full_quality >= BY_HEART:
+        _warn(
+            f"The model {rows.full_quality_in_words}, as on rows that it knows by heart. They "
+            "do not show how many trees it needs: pass rows that it has not seen as validation_data."
+        )
+
+
+def warn_best_of_few(max_trees: int, score_name: str, enough: float) -> None:
+    _warn(f"No ensemble of {max_trees} trees reaches the {score_name} asked for, {enough:.4f}: the best one is taken.")
+
+
+def warn_unchanged(
+    path: Sequence[Tried], enough: float, tolerance: float, rows: AnyRows, score_name: str, by_heart_hint: bool
+) -> None:
+    """No smaller ensemble is good enough: say which one comes closest, and what may be the matter with the rows."""
+    closest, hint = take(path, np.inf), ""
+    if closest is not None and closest.size < rows.n_members:
+        needed = np.ceil(1e4 * (tolerance + enough - closest.score)) / 1e4
+        trees = "1 tree" if closest.trees == 1 else f"{closest.trees} trees"
+        hint = f" The closest has {trees} and {score_name} {closest.score:.4f}; tolerance={needed:g} takes it."
+    if by_heart_hint and rows.full_quality >= BY_HEART:
+        hint += " The model knows the rows of X by heart: rows that it has not seen, as X and y, may do better."
+    if rows.counts.sum() < LIGHT * len(rows.counts):
+        total = f"{rows.counts.sum():.3g}"
+        hint += f" The sample weights add up to {total}: as repetitions, they should have a mean of one."
+    _warn(
+        f"No smaller ensemble reaches the {score_name} asked for, {enough:.4f}: the model is returned as it was.{hint}"
+    )
+
+
+def warn_not_refitted(reason: str) -> None:
+    _warn(f"method='refit': {reason}. New weights are computed instead, as by method='thin'.")
+
+
+def warn_of_unread_weights(reason: str, has_classes: bool) -> None:
+    remedy = "name what counts, as in scoring='balanced_accuracy', or pass" if has_classes else "pass"
+    _warn(
+        f"The weights of classes that the model was trained with cannot be read: {reason}. Without them, the smaller "
+        f"model may lose its aim: {remedy} the weights of the rows as sample_weight."
+    )
+
+
+def _warn(message: str) -> None:
+    warnings.warn(message, ThinningWarning, stacklevel=USER)
+
 
 TIMED_RUNS = 5
 """How many predictions are timed; the shortest time is reported."""

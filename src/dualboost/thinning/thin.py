@@ -2,33 +2,60 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from numbers import Real
 from typing import Any
 
 import numpy as np
 
-from ..algebra.threads import one_blas_thread
 from ..arguments import require_choice, require_fraction, require_integer, require_seed
 from ..data.tables import truths_of
 from ..deadlines import time_limit
 from ..errors import InvalidParameterError, UnsupportedModelError
 from ..formulations import Formulation, make_formulation
-from ..tasks.scoring import Scoring, make_scoring
+from ..matrix.rows import one_blas_thread
+from ..targets.scoring import Scoring, make_scoring
 from . import trials
 from .adapters import adapter_for
 from .base import Adapter
-from .choosing import Thinning
-from .kinds import MOST_KINDS
-from .messages import warn_not_refitted, warn_of_unread_weights
-from .methods import METHODS
-from .order import is_ordered
-from .reading import read_rows, read_validation
+from .members import MOST_KINDS
 from .refitting import Refitting
-from .result import ThinResult, make_result
+from .result import Chosen, ThinResult, make_result, warn_not_refitted, warn_of_unread_weights
+from .reweighting import METHODS, Thinning
 from .rows import AnyRows
 from .tree_model import ThinnedTreesClassifier
-from .tried import Chosen
+from .trials import read_rows, read_validation
+
+PARAMETERS = ("monotonic_cst", "monotone_constraints")
+"""What scikit-learn and dualboost, and XGBoost, LightGBM and CatBoost, call the constraint."""
+NO_ORDER = set("(), 0[]")
+"""What a text of constraints holds that asks for nothing."""
+
+
+def is_ordered(model: Any) -> bool:
+    """Whether the model was fitted with a monotone constraint, as far as the model itself knows."""
+    return any(_asks(value) for parameters in _parameters(model) for value in map(parameters.get, PARAMETERS))
+
+
+def _parameters(model: Any) -> list[dict[str, Any]]:
+    """The parameters of an estimator; those of a booster, which LightGBM and XGBoost hold in their own ways."""
+    if hasattr(model, "get_params"):
+        return [model.get_params(deep=False)]
+    if hasattr(model, "save_config"):
+        learner = json.loads(model.save_config())["learner"]
+        return [learner["gradient_booster"].get("tree_train_param", {})]
+    held = getattr(model, "params", None)
+    return [held] if isinstance(held, dict) else []
+
+
+def _asks(value: Any) -> bool:
+    if isinstance(value, str):
+        return not NO_ORDER.issuperset(value)
+    if isinstance(value, dict):
+        return any(map(_asks, value.values()))
+    return value is not None and bool(np.any(np.asarray(value) != 0))
+
 
 REFIT = "refit"
 INSTEAD = "thin"

@@ -16,14 +16,11 @@ from sklearn.utils.validation import validate_data
 from .._typing import Features, Matrix, Scores
 from ..errors import UnsupportedModelError
 from ..model_file.writing import save_model
-from ..models.ensemble import Ensemble
+from ..models.ensemble import Ensemble, VectorEnsemble
 from ..models.tree_sum import Inputs, TreeSum, tree_sum
-from ..models.vector_ensemble import VectorEnsemble
-from ..tasks.base import Task
-from ..tasks.binary import TwoClasses
-from ..tasks.multiclass import ManyClasses
-from ..trees.lightgbm_text import format_model
-from ..trees.tiny_values import require_readable_cuts
+from ..targets.base import Task
+from ..targets.classes import ManyClasses, TwoClasses
+from ..trees.lightgbm_text import format_model, require_readable_cuts
 from ..trees.tree import Tree
 
 

@@ -1,9 +1,4 @@
-"""The rows that ensembles are judged on, and the model that is thinned for it.
-
-A model looks better on the rows it was trained on than it is, and so do its trees. So where no other rows are given,
-a model like it is trained on a part of the rows, thinned there, and judged on the rest, in turn for each part: the
-size that such models need is the size that the given model is thinned to.
-"""
+"""The rows that ensembles are judged on, and the models that are thinned for it."""
 
 from __future__ import annotations
 
@@ -16,13 +11,86 @@ from numpy.typing import NDArray
 from sklearn.model_selection import KFold, StratifiedKFold, train_test_split
 from sklearn.utils import _safe_indexing, check_random_state
 
-from .._typing import Integers
-from ..data.splitting import hold_out
-from ..estimators.parameters import as_sample_weight
+from .._typing import Integers, Vector
+from ..data.merging import hold_out
+from ..data.tables import as_table
+from ..errors import DualBoostError, InvalidDataError, InvalidParameterError
+from ..estimators.parameters import as_sample_weight, weights_by_class
 from .adapters import adapter_for
 from .base import Adapter
-from .reading import read_rows
 from .rows import AnyRows
+
+
+def read_rows(adapter: Adapter, X: Any, y: Any, sample_weight: Any) -> Any:
+    """The rows whose ``sample_weight`` is positive: ``MemberRows``, or ``ClassRows`` for several classes."""
+    labels = adapter.task.encode(y, _require_same_columns(adapter, X))
+    counts = _weighed(adapter, labels, as_sample_weight(sample_weight, len(labels)))
+    try:
+        rows: AnyRows = adapter.rows(X, labels, counts)
+    except DualBoostError:
+        raise
+    except Exception as error:
+        raise InvalidDataError(f"The model cannot predict on X: {error}") from error
+    return rows if counts.all() else rows.part(counts > 0)
+
+
+def _weighed(adapter: Adapter, labels: Vector, counts: Vector) -> Vector:
+    """The multiplicities times the weights of classes that the model was trained with, so that it keeps its aim."""
+    if not adapter.task.has_classes:
+        return counts
+    balanced, groups = counts if adapter.balances_weights else np.ones(len(counts)), adapter.task.groups(labels)
+    weighed = counts
+    for class_weight in adapter.class_weights.given:
+        factors = weights_by_class(class_weight, adapter.task, labels, balanced)
+        weighed = weighed if factors is None else weighed * factors[groups]
+    return weighed
+
+
+def read_validation(adapter: Adapter, validation_data: Any) -> Any:
+    """The rows of ``validation_data``, if given."""
+    if validation_data is None:
+        return None
+    if not isinstance(validation_data, (tuple, list)) or len(validation_data) not in (2, 3):
+        raise InvalidParameterError(
+            f"validation_data of type {type(validation_data).__name__} must be a tuple (X, y) or (X, y, sample_weight)."
+        )
+    X, y, *weights = validation_data
+    try:
+        return read_rows(adapter, X, y, weights[0] if weights else None)
+    except InvalidDataError as error:
+        raise InvalidDataError(f"In validation_data: {error}") from error
+
+
+def _require_same_columns(adapter: Adapter, X: Any) -> int:
+    """The number of rows of X, whose columns must be those of the model."""
+    expected, names = adapter.n_features, adapter.feature_names
+    shape = getattr(X, "shape", None) or np.shape(X)
+    if len(shape) != 2:
+        raise InvalidDataError(
+            f"X of type {type(X).__name__} and shape {tuple(shape)} must be a table of rows and columns: an array or a "
+            "data frame."
+        )
+    if not shape[0]:
+        raise InvalidDataError("X has no rows.")
+    if expected is not None and shape[1] != expected:
+        raise InvalidDataError(
+            f"X has {shape[1]} columns, but the model was trained on {expected}; pass the same ones in the same order."
+        )
+    table = as_table(X)
+    if names is not None and table is not None and table.has_names:
+        given = [str(name) for name in table.names]
+        different = [(a, b) for a, b in zip(given, names, strict=True) if a != b]
+        if different:
+            raise InvalidDataError(
+                f"X has a column {different[0][0]!r} where the model was trained on {different[0][1]!r}; pass the same "
+                "columns in the same order."
+            )
+    return int(shape[0])
+
+
+# A model looks better on the rows it was trained on than it is, and so do its trees. So where no other rows are
+# given, a model like it is trained on a part of the rows, thinned there, and judged on the rest, in turn for each
+# part: the size that such models need is the size that the given model is thinned to.
 
 FOLDS = 3
 """How many parts the rows are divided into."""

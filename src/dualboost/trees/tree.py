@@ -1,8 +1,9 @@
-"""A decision tree as plain arrays: it votes, it is pickled, and it depends on no tree library."""
+"""A decision tree as plain arrays, and the removal of splits and leaves."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,6 +11,17 @@ from scipy import sparse
 
 from .._typing import Features, Integers, Vector
 from ..workers import ALONE, Communicator
+
+
+class Learner(Protocol):
+    """A fitted base learner; it must be picklable, and must not depend on the pricer that made it."""
+
+    def vote(self, X: Features) -> Vector:
+        """One vote in [-1, 1] for each row; a positive vote is for the second class."""
+
+    def feature_gains(self, n_features: int) -> Vector:
+        """Each feature's share in the learner, summing to one (or all zero)."""
+
 
 DEEPEST = 256
 """The greatest depth of a tree: SHAP values take memory by its square, and many walks over trees are recursive."""
@@ -142,3 +154,90 @@ def column_values(X: Features, feature: int, rows: Integers | slice) -> Vector:
     if sparse.issparse(X):
         return X[:, [feature]].toarray().ravel()[rows]
     return X[rows, feature]
+
+
+def pruned(tree: Tree) -> Tree:
+    """The smallest tree that is left when such splits become leaves, from the bottom up; it votes as before.
+
+    Votes are equal only if they are the same number. A merged leaf covers the rows of both; splits that stay keep their
+    order and their gain.
+    """
+    nodes, leaves = np.arange(len(tree.feature)), np.arange(tree.n_leaves)
+    left, right, stands_for = tree.left.copy(), tree.right.copy(), nodes.copy()
+    merged_into = leaves.copy()
+    for node in reversed(tree.top_down()):
+        for side in (left, right):
+            if side[node] >= 0:
+                side[node] = stands_for[side[node]]
+        a, b = ~left[node], ~right[node]
+        if a >= 0 and b >= 0 and np.array_equal(tree.votes[a], tree.votes[b]):
+            stands_for[node] = ~a
+            merged_into[merged_into == b] = a
+    stays, is_leaf = stands_for == nodes, merged_into == leaves
+    if stays.all():
+        return tree
+    number, leaf_number = np.cumsum(stays) - 1, np.cumsum(is_leaf) - 1
+
+    def renumbered(children: Integers) -> Integers:
+        return np.array([number[c] if c >= 0 else ~leaf_number[~c] for c in children[stays].tolist()], dtype=np.intp)
+
+    covers = None if tree.covers is None else np.bincount(merged_into, weights=tree.covers, minlength=len(leaves))
+    return replace(
+        tree,
+        feature=tree.feature[stays],
+        threshold=tree.threshold[stays],
+        left=renumbered(left),
+        right=renumbered(right),
+        missing_left=tree.missing_left[stays],
+        categories={int(number[node]): codes for node, codes in tree.categories.items() if stays[node]},
+        gain=tree.gain[stays],
+        votes=tree.votes[is_leaf],
+        covers=None if covers is None else covers[is_leaf],
+    )
+
+
+def without_light_leaves(tree: Tree, X: Features, counts: Vector, least: float, workers: Communicator = ALONE) -> Tree:
+    """The tree whose leaves hold at least so many of the rows of all workers, each counted as often as told.
+
+    The lightest leaf goes first, and its rows go where those on the other side of its split go, so that no other leaf
+    loses a row.
+    """
+    while tree.n_leaves > 1:
+        held = workers.sum(np.bincount(tree.leaves(X), weights=counts, minlength=tree.n_leaves))
+        lightest = int(held.argmin())
+        if held[lightest] >= least:
+            return tree
+        tree = without_leaf(tree, lightest)
+    return tree
+
+
+def without_leaf(tree: Tree, leaf: int) -> Tree:
+    """The tree without a leaf and the split above it: what is on the other side of the split takes its place."""
+    gone = int(np.flatnonzero((tree.left == ~leaf) | (tree.right == ~leaf))[0])
+    other = int(tree.right[gone] if tree.left[gone] == ~leaf else tree.left[gone])
+    stays, votes = np.arange(len(tree.feature)) != gone, np.delete(tree.votes, leaf, axis=0)
+    if not stays.any():
+        return replace(constant_tree(0.0), votes=votes)
+    # Every walk begins at node 0: if that goes, the node that takes its place comes first.
+    order = np.flatnonzero(stays)
+    if gone == 0:
+        order = np.concatenate([[other], order[order != other]])
+    number = np.empty(len(tree.feature), dtype=np.intp)
+    number[order] = np.arange(len(order))
+
+    def renumbered(children: Integers) -> Integers:
+        taken = np.where(children[order] == gone, other, children[order])
+        return np.array([number[c] if c >= 0 else ~(~c - (~c > leaf)) for c in taken.tolist()], dtype=np.intp)
+
+    return replace(
+        tree,
+        feature=tree.feature[order],
+        threshold=tree.threshold[order],
+        left=renumbered(tree.left),
+        right=renumbered(tree.right),
+        missing_left=tree.missing_left[order],
+        categories={int(number[node]): codes for node, codes in tree.categories.items() if node != gone},
+        gain=tree.gain[order],
+        votes=votes,
+        covers=None,
+    )

@@ -1,4 +1,4 @@
-"""One adapter for each kind of model, and the registry that a new adapter joins by one line."""
+"""The registry of adapters: one file a library."""
 
 from __future__ import annotations
 
@@ -11,18 +11,49 @@ from sklearn.pipeline import Pipeline
 
 from ...errors import UnsupportedModelError
 from ..base import Adapter
-from .adaboost import AdaBoostAdapter
-from .bagging import BaggingAdapter
-from .catboost import CatBoostAdapter
-from .classifiers import ClassifiersAdapter
-from .forest import ForestAdapter
-from .gradient_boosting import GradientBoostingAdapter
-from .hist_gradient_boosting import HistGradientBoostingAdapter
-from .lightgbm import LightGBMAdapter
-from .numbers import NUMBER_ADAPTERS
-from .own import OwnAdapter
-from .several import CLASS_ADAPTERS
-from .xgboost import XGBoostAdapter
+from .averages import (
+    BaggingAdapter,
+    BaggingClassesAdapter,
+    BaggingNumbersAdapter,
+    ForestAdapter,
+    ForestClassesAdapter,
+    ForestNumbersAdapter,
+)
+from .catboost import CatBoostAdapter, CatBoostClassesAdapter, CatBoostNumbersAdapter
+from .classifiers import AdaBoostAdapter, ClassifiersAdapter
+from .gradient_boosting import GradientBoostingAdapter, GradientBoostingClassesAdapter, GradientBoostingNumbersAdapter
+from .hist_gradient_boosting import (
+    HistGradientBoostingAdapter,
+    HistGradientBoostingClassesAdapter,
+    HistGradientBoostingNumbersAdapter,
+)
+from .lightgbm import LightGBMAdapter, LightGBMClassesAdapter, LightGBMNumbersAdapter
+from .own import OwnAdapter, OwnClassesAdapter, OwnNumbersAdapter
+from .xgboost import XGBoostAdapter, XGBoostClassesAdapter, XGBoostNumbersAdapter
+
+CLASS_ADAPTERS: list[type[Adapter]] = [
+    OwnClassesAdapter,
+    ForestClassesAdapter,
+    BaggingClassesAdapter,
+    GradientBoostingClassesAdapter,
+    HistGradientBoostingClassesAdapter,
+    XGBoostClassesAdapter,
+    LightGBMClassesAdapter,
+    CatBoostClassesAdapter,
+]
+
+
+NUMBER_ADAPTERS: list[type[Adapter]] = [
+    OwnNumbersAdapter,
+    ForestNumbersAdapter,
+    BaggingNumbersAdapter,
+    GradientBoostingNumbersAdapter,
+    HistGradientBoostingNumbersAdapter,
+    XGBoostNumbersAdapter,
+    LightGBMNumbersAdapter,
+    CatBoostNumbersAdapter,
+]
+
 
 ADAPTERS: list[type[Adapter]] = [
     OwnAdapter,

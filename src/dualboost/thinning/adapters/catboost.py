@@ -1,4 +1,4 @@
-"""CatBoost: trees are removed from the JSON model and their leaves scaled."""
+"""CatBoost: trees are removed from the JSON model, and their leaves scaled."""
 
 from __future__ import annotations
 
@@ -13,13 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import logit
 
-from ..._typing import Integers, Scores, Vector
+from ..._typing import Integers, Matrix, Scores, Vector
 from ...errors import UnsupportedModelError
-from ..base import Adapter, ClassWeights, TwoClassAdapter, is_instance_of, looked_up
-from ..checks import two_classes, unfitted
-from ..kinds import NewLeaves
-from ..links import Logit
-from ..outputs import Outputs
+from ..base import Adapter, ClassAdapter, ClassWeights, NumberAdapter, TwoClassAdapter, is_instance_of, looked_up
+from ..links import LOG_MEAN, MEAN, MEDIAN, Logit, predicts_by
+from ..members import ClassMembers, NewLeaves, Outputs, require_one_output, two_classes, unfitted
 
 ALWAYS = 1e6
 """No raw score is as large as this one: the cut of a threshold of zero or one."""
@@ -179,3 +177,71 @@ def _leaf_nodes(node: dict[str, Any]) -> Iterator[dict[str, Any]]:
     is_right_first = "value" in right and "value" not in left
     for child in (right, left) if is_right_first else (left, right):
         yield from _leaf_nodes(child)
+
+
+LOSS = "MultiClass"
+"""The loss whose probabilities are the softmax of the scores."""
+
+
+class CatBoostClassesAdapter(CatBoostModel, ClassAdapter):
+    """The intercepts are the model's bias; columns are sorted by class, where CatBoost has another order."""
+
+    @classmethod
+    def handles(cls, model: Any) -> bool:
+        return super().handles(model) and model.is_fitted() and np.size(model.get_scale_and_bias()[1]) > 1
+
+    def __init__(self, model: Any) -> None:
+        super().__init__(model)
+        if self._loss != LOSS:
+            raise UnsupportedModelError(
+                f"model with loss_function={self._loss!r} and {len(model.classes_)} classes cannot be thinned; one "
+                f"with {LOSS!r} can."
+            )
+        self._order = np.argsort(model.classes_)
+        self.classes = np.asarray(model.classes_)[self._order]
+        self.members = ClassMembers.of_vectors([values[:, self._order] for values in self._values])
+        self.intercept = self._bias[self._order]
+
+    def leaf_numbers(self, X: Any) -> Sequence[NDArray[Any]]:
+        return list(self._leaf_indices(X).T)
+
+    def written(self, kept: Integers, values: list[Matrix], intercept: Vector) -> Any:
+        back = np.argsort(self._order)
+        return self._of(kept, [own[:, back] for own in values], intercept[back].tolist())
+
+    def raw_scores(self, model: Any, X: Any) -> Scores:
+        return super().raw_scores(model, X)[:, self._order]
+
+    def probabilities(self, model: Any, X: Any, scores: Scores) -> Scores:
+        return super().probabilities(model, X, scores)[:, self._order]
+
+
+LOSSES = {
+    "RMSE": MEAN,
+    "MAE": MEDIAN,
+    "MAPE": MEDIAN,
+    "Huber": MEDIAN,
+    "LogCosh": MEDIAN,
+    "Poisson": LOG_MEAN,
+    "Tweedie": LOG_MEAN,
+}
+
+
+class CatBoostNumbersAdapter(CatBoostModel, NumberAdapter):
+    """``CatBoostRegressor``."""
+
+    describes: ClassVar[str] = "catboost.CatBoostRegressor"
+    estimator: ClassVar[str] = "CatBoostRegressor"
+
+    def __init__(self, model: Any) -> None:
+        super().__init__(model)
+        require_one_output(model, len(self._bias))
+        self.predicts = predicts_by("loss_function", self._loss, LOSSES)
+        self.leaf_values = [values[:, 0] for values in self._values]
+        self.intercept = float(self._bias[0])
+
+    def leaf_numbers(self, X: Any) -> Sequence[NDArray[Any]]:
+        return list(self._leaf_indices(X).T)
+
+    def written(self, kept: Integers, values: list[Vector], intercept: float) -> Any:
+        return self._of(kept, values, [intercept])

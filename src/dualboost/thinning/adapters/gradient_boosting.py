@@ -1,4 +1,4 @@
-"""scikit-learn's GradientBoostingClassifier: a constant and regression trees, times the learning rate."""
+"""scikit-learn's gradient boosting: a constant, and trees times the learning rate."""
 
 from __future__ import annotations
 
@@ -7,16 +7,23 @@ from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.dummy import DummyClassifier
-from sklearn.ensemble import GradientBoostingClassifier
+from numpy.typing import NDArray
+from sklearn.dummy import DummyClassifier, DummyRegressor
+from sklearn.ensemble import GradientBoostingClassifier, GradientBoostingRegressor
 
-from ..._typing import Integers, Vector
+from ..._typing import Integers, Matrix, Vector
 from ...errors import UnsupportedModelError
-from ..base import looked_up
-from ..kinds import NewLeaves
-from ..links import Logit
-from ..outputs import Outputs
-from .scikit_learn import ScikitLearnAdapter, ScikitLearnModel, node_counts, scaled_tree
+from ..base import ClassAdapter, looked_up
+from ..links import MEAN, MEDIAN, Logit, predicts_by
+from ..members import ClassMembers, NewLeaves, Outputs
+from .scikit_learn import (
+    ScikitLearnAdapter,
+    ScikitLearnModel,
+    ScikitLearnNumbersAdapter,
+    has_several_classes,
+    node_counts,
+    scaled_tree,
+)
 
 TIE = 1e-9
 """Scores of zero, up to rounding, are the second class; all other models take the first one."""
@@ -106,3 +113,60 @@ def _without_names(model: Any) -> Any:
     if hasattr(nameless, "feature_names_in_"):
         del nameless.feature_names_in_
     return nameless
+
+
+class GradientBoostingClassesAdapter(GradientBoostingModel, ClassAdapter):
+    """The learning rate stays, so that values are divided by it."""
+
+    @classmethod
+    def handles(cls, model: Any) -> bool:
+        return super().handles(model) and has_several_classes(model)
+
+    def __init__(self, model: Any) -> None:
+        super().__init__(model)
+        self.classes = np.asarray(model.classes_)
+        self.members = ClassMembers.of_rounds(self._values, len(self.classes))
+        self.intercept = self._constants()
+        self.n_nodes = self.members.n_leaves
+        self.n_leaves = (self.n_nodes + len(self.classes)) // 2
+
+    def leaf_numbers(self, X: Any) -> Sequence[NDArray[Any]]:
+        return list(self._leaves(X).T)
+
+    def written(self, kept: Integers, values: list[Matrix], intercept: Vector) -> Any:
+        """The first round gets what the intercepts differ by."""
+        changed = [copy.deepcopy(self._trees[tree]) for tree in self.trees_kept(kept)]
+        for tree, own in zip(changed, values, strict=True):
+            tree.tree_.value[:, 0, 0] = own[:, 0] / self._model.learning_rate
+        for tree, shift in zip(changed, intercept - self.intercept, strict=False):
+            tree.tree_.value[:, 0, 0] += shift / self._model.learning_rate
+        return self._of_trees(kept, changed)
+
+
+LOSSES = {"squared_error": MEAN, "absolute_error": MEDIAN, "huber": MEDIAN}
+
+
+class GradientBoostingNumbersAdapter(GradientBoostingModel, ScikitLearnNumbersAdapter):
+    """The learning rate stays, so that values are divided by it."""
+
+    describes: ClassVar[str] = "GradientBoostingRegressor"
+    estimator: ClassVar[type] = GradientBoostingRegressor
+    constant: ClassVar[type] = DummyRegressor
+
+    def __init__(self, model: Any) -> None:
+        super().__init__(model)
+        self.predicts = predicts_by("loss", model.loss, LOSSES)
+        self.leaf_values = self._values
+        self.intercept = float(self._constants()[0])
+        self.n_nodes, self.n_leaves = node_counts(self._trees)
+
+    def leaf_numbers(self, X: Any) -> Sequence[NDArray[Any]]:
+        return list(self._leaves(X).T)
+
+    def written(self, kept: Integers, values: list[Vector], intercept: float) -> Any:
+        """The first tree gets what the intercept differs by."""
+        rate, changed = self._model.learning_rate, [copy.deepcopy(self._trees[j]) for j in kept]
+        for tree, own in zip(changed, values, strict=True):
+            tree.tree_.value[:, 0, 0] = own / rate
+        changed[0].tree_.value[:, 0, 0] += (intercept - self.intercept) / rate
+        return self._of_trees(kept, changed)

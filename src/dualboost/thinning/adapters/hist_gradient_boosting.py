@@ -1,23 +1,24 @@
-"""scikit-learn's HistGradientBoostingClassifier: its trees cannot be removed, so they are converted to ``Tree``."""
+"""scikit-learn's histogram gradient boosting, whose trees are converted."""
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.ensemble import HistGradientBoostingClassifier
+from numpy.typing import NDArray
+from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 
 from ..._typing import Integers, Matrix, Vector
 from ...errors import UnsupportedModelError
-from ...trees.pruning import pruned
-from ...trees.tree import Tree, constant_tree
-from ..kinds import NewLeaves
-from ..links import Logit
-from ..outputs import Outputs
+from ...trees.tree import Tree, constant_tree, pruned
+from ..base import ClassAdapter
+from ..links import LOG_MEAN, MEAN, MEDIAN, Logit, predicts_by
+from ..members import ClassMembers, NewLeaves, Outputs
 from ..tree_model import ThinnedTreesClassifier
-from .scikit_learn import ScikitLearnAdapter, ScikitLearnModel
+from .scikit_learn import ScikitLearnAdapter, ScikitLearnModel, ScikitLearnNumbersAdapter, has_several_classes
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,3 +130,67 @@ def _tree(predictor: Any, missing_codes: dict[int, int]) -> Tree:
         gain=np.maximum(inner["gain"], 0.0),
         votes=nodes["value"][is_leaf],
     )
+
+
+class HistGradientBoostingClassesAdapter(HistGradientBoostingModel, ClassAdapter):
+    """In the result, the trees of a round have zeros for the classes that they do not speak for."""
+
+    @classmethod
+    def handles(cls, model: Any) -> bool:
+        return super().handles(model) and has_several_classes(model)
+
+    def __init__(self, model: Any) -> None:
+        super().__init__(model)
+        self.classes = np.asarray(model.classes_)
+        self.members = ClassMembers.of_rounds([tree.votes for tree in self._trees], len(self.classes))
+        self.intercept = self._constants
+        self.n_leaves = self.members.n_leaves
+        self.n_nodes = 2 * self.n_leaves - len(self.classes)
+
+    def leaf_numbers(self, X: Any) -> Sequence[NDArray[Any]]:
+        encoded = self._encoded(X)
+        return [tree.leaves(encoded) for tree in self._trees]
+
+    def written(self, kept: Integers, values: list[Matrix], intercept: Vector) -> Any:
+        n_classes = len(self.classes)
+        trees = [
+            self._trees[tree].with_votes(own * np.eye(n_classes)[tree % n_classes])
+            for tree, own in zip(self.trees_kept(kept), values, strict=True)
+        ]
+        return self._of(trees, np.ones(len(trees)), intercept)
+
+
+LOSSES = {"squared_error": MEAN, "absolute_error": MEDIAN, "poisson": LOG_MEAN, "gamma": LOG_MEAN}
+
+
+class HistGradientBoostingNumbersAdapter(HistGradientBoostingModel, ScikitLearnNumbersAdapter):
+    """Trees are read from ``_predictors`` and written there: what they predict is all that the model has of them."""
+
+    describes: ClassVar[str] = "HistGradientBoostingRegressor"
+    estimator: ClassVar[type] = HistGradientBoostingRegressor
+    keeps_type: ClassVar[bool] = True
+
+    def __init__(self, model: Any) -> None:
+        super().__init__(model)
+        self.predicts = predicts_by("loss", model.loss, LOSSES)
+        self.leaf_values = [tree.votes for tree in self._trees]
+        self.intercept = float(self._constants[0])
+        self.n_leaves = np.array([tree.n_leaves for tree in self._trees], dtype=np.intp)
+        self.n_nodes = 2 * self.n_leaves - 1
+
+    def leaf_numbers(self, X: Any) -> Sequence[NDArray[Any]]:
+        encoded = self._encoded(X)
+        return [tree.leaves(encoded) for tree in self._trees]
+
+    def written(self, kept: Integers, values: list[Vector], intercept: float) -> Any:
+        thinned = copy.copy(self._model)
+        thinned._predictors = [[self._changed(j, own)] for j, own in zip(kept.tolist(), values, strict=True)]
+        thinned._baseline_prediction = np.full_like(self._model._baseline_prediction, intercept, dtype=float)
+        return thinned.set_params(max_iter=len(kept))
+
+    def _changed(self, position: int, values: Vector) -> Any:
+        """A copy of a tree with other leaves."""
+        predictor = copy.copy(self._model._predictors[position][0])
+        predictor.nodes = predictor.nodes.copy()
+        predictor.nodes["value"][predictor.nodes["is_leaf"].astype(bool)] = values
+        return predictor

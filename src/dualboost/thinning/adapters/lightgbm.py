@@ -1,4 +1,4 @@
-"""LightGBM: trees are removed from the text model and their leaves scaled."""
+"""LightGBM: trees are removed from the text model, and their leaves scaled."""
 
 from __future__ import annotations
 
@@ -9,17 +9,16 @@ from typing import Any, ClassVar
 
 import lightgbm
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import clone
 
-from ..._typing import Integers, Scores, Vector
+from ..._typing import Integers, Matrix, Scores, Vector
 from ...errors import UnsupportedModelError
-from ...estimators.class_weights import BALANCED
+from ...estimators.parameters import BALANCED
 from ...trees.lightgbm_text import parse_trees
-from ..base import Adapter, ClassWeights, TwoClassAdapter, looked_up
-from ..checks import require_fitted, two_classes
-from ..kinds import NewLeaves
-from ..links import Logit
-from ..outputs import Outputs
+from ..base import Adapter, ClassAdapter, ClassWeights, NumberAdapter, TwoClassAdapter, looked_up
+from ..links import LOG_MEAN, MEAN, MEDIAN, Logit
+from ..members import ClassMembers, NewLeaves, Outputs, require_fitted, two_classes
 
 PARAMETER = re.compile(r"^\[(\w+): (.*)\]$", re.MULTILINE)
 OBJECTIVE = re.compile(r"^objective=(\S+)(?:.*\bsigmoid:(\S+))?", re.MULTILINE)
@@ -163,3 +162,88 @@ def _with_leaves(section: str, number: int, values: Vector) -> str:
     leaves = "leaf_value=" + " ".join(map(repr, values.tolist()))
     body = re.sub(r"^leaf_value=.*$", leaves, body, flags=re.MULTILINE)
     return f"Tree={number}\n{body.rstrip()}\n\n"
+
+
+class LightGBMClassesAdapter(LightGBMModel, ClassAdapter):
+    """Softmax only: under "multiclassova" every class has a probability of its own, which refitted leaves have not."""
+
+    objectives: ClassVar[tuple[str, ...]] = ("multiclass",)
+
+    @classmethod
+    def handles(cls, model: Any) -> bool:
+        booster = getattr(model, "_Booster", None) if isinstance(model, lightgbm.LGBMClassifier) else model
+        return isinstance(booster, lightgbm.Booster) and booster.num_model_per_iteration() > 1
+
+    def __init__(self, model: Any) -> None:
+        super().__init__(model)
+        n_classes = self._booster.num_model_per_iteration()
+        self.classes = np.asarray(model.classes_) if self._is_estimator else np.arange(n_classes)
+        self.members = ClassMembers.of_rounds([tree.votes for tree in self._trees], n_classes)
+        self.intercept = np.zeros(n_classes)
+        self.n_leaves = self.members.n_leaves
+        self.n_nodes = 2 * self.n_leaves - n_classes
+
+    def leaf_numbers(self, X: Any) -> Sequence[NDArray[Any]]:
+        return list(self._leaves(X).T)
+
+    def written(self, kept: Integers, values: list[Matrix], intercept: Vector) -> Any:
+        """The first round gets the intercepts."""
+        columns = [own[:, 0] for own in values]
+        for k, shift in enumerate(intercept):
+            columns[k] = columns[k] + shift
+        return self._of_trees(self.trees_kept(kept), columns)
+
+
+OBJECTIVES = {
+    "regression": MEAN,
+    "regression_l1": MEDIAN,
+    "huber": MEDIAN,
+    "fair": MEDIAN,
+    "mape": MEDIAN,
+    "poisson": LOG_MEAN,
+    "gamma": LOG_MEAN,
+    "tweedie": LOG_MEAN,
+}
+REFUSED = ("quantile",)
+"""Other objectives of regressors."""
+ROOTS = "objective=regression sqrt"
+"""What the text of a model says that learns the square root of y."""
+
+
+class LightGBMNumbersAdapter(LightGBMModel, NumberAdapter):
+    """``LGBMRegressor``, and a ``Booster`` with the objective of one."""
+
+    describes: ClassVar[str] = "lightgbm.LGBMRegressor, lightgbm.Booster"
+    estimator: ClassVar[type] = lightgbm.LGBMRegressor
+    objectives: ClassVar[tuple[str, ...]] = tuple(OBJECTIVES)
+
+    @classmethod
+    def handles(cls, model: Any) -> bool:
+        if not isinstance(model, lightgbm.Booster):
+            return super().handles(model)
+        return _objective(model.model_to_string(num_iteration=1)) in (*OBJECTIVES, *REFUSED)
+
+    def __init__(self, model: Any) -> None:
+        super().__init__(model)
+        if ROOTS in self._text:
+            raise UnsupportedModelError(
+                "model with reg_sqrt=True cannot be thinned: its predictions are squares. Train it on the square root "
+                "of y, and thin that."
+            )
+        self.predicts = OBJECTIVES[_objective(self._text)]
+        self.leaf_values = [np.asarray(tree.votes, dtype=float) for tree in self._trees]
+        self.intercept = 0.0
+        self.n_leaves = np.array([tree.n_leaves for tree in self._trees], dtype=np.intp)
+        self.n_nodes = 2 * self.n_leaves - 1
+
+    def leaf_numbers(self, X: Any) -> Sequence[NDArray[Any]]:
+        return list(self._leaves(X).T)
+
+    def written(self, kept: Integers, values: list[Vector], intercept: float) -> Any:
+        """The first tree gets the intercept."""
+        return self._of_trees(kept.tolist(), [values[0] + intercept, *values[1:]])
+
+
+def _objective(text: str) -> str:
+    found = OBJECTIVE.search(text)
+    return found[1] if found else ""

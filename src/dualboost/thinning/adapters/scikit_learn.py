@@ -1,4 +1,4 @@
-"""What adapters to scikit-learn's ensembles share."""
+"""Parts that adapters to scikit-learn's ensembles share."""
 
 from __future__ import annotations
 
@@ -7,16 +7,139 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
 
-from ..._typing import Integers, Scores, Vector
-from ..base import Adapter, ClassWeights, TwoClassAdapter
-from ..checks import names_of, pickled_bytes, require_fitted, two_classes
-from ..kinds import NewLeaves
+from ..._typing import Integers, Matrix, Scores, Vector
+from ...estimators.parameters import BALANCED
+from ...trees.tree import Tree, constant_tree, pruned
+from ..base import Adapter, ClassWeights, NumberAdapter, TwoClassAdapter
 from ..links import Average
+from ..members import NewLeaves, names_of, pickled_bytes, require_fitted, two_classes
 from ..tree_model import ThinnedTreesClassifier
-from .converted_trees import converted, difference
-from .members import class_weights_of
+
+# scikit-learn rounds features to single precision before it compares them with a threshold. Ours compare in double
+# precision, so that each threshold is moved to the largest number that single precision rounds to the left side.
+
+
+def difference(tree: Any) -> Vector:
+    """P(second class) - P(first class) in each node of a ``tree_`` of a classifier, which tells its leaves apart."""
+    return np.asarray(tree.value[:, 0, 1] - tree.value[:, 0, 0])
+
+
+def converted(tree: Any, values: Scores, features: Integers | None = None) -> Tree:
+    """A fitted ``tree_`` with other values, of which there is one, or one for each class, for every node.
+
+    ``features`` are the places of its features in the data, if it has a part of them.
+    """
+    is_leaf = tree.children_left < 0
+    if is_leaf[0]:
+        return constant_tree(0.0).with_votes(values[:1])
+    number = np.where(is_leaf, ~(np.cumsum(is_leaf) - 1), np.cumsum(~is_leaf) - 1)
+    inner = ~is_leaf
+    feature = tree.feature[inner].astype(np.intp)
+    gains = tree.weighted_n_node_samples * tree.impurity
+    gain = gains[inner] - gains[tree.children_left[inner]] - gains[tree.children_right[inner]]
+    return pruned(
+        Tree(
+            feature=feature if features is None else features[feature].astype(np.intp),
+            threshold=_in_double_precision(tree.threshold[inner]),
+            left=number[tree.children_left[inner]].astype(np.intp),
+            right=number[tree.children_right[inner]].astype(np.intp),
+            missing_left=tree.missing_go_to_left[inner].astype(bool),
+            categories={},
+            gain=np.maximum(gain, 0.0),
+            votes=values[is_leaf],
+        )
+    )
+
+
+def _in_double_precision(thresholds: Vector) -> Vector:
+    """For each threshold t the largest x in double precision that is at most t after rounding to single precision."""
+    nearest = thresholds.astype(np.float32)
+    below = np.where(nearest <= thresholds, nearest, np.nextafter(nearest, np.float32(-np.inf)))
+    above = np.nextafter(below, np.float32(np.inf))
+    middle = 0.5 * (below.astype(float) + above.astype(float))
+    with np.errstate(over="ignore"):
+        rounds_down = middle.astype(np.float32) <= below
+    moved = np.where(rounds_down, middle, np.nextafter(middle, -np.inf))
+    return np.asarray(np.minimum(moved, np.finfo(float).max))
+
+
+CLASS_WEIGHT = "class_weight"
+OTHERS = (
+    *("scale_pos_weight", "is_unbalance", "unbalance", "unbalanced_sets"),
+    *("class_weights", "auto_class_weights"),
+)
+"""Arguments of boosting libraries that weigh classes."""
+
+
+def class_weights_of(models: Sequence[Any]) -> ClassWeights:
+    """The ``class_weight`` that all of these estimators were trained with; unread if they differ or have others."""
+    asked = [_weights_asked(model) for model in models]
+    odd = next((own for own in asked if own != asked[0] or own.keys() - {CLASS_WEIGHT}), None)
+    if odd is None:
+        return ClassWeights((asked[0].get(CLASS_WEIGHT),))
+    what = ", ".join(f"{name}={value!r}" for name, value in (odd or asked[0]).items())
+    return ClassWeights(unread=f"{what} weighs classes in a part of the model")
+
+
+def _weights_asked(model: Any) -> dict[str, Any]:
+    """The arguments of an estimator that weigh classes, and those of the estimators that it is made of."""
+    arguments = model.get_params() if hasattr(model, "get_params") else {}
+    named = {name: own for name, own in arguments.items() if name.rpartition("__")[2] in (CLASS_WEIGHT, *OTHERS)}
+    return {name: _as_balanced(own) for name, own in named.items() if _weighs(own)}
+
+
+def _weighs(value: Any) -> bool:
+    return value is True or not (value is None or value == 1 or value is False)
+
+
+def _as_balanced(class_weight: Any) -> Any:
+    """Forests have a word for balancing each tree's own rows."""
+    return BALANCED if isinstance(class_weight, str) and class_weight == "balanced_subsample" else class_weight
+
+
+def probabilities(member: Any, X: Any, classes: Any) -> Vector:
+    """P(second class) by ``predict_proba``, or 0 and 1 by ``predict``."""
+    known = list(getattr(member, "classes_", classes))
+    if not hasattr(member, "predict_proba"):
+        return (np.asarray(member.predict(X)) == classes[1]).astype(float)
+    if classes[1] not in known:
+        return np.zeros(X.shape[0])
+    return np.asarray(member.predict_proba(X))[:, known.index(classes[1])]
+
+
+class ScaledMember(ClassifierMixin, BaseEstimator):
+    """A fitted classifier whose probabilities are scaled and shifted, so that a plain average becomes a weighted one.
+
+    It is needed only for members that are not trees: the leaves of trees are rewritten instead. Loading a model that
+    contains a ``ScaledMember`` requires dualboost.
+    """
+
+    def __init__(self, member: Any, scale: float, constant: tuple[float, ...], classes: Any) -> None:
+        self.member = member
+        self.scale = scale
+        self.constant = constant
+        self.classes = classes
+
+    @property
+    def classes_(self) -> Any:
+        return self.classes
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return True
+
+    def fit(self, X: Any, y: Any = None) -> ScaledMember:
+        """Does nothing, since the member is fitted already."""
+        return self
+
+    def predict_proba(self, X: Any) -> Matrix:
+        positive = probabilities(self.member, X, self.classes)
+        both = np.column_stack([1.0 - positive, positive])
+        return self.scale * both + np.asarray(self.constant)
+
+    def predict(self, X: Any) -> Any:
+        return self.classes[(self.predict_proba(X)[:, 1] > 0.5).astype(np.intp)]
 
 
 class ScikitLearnModel(Adapter):
@@ -126,3 +249,16 @@ def constants(weights: Vector, intercept: float) -> Vector:
     """The constant probability of each class: both add up to one minus the weights, and differ by the intercept."""
     rest = 1.0 - float(weights.sum())
     return np.array([0.5 * (rest - intercept), 0.5 * (rest + intercept)])
+
+
+def has_several_classes(model: Any) -> bool:
+    """Whether the model is fitted, to one output of more than two classes."""
+    classes = getattr(model, "classes_", ())
+    return not isinstance(classes, list) and len(classes) > 2
+
+
+class ScikitLearnNumbersAdapter(ScikitLearnModel, NumberAdapter):
+    """A fitted regressor, whose raw scores are its predictions or their logarithms."""
+
+    def raw_scores(self, model: Any, X: Any) -> Scores:
+        return self.link.inverse(np.asarray(model.predict(X), dtype=float))

@@ -1,4 +1,4 @@
-"""XGBoost: trees are removed from the JSON model and their leaves scaled; the base score stays as it is."""
+"""XGBoost: trees are removed from the JSON model, and their leaves scaled."""
 
 from __future__ import annotations
 
@@ -7,15 +7,14 @@ from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import clone
 
-from ..._typing import Integers, Scores, Vector
+from ..._typing import Integers, Matrix, Scores, Vector
 from ...errors import UnsupportedModelError
-from ..base import Adapter, ClassWeights, TwoClassAdapter, is_instance_of, looked_up
-from ..checks import unfitted
-from ..kinds import NewLeaves
-from ..links import Logit
-from ..outputs import Outputs
+from ..base import Adapter, ClassAdapter, ClassWeights, NumberAdapter, TwoClassAdapter, is_instance_of, looked_up
+from ..links import LOG_MEAN, MEAN, MEDIAN, Logit
+from ..members import ClassMembers, NewLeaves, Outputs, require_one_output, unfitted
 
 CUTS = {"binary:logistic": 0.0, "binary:logitraw": 0.5, "reg:logistic": 0.0}
 """The objectives of two classes, and the raw score at which what XGBoost predicts is one half."""
@@ -212,3 +211,114 @@ def _with_leaves(tree: dict[str, Any], number: int, values: Vector) -> dict[str,
         tree[name] = np.where(is_leaf, values, np.array(tree[name], dtype=float)).tolist()
     tree["id"] = number
     return tree
+
+
+class XGBoostClassesAdapter(XGBoostModel, ClassAdapter):
+    """Trees that a round grows in parallel for the same class are members of their own."""
+
+    objectives: ClassVar[tuple[str, ...]] = ("multi:softprob", "multi:softmax")
+
+    @classmethod
+    def handles(cls, model: Any) -> bool:
+        return super().handles(model) and _n_classes(model) > 2
+
+    def __init__(self, model: Any) -> None:
+        super().__init__(model)
+        n_classes = int(self._json["learner"]["learner_model_param"]["num_class"])
+        self.classes = np.arange(n_classes)
+        self._order = self._by_members(n_classes)
+        self.members = ClassMembers.of_rounds([self._values[j] for j in self._order], n_classes)
+        self.weights = np.ones(self.members.n_members)
+        self.n_nodes = self.members.n_leaves
+        self.n_leaves = (self.n_nodes + n_classes) // 2
+        self.intercept = self._base_scores()
+
+    def _require_objective(self) -> None:
+        super()._require_objective()
+        if any(int(tree["tree_param"]["size_leaf_vector"]) > 1 for tree in tree_model(self._json)["trees"][:1]):
+            raise UnsupportedModelError(
+                "model with multi_strategy='multi_output_tree' cannot be thinned; train it with "
+                "multi_strategy='one_output_per_tree'."
+            )
+
+    def _by_members(self, n_classes: int) -> list[int]:
+        """The trees, those of one round next to each other and in the order of their classes."""
+        info = np.array(tree_model(self._json)["tree_info"][: len(self._trees)])
+        of_class = [np.flatnonzero(info == k) for k in range(n_classes)]
+        return [int(j) for j in np.column_stack(of_class).ravel()]
+
+    def _base_scores(self) -> Vector:
+        raw, leaves = self._on_missing()
+        said = np.array([self._values[j][leaves[j]] for j in self._order])
+        return np.asarray(raw - said.reshape(self.n_members, -1).sum(axis=0))
+
+    def leaf_numbers(self, X: Any) -> Sequence[NDArray[Any]]:
+        leaves = self._leaves(X)
+        return [leaves[:, j] for j in self._order]
+
+    def written(self, kept: Integers, values: list[Matrix], intercept: Vector) -> Any:
+        """The first round gets what the intercepts differ by: the base score stays as it is."""
+        columns = [own[:, 0] for own in values]
+        for k, shift in enumerate(intercept - self.intercept):
+            columns[k] = columns[k] + shift
+        trees = [self._order[tree] for tree in self.trees_kept(kept)]
+        return self._of_trees(trees, columns, len(self.classes))
+
+
+def _n_classes(model: Any) -> int:
+    """How many classes a model has; 0 if it is not fitted."""
+    if hasattr(model, "get_booster"):
+        return int(model.n_classes_) if model.__sklearn_is_fitted__() else 0
+    return int(json.loads(model.save_config())["learner"]["learner_model_param"]["num_class"])
+
+
+OBJECTIVES = {
+    "reg:squarederror": MEAN,
+    "reg:absoluteerror": MEDIAN,
+    "reg:pseudohubererror": MEDIAN,
+    "reg:squaredlogerror": MEDIAN,
+    "count:poisson": LOG_MEAN,
+    "reg:gamma": LOG_MEAN,
+    "reg:tweedie": LOG_MEAN,
+}
+OF_NUMBERS = ("reg:", "count:")
+"""How the objectives of regressors begin."""
+OF_CLASSES = "reg:logistic"
+"""The one that begins so and predicts a probability."""
+
+
+class XGBoostNumbersAdapter(XGBoostModel, NumberAdapter):
+    """``XGBRegressor``, and a ``Booster`` with the objective of one."""
+
+    describes: ClassVar[str] = "xgboost.XGBRegressor, xgboost.Booster"
+    estimator: ClassVar[str] = "XGBRegressor"
+    objectives: ClassVar[tuple[str, ...]] = tuple(OBJECTIVES)
+
+    @classmethod
+    def handles(cls, model: Any) -> bool:
+        if not is_instance_of(model, "xgboost", "Booster"):
+            return super().handles(model)
+        name = json.loads(model.save_config())["learner"]["objective"]["name"]
+        return name.startswith(OF_NUMBERS) and name != OF_CLASSES
+
+    def __init__(self, model: Any) -> None:
+        super().__init__(model)
+        self.predicts = OBJECTIVES[self._objective]
+        self.leaf_values = self._values
+        self.weights = np.ones(len(self._trees))
+        raw, leaves = self._on_missing()
+        self.intercept = float(raw[0]) - sum(float(own[leaf]) for own, leaf in zip(self._values, leaves, strict=True))
+        self.n_nodes = np.array([len(tree["left_children"]) for tree in self._trees], dtype=np.intp)
+        self.n_leaves = (self.n_nodes + 1) // 2
+
+    def _require_objective(self) -> None:
+        super()._require_objective()
+        require_one_output(self._model, int(self._json["learner"]["learner_model_param"]["num_target"]))
+
+    def leaf_numbers(self, X: Any) -> Sequence[NDArray[Any]]:
+        return list(self._leaves(X).T)
+
+    def written(self, kept: Integers, values: list[Vector], intercept: float) -> Any:
+        """The first tree gets what the intercept differs by: the base score stays as it is."""
+        moved = [values[0] + (intercept - self.intercept), *values[1:]]
+        return self._of_trees(kept.tolist(), moved, n_classes=1)

@@ -1,0 +1,197 @@
+"""The duals that the next pricing gets, and when to stop."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import replace
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from scipy.linalg import LinAlgError
+
+from .._typing import Vector
+from ..formulations.base import Formulation
+from ..formulations.programme import Programme
+from ..formulations.terms import EntropyTerm
+from ..formulations.weight_sets import Cone
+from ..matrix.columns import Columns
+from ..solvers.base import MasterSolution, relative_gap
+from ..solvers.interior_point import starting_point
+from ..solvers.newton import Newton
+
+
+class PricingDuals(NamedTuple):
+    """The duals to price with, and what they mean for the columns found."""
+
+    u: Vector
+    threshold: float
+    """What an edge under u must exceed for its column to enter."""
+    is_settled: bool
+    """Whether u is final for the columns held, so that a pricing without a new column ends the loop."""
+
+
+class Guide(ABC):
+    """Chooses the duals between two pricings. Stateful: it may remember earlier pricings."""
+
+    needs_optimum: ClassVar[bool]
+    """Whether the master must be solved to the optimum before every choice."""
+
+    def __init__(self, formulation: Formulation, tol: float) -> None:
+        self.formulation, self.tol = formulation, tol
+
+    @abstractmethod
+    def next(self, columns: Columns, solution: MasterSolution, priced: Vector) -> PricingDuals | None:
+        """The next duals, after columns found with the duals ``priced`` entered; None once the guarantee is met."""
+
+
+def largest_share_edge(columns: Columns, priced: Vector) -> float:
+    """The largest edge held, the new column included, under the duals ``priced`` scaled to add up to one."""
+    return float(columns.edges(priced).max() / columns.rows.total(priced))
+
+
+def uniform_shares(columns: Columns) -> Vector:
+    """Each row's share of all multiplicities: the uniform distribution, which some guides stay close to."""
+    return columns.rows.counts / columns.rows.n_samples
+
+
+class OwnDuals(Guide):
+    """The duals of the master's solution; they are settled once the master is solved to the tolerance."""
+
+    needs_optimum: ClassVar[bool] = False
+
+    def next(self, columns: Columns, solution: MasterSolution, priced: Vector) -> PricingDuals:
+        return self.of(solution, self.tol)
+
+    @staticmethod
+    def of(solution: MasterSolution, tol: float) -> PricingDuals:
+        return PricingDuals(solution.u, solution.threshold, solution.gap <= tol)
+
+
+MAX_STEPS = 100
+"""How many Newton steps are taken at most."""
+STEP_BACK = 0.995
+"""A step goes at most this fraction of the way to the nearest bound, so that the iterate stays strictly inside."""
+
+
+class Projection(Guide):
+    """The duals of least relative entropy whose edges are at most gamma - epsilon.
+
+    gamma is the smallest, over all pricings, of the largest edge found.
+    """
+
+    needs_optimum: ClassVar[bool] = True
+
+    def __init__(self, *arguments: Any) -> None:
+        super().__init__(*arguments)
+        self.least_edge = np.inf
+
+    def next(self, columns: Columns, solution: MasterSolution, priced: Vector) -> PricingDuals | None:
+        self.least_edge = min(self.least_edge, largest_share_edge(columns, priced))
+        target = self.least_edge - self.formulation.guarantee
+        if solution.edges.max() >= target:  # the master's largest edge is the least possible: none can meet the target
+            return None
+        programme = self.formulation.programme(columns.rows, columns.n_columns)
+        nearest = EntropyTerm(uniform_shares(columns), eta=1.0)
+        programme = replace(programme, term=nearest, weight_set=Cone(cost=target))
+        return PricingDuals(project(columns, programme, solution, self.tol), -np.inf, is_settled=False)
+
+
+def project(columns: Columns, programme: Programme, inside: MasterSolution, tol: float) -> Vector:
+    """The u of least relative entropy whose edges are at most ``programme.weight_set.cost``.
+
+    ``inside`` is a solution whose edges are strictly below that.
+    """
+    point = starting_point(columns, programme)
+    newton = Newton(columns, programme, STEP_BACK)
+    rows = programme.rows
+    best, least = inside.u, rows.total(programme.term.value(inside.u))
+    for _ in range(MAX_STEPS):
+        u = _admitted(programme.feasible(point.u), columns, inside, programme.weight_set.cost)
+        entropy = rows.total(programme.term.value(u))
+        if entropy < least:
+            best, least = u, entropy
+        primal, size = programme.primal_terms(np.maximum(point.w, 0.0), point.margins, point.rho)
+        if relative_gap(primal, -least, size) <= tol:
+            break
+        try:
+            with np.errstate(all="ignore"):
+                point = newton.advance(point)
+        except (LinAlgError, ValueError):  # rounding has made the step impossible; the best u so far is feasible
+            break
+    return best
+
+
+def _admitted(u: Vector, columns: Columns, inside: MasterSolution, target: float) -> Vector:
+    """u, moved towards ``inside.u`` until no edge exceeds the target."""
+    edges = columns.edges(u)
+    if not np.isfinite(edges).all():
+        return inside.u
+    above = edges > target
+    if not above.any():
+        return u
+    part = float(((edges - target)[above] / (edges - inside.edges)[above]).max())
+    return u + part * (inside.u - u)
+
+
+class Smoothed(NamedTuple):
+    """The smoothed objective of some weights, and the duals that attain it."""
+
+    w: Vector
+    value: float
+    u: Vector
+
+
+class FrankWolfe(Guide):
+    """After every column takes the better of two weight vectors: a step towards the best column, or the optimum."""
+
+    needs_optimum: ClassVar[bool] = True
+
+    def __init__(self, *arguments: Any) -> None:
+        super().__init__(*arguments)
+        self.least_edge = np.inf
+        self.w = np.zeros(0)
+        self.eta = max(0.5, 2.0 * np.log(1.0 / self.formulation.strength) / self.formulation.guarantee)
+
+    def next(self, columns: Columns, solution: MasterSolution, priced: Vector) -> PricingDuals | None:
+        self.least_edge = min(self.least_edge, largest_share_edge(columns, priced))
+        programme = self.formulation.programme(columns.rows, columns.n_columns)
+        programme = replace(programme, term=EntropyTerm(uniform_shares(columns), self.eta))
+        tried = (self._stepped(columns, priced / columns.rows.total(priced)), solution.w)
+        best = min((smoothed(columns, programme, w, self.eta) for w in tried), key=lambda one: one.value)
+        self.w = best.w
+        if best.value + self.least_edge <= 0.5 * self.formulation.guarantee:
+            return None
+        return PricingDuals(best.u, -np.inf, is_settled=False)
+
+    def _stepped(self, columns: Columns, u: Vector) -> Vector:
+        """The weights after a short step towards the column with the largest edge."""
+        towards = np.zeros(columns.n_columns)
+        towards[np.argmax(columns.edges(u))] = 1.0
+        if not len(self.w):
+            return towards
+        w = np.append(self.w, np.zeros(columns.n_columns - len(self.w)))
+        change = columns.margins(towards - w)
+        steepness = self.eta * columns.rows.largest(np.abs(change)) ** 2
+        length = min(max(columns.rows.dot(u, change), 0.0) / steepness, 1.0) if steepness > 0 else 0.0
+        return w + length * (towards - w)
+
+
+def smoothed(columns: Columns, programme: Programme, w: Vector, eta: float) -> Smoothed:
+    """The programme's value at w: rho, the soft margin, is chosen so that the responses of the rows add up to one."""
+    margins, rows = columns.margins(w), columns.rows
+    # no response is below the row's share of the total here; with C = 1 every row is at its bound then, and it stays so
+    highest = rows.largest(margins) + 1.0 / eta
+    rho = programme.best_multipliers(margins, np.array([highest]))
+    value, _ = programme.primal_terms(w, margins, rho)
+    return Smoothed(w, value, programme.feasible(programme.response(margins, rho)))
+
+
+GUIDES: dict[str, type[Guide]] = {"own": OwnDuals, "projection": Projection, "frank-wolfe": FrankWolfe}
+
+
+def make_guide(formulation: Formulation, tol: float) -> Guide:
+    """The guide that the formulation names."""
+    return GUIDES[formulation.guide](formulation, tol)
+
+
+__all__ = ["GUIDES", "Guide", "OwnDuals", "PricingDuals", "make_guide"]

@@ -1,0 +1,418 @@
+"""The loop over leaves: grow, eliminate, regrow."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass, field, replace
+from math import ceil
+from typing import Any
+
+import numpy as np
+
+from .._typing import Matrix, Scores, Vector
+from ..arguments import warn_user
+from ..deadlines import is_affordable, share_of_time, time_is_up, time_to_solve
+from ..errors import GrowingError, InterruptedFitWarning, SolverWarning
+from ..learners.newton_trees import GrownTree
+from ..learners.stump_exchange import StumpExchange
+from ..solvers import MasterFailed, MasterSolution, n_used
+from ..solvers.leaf_elimination import ELIMINATED_AT_ONCE, Elimination, operations_of_elimination
+from ..solvers.leaf_solvers import certificate_of, leaf_master_of
+from ..targets.scoring import ScoredRows
+from .history import HeldOut, Iteration, LeafCache, LeafTrace
+from .leaf_context import LeafEnsemble, LeafStage, LeafWiring, part
+from .observers import StoppingRule, warn_of_grower
+
+
+def exchanger_of(wiring: LeafWiring) -> StumpExchange | None:
+    """Who compares all stumps for the places of those held; None where none does, or where the loss is another one.
+
+    None too where stumps are grown on samples of the rows: what they are to do without is what the exchange would find.
+    """
+    stumps: StumpExchange | None = getattr(wiring.grower, "stumps", None)
+    sees_all_rows = wiring.samples.share == 1.0
+    return stumps if sees_all_rows and wiring.formulation.effort(wiring.rows).exchanges_stumps else None
+
+
+def exchange_stumps(
+    ensemble: LeafEnsemble, wiring: LeafWiring, stumps: StumpExchange, least_share: float, n_fixed: int
+) -> float:
+    """Exchange stumps at the programme of the ensemble, whose leaves end at the optimum; returns the objective's fall.
+
+    ``least_share`` is the share of the objective by which an exchange must lower it, and the first ``n_fixed`` stumps
+    stay.
+    """
+    ensemble.point = wiring.optimum(ensemble.point)[0]
+    before, stage, columns = ensemble.point, ensemble.stage(), ensemble.columns
+    if not ensemble.held or any(ensemble.grown[j].tree.n_leaves != 2 for j in ensemble.held):
+        return 0.0
+    unit = wiring.unit(before)
+    curvature, least = unit * before.curvature, unit * least_share * abs(before.objective)
+    pull = unit * before.residual + curvature * before.scores
+    goes_left = [columns.leaves(k) == 0 for k in range(columns.n_trees)]
+    found = stumps.exchanged(goes_left, pull, curvature, unit * before.ridge, least, n_fixed)
+    for place, grown in found.items():
+        ensemble.put(place, grown)
+    ensemble.point = wiring.optimum(ensemble.point)[0]
+    if ensemble.point.objective > before.objective:  # rounding, where hardly anything was left to gain
+        ensemble.restore(stage)
+        ensemble.point = before
+    return float(before.objective - ensemble.point.objective)
+
+
+# Grow a tree from the gradient and the curvature of the loss, re-optimise every leaf of every tree, repeat. More
+# trees are grown than asked for; then those that are missed least are eliminated, and each tree that remains is grown
+# once more against all others, and kept if the objective falls. Stumps under the squared loss are exchanged instead.
+# At the end all leaves are solved to the duality gap.
+#
+# Under "logistic", trees are grown at one of three values of C, whichever is nearest to the C asked for, which
+# decides the values of their leaves: trees grown at each C were no better, and tuning is cheap where values of C
+# share trees.
+
+Observer = Callable[[Iteration], None]
+
+GROWING, OVERGROWING, EXCHANGING = 0.5, 0.2, 0.4
+"""The shares of the time that is left for growing trees, for growing more of them than are asked for, and for
+eliminating and regrowing them; the rest is for the optimum over their leaves."""
+LEAST_FALL = 1e-6
+"""A tree enters if the objective falls by more than this share of it. That is no matter of how exactly leaves are
+solved: a path of C, which solves them loosely, must grow the trees that the final fit grows."""
+
+
+@dataclass
+class LeafGeneration:
+    """The loop; ``run`` returns all that was found, whatever stopped it."""
+
+    wiring: LeafWiring
+    max_trees: int
+    held_out: HeldOut | None = None
+    scores_each: bool = True
+    """Whether each iteration is scored on the held-out rows."""
+    keep_best: bool = False
+    """Return the iteration with the best validation score; those with too many trees to be returned are not scored."""
+    is_last: bool = False
+    """Whether no other fit follows, so that the optimum at the end may take longer than the time limit."""
+    stopping: Sequence[StoppingRule] = ()
+    observers: Sequence[Observer] = ()
+    is_shared: bool = False
+    """Whether several values of C share the trees, each with exchanges of stumps of its own."""
+    earlier: Sequence[GrownTree] = ()
+    """Trees of an earlier fit, to begin with: they stay, and only the values of their leaves change."""
+    trace: LeafTrace = field(default_factory=LeafTrace)
+
+    def __post_init__(self) -> None:
+        programme = self.wiring.growing.programme
+        self.ensemble = LeafEnsemble(leaf_master_of(programme).start(programme, self.wiring.columns))
+        self._effort = self.wiring.formulation.effort(self.wiring.rows)
+        self._stumps = exchanger_of(self.wiring)
+        self._cache = LeafCache(self.held_out.X if self.held_out is not None else np.empty((0, 1)))
+        self._n_grown, self._grown_at, self._pricing_seconds = len(self.earlier), time.perf_counter(), 0.0
+
+    @property
+    def most_grown(self) -> int:
+        """How many trees are grown before elimination."""
+        if self._stumps is not None:
+            return self.max_trees
+        n_earlier = len(self.earlier)
+        return n_earlier + ceil(self._effort.overgrowth * (self.max_trees - n_earlier))
+
+    def run(self) -> LeafTrace:
+        try:
+            try:
+                reason = self._generate()
+            except KeyboardInterrupt:
+                if not self.trace.stages:
+                    raise
+                reason = "interrupted"
+                self.ensemble.restore(self.trace.stages[self.trace.best if self.keep_best else -1])
+                warnings.warn(
+                    f"fit was interrupted; the ensemble of {len(self.trace.iterations)} iterations is returned.",
+                    InterruptedFitWarning,
+                    stacklevel=4,
+                )
+                self._eliminate(self.max_trees)
+            except GrowingError as failure:
+                if not self.trace.stages:
+                    raise
+                reason = "grower_failed"
+                self.ensemble.restore(self.trace.stages[self.trace.kept])
+                warn_of_grower(failure, len(self.trace.iterations))
+                self._eliminate(self.max_trees)
+            with time_to_solve() if self.is_last else nullcontext():
+                self._polish()
+            if self._is_late and self.trace.result.gap > self.wiring.precision.tolerance:
+                reason = "time_limit"
+        except MasterFailed as failure:
+            reason = "time_limit" if self._is_late else "solver_failed"
+            self._accept(failure, is_told=reason == "solver_failed")
+        self.trace.conclude(self.ensemble.trees)
+        return self.trace.stopped(reason)
+
+    @property
+    def _is_late(self) -> bool:
+        return time_is_up(self.wiring.rows.workers)
+
+    def _generate(self) -> str:
+        """Grow, eliminate, regrow; returns why growing ended."""
+        with share_of_time(GROWING):
+            self._start()
+            reason = self._grow(min(self.max_trees, self.most_grown))
+        if reason == "max_trees":
+            with share_of_time(OVERGROWING):
+                reason = self._grow(self.most_grown)
+        with share_of_time(EXCHANGING):
+            return self._exchanged_after(reason)
+
+    def _start(self) -> None:
+        # Begin at the class balance: else the first tree would have to make up for the intercept, and where classes
+        # are unequal no split of it might be worth the ridge.
+        self.ensemble.point = point = self.wiring.optimum(self.ensemble.point)[0]
+        self._unit = self.wiring.unit(point)
+        self._take_up()
+
+    def _exchanged_after(self, reason: str) -> str:
+        """Eliminate and regrow trees; returns why growing ended, given why it ended before."""
+        if reason == "no_improvement":
+            self.ensemble.restore(self.trace.stages[self.trace.best])
+        if len(self.ensemble.held) > self.max_trees:
+            self._eliminate(self.max_trees)
+            self._note(np.nan)
+        if reason not in ("max_trees", "converged", "no_improvement"):
+            return reason
+        if self._stumps is not None:
+            if not self.is_shared:
+                self._note(self._exchanged(self._stumps, self.wiring))
+            return reason
+        sweeps = (self._regrow() for _ in range(self._effort.n_regrown))
+        return next(filter(None, sweeps), reason)
+
+    def _exchanged(self, stumps: StumpExchange, wiring: LeafWiring) -> float:
+        """Exchange stumps at the C of a wiring; returns how much the objective falls."""
+        self.ensemble.move_to(wiring.programme)
+        return exchange_stumps(self.ensemble, wiring, stumps, LEAST_FALL, len(self.earlier))
+
+    def _take_up(self) -> None:
+        """Begin with the trees of an earlier fit, whose ensemble is the first that is recorded."""
+        if not self.earlier:
+            return
+        for grown in self.earlier:
+            self.ensemble.enter(grown._replace(leaves=self.wiring.rows.put(grown.leaves)))
+        self.ensemble.point = self.wiring.optimum(self.ensemble.point)[0]
+        self._note(np.nan)
+
+    def _grow(self, n_trees: int) -> str:
+        while len(self.ensemble.held) < n_trees:
+            point = self.ensemble.point
+            grown = self._grown_for(point.residual, point.curvature)
+            if grown is None:
+                return "converged"
+            self.ensemble.enter(grown)
+            self.ensemble.point = self.wiring.improved(self.ensemble.point)
+            reason = self._note(self._fall(grown, point.residual, point.curvature))
+            if reason is not None:
+                return reason
+        return "max_trees"
+
+    def _eliminate(self, n_trees: int) -> None:
+        """Remove the trees that are missed least, a third at a time, until so many are left."""
+        while len(self.ensemble.held) > n_trees:
+            n_operations = operations_of_elimination(self.ensemble.columns.n_columns)
+            if self._is_late or not is_affordable(n_operations, self.wiring.rows.workers):
+                self.ensemble.restore(self._strongest(n_trees))
+                return
+            stage, n_held = self.ensemble.stage(), len(self.ensemble.held)
+            elimination = Elimination(self.ensemble.point)
+            elimination.remove_down_to(max(n_trees, int(n_held * (1 - ELIMINATED_AT_ONCE))), len(self.earlier))
+            self.ensemble.restore(_some(stage, elimination))
+            self.ensemble.point = self.wiring.improved(self.wiring.improved(self.ensemble.point))
+
+    def shrink_to(self, n_trees: int) -> None:
+        """Keep at most so many of the trees, with the best values for their leaves, as ``run`` has left them."""
+        if len(self.ensemble.held) > n_trees:
+            self._eliminate(n_trees)
+            self.ensemble.point, _ = self.wiring.optimum(self.ensemble.point)
+
+    def value_at(self, C: float) -> None:
+        """Give the leaves of the trees held the best values for another C, and exchange stumps for it."""
+        wiring = self.wiring.at(C)
+        if self._stumps is not None:
+            self._exchanged(self._stumps, wiring)
+            return
+        self.ensemble.move_to(wiring.programme)
+        self.ensemble.point, _ = wiring.optimum(self.ensemble.point)
+
+    def _regrow(self) -> str | None:
+        """Grow each tree once more against all others, the weakest first; returns why that ended early, if it did."""
+        for j in self._weakest_first():
+            if self._is_late:
+                return "time_limit"
+            k, before, stage = self.ensemble.held.index(j), self.ensemble.point, self.ensemble.stage()
+            without = self.ensemble.without(k)
+            grown = self._grown_for(without.residual, without.curvature)
+            if grown is None:
+                continue
+            self.ensemble.put(k, grown)
+            self.ensemble.point = self.wiring.improved(self.ensemble.point, newest=k)
+            if self.ensemble.point.objective >= before.objective:
+                self.ensemble.undo(stage, before)
+                continue
+            reason = self._note(before.objective - self.ensemble.point.objective)
+            if reason not in (None, "no_improvement"):
+                return reason
+        return None
+
+    def _weakest_first(self) -> list[int]:
+        """The trees held that are not those of an earlier fit, in the order of how much they move the scores."""
+        columns, values = self.wiring.columns, self.ensemble.stage().values
+        moves = [
+            self.wiring.rows.dot(columns.values_of_rows(k, _size(own)), self.wiring.rows.counts)
+            for k, own in enumerate(values)
+        ]
+        weakest = [self.ensemble.held[k] for k in np.argsort(moves, kind="stable").tolist()]
+        return [j for j in weakest if j >= len(self.earlier)]
+
+    def _strongest(self, n_trees: int) -> LeafStage:
+        """The stage with so many trees: those of an earlier fit, and those that move the scores most."""
+        stage, held = self.ensemble.stage(), self.ensemble.held
+        left = set(held) - set(self._weakest_first()[: len(held) - n_trees])
+        kept = [k for k, j in enumerate(held) if j in left]
+        return LeafStage(tuple(held[k] for k in kept), tuple(stage.values[k] for k in kept), stage.intercept)
+
+    def _grown_for(self, residual: Vector, curvature: Vector) -> GrownTree | None:
+        """A tree that lowers the objective, grown on a sample of the rows, and on all of them where that finds none."""
+        self._grown_at = time.perf_counter()
+        self._n_grown += 1
+        point, grown, rows = self.ensemble.point, None, self.wiring.rows
+        for mask, share in self.wiring.samples.draws():
+            drawn = None if mask is None else rows.put(mask)
+            pull, curve = (self._unit * part(values, drawn) for values in (residual, curvature))
+            offer = self.wiring.grower.grow(pull, curve, self._unit * share * point.ridge)
+            least = LEAST_FALL * abs(point.objective)
+            if offer is not None and self._fall(offer, residual, curvature) > least:
+                grown = offer
+                break
+        self._pricing_seconds, self._grown_at = time.perf_counter() - self._grown_at, time.perf_counter()
+        return grown
+
+    def _fall(self, grown: GrownTree, residual: Vector, curvature: Vector) -> float:
+        """How much the objective falls, to second order, by the leaves of this tree alone."""
+        rows = self.wiring.rows
+        return grown.fall(residual, curvature, self.ensemble.point.ridge, rows.workers, rows.device)
+
+    def _note(self, fall: float) -> str | None:
+        """Record the ensemble; returns a reason to stop, if a rule has one."""
+        is_certified = self.wiring.solver.reoptimize == "every"
+        gap = certificate_of(self.ensemble.point).gap if is_certified else np.nan
+        row = Iteration(
+            iteration=len(self.trace.iterations) + 1,
+            edge=fall,
+            pricing_seconds=self._pricing_seconds,
+            master_seconds=time.perf_counter() - self._grown_at,
+            **self._figures(gap),
+        )
+        self.trace.note(self.ensemble.stage(), row)
+        self.trace.n_grown = self._n_grown
+        for observer in self.observers:
+            observer(row)
+        reasons = (rule.reason(row) for rule in self.stopping)
+        return next(filter(None, reasons), "time_limit" if self._is_late else None)
+
+    def _figures(self, gap: float) -> dict[str, Any]:
+        """The figures of the ensemble; its gap is computed only where all leaves are solved to it."""
+        point, task = self.ensemble.point, self.wiring.task
+        can_be_kept = not self.keep_best or len(self.ensemble.held) <= self.max_trees
+        held = self.held_out if self.scores_each and can_be_kept else None
+        validated = np.nan if held is None else held.scoring.score(self.scored(held))
+        return {
+            "objective": self.wiring.formulation.objective_sign * point.objective,
+            "gap": gap,
+            "threshold": 0.0,
+            "train_accuracy": task.quality(point.scores + point.intercept, self.wiring.targets, self.wiring.rows),
+            "validation_score": validated,
+            "n_trees": n_used(self.ensemble.stage().sizes),
+            "n_generated": self._n_grown,
+        }
+
+    def scored(self, held_out: HeldOut) -> ScoredRows:
+        """The held-out rows with their scores.
+
+        Probabilities, where a scorer asks for them and scores are no log-odds, are those of the curve that fits the
+        training rows.
+        """
+        task, point, targets = self.wiring.task, self.ensemble.point, self.wiring.targets
+
+        def probabilities(scores: Scores) -> Matrix:
+            if self.wiring.formulation.has_final_scores:
+                return task.probabilities(scores, task.identity_calibration())
+            rows = self.wiring.rows
+            counts = rows.counts * rows.rows_in_unit
+            curve = task.calibrate(*map(rows.host, (point.scores + point.intercept, targets, counts)))
+            return task.probabilities(scores, curve)
+
+        scores = self._cache.scores(self.ensemble.stage(), self.ensemble.trees)
+        return ScoredRows(task, scores, held_out.targets, held_out.rows, probabilities)
+
+    def _polish(self) -> None:
+        """Solve all leaves to the optimum at the C asked for, and let that be the last iteration."""
+        self.ensemble.move_to(self.wiring.programme)
+        if self.keep_best and self.trace.stages:
+            self._polish_best()
+            return
+        self.ensemble.point, solution = self.wiring.optimum(self.ensemble.point)
+        self._conclude(solution)
+
+    def _polish_best(self) -> None:
+        """Polish the iteration with the best score until that is one which is polished: polishing changes the score."""
+        polished: dict[int, MasterSolution] = {}
+        while (best := self.trace.best) not in polished:
+            if polished and self._is_late:
+                best = max(polished, key=lambda k: self.trace.iterations[k].validation_score)
+                break
+            self.ensemble.restore(self.trace.stages[best])
+            self.ensemble.point, polished[best] = self.wiring.optimum(self.ensemble.point)
+            row = self.trace.iterations[best]
+            figures = self._figures(polished[best].gap) | {"n_generated": row.n_generated}
+            self.trace.stages[best], self.trace.iterations[best] = self.ensemble.stage(), replace(row, **figures)
+        if best < len(self.trace.stages) - 1:
+            row = replace(self.trace.iterations[best], iteration=len(self.trace.stages) + 1, n_generated=self._n_grown)
+            self.trace.note(self.trace.stages[best], row)
+        self.trace.kept, self.trace.duals = len(self.trace.stages) - 1, polished[best].u
+
+    def _conclude(self, solution: MasterSolution) -> None:
+        if not self.trace.iterations:
+            self._note(0.0)
+        last = self.trace.iterations[-1]
+        self.trace.iterations[-1] = replace(last, **self._figures(solution.gap))
+        self.trace.stages[-1], self.trace.n_grown = self.ensemble.stage(), self._n_grown
+        self.trace.kept, self.trace.duals = len(self.trace.iterations) - 1, solution.u
+
+    def _accept(self, failure: MasterFailed, is_told: bool) -> None:
+        """Keep the best feasible ensemble, with a warning if asked for, because no solver reached the tolerance."""
+        if failure.best is not None:
+            self.ensemble.adopt(failure.best)
+        if len(self.ensemble.held) > self.max_trees:
+            self.ensemble.restore(self.ensemble.stage().first(self.max_trees))
+        solution = certificate_of(self.ensemble.point)
+        self._conclude(solution)
+        if is_told:
+            warn_user(
+                f"No solver reached a relative gap of {self.wiring.precision.tolerance:g} over the leaves of "
+                f"{self.wiring.columns.n_trees} trees ({failure}); the best feasible ensemble, with gap "
+                f"{solution.gap:.1e}, is returned. A larger tol or another C may help.",
+                SolverWarning,
+            )
+
+
+def _size(values: Scores) -> Vector:
+    """How far the value of each leaf is from zero; for several classes, the sum over them."""
+    distances = np.abs(values)
+    return distances if distances.ndim == 1 else distances.sum(axis=1)
+
+
+def _some(stage: LeafStage, elimination: Elimination) -> LeafStage:
+    """The stage that elimination leaves."""
+    trees = tuple(stage.trees[k] for k in elimination.kept)
+    return LeafStage(trees, tuple(elimination.values_of(k) for k in elimination.kept), elimination.intercept)

@@ -1,0 +1,396 @@
+"""The fit of every estimator, and the fitted model made from the trace of the loop."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, TypeVar
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.utils import check_random_state
+
+from .._typing import Integers, Vector
+from ..arguments import require_fraction, require_integer, seed_of
+from ..boosting.context import Wiring, wire
+from ..boosting.history import HeldOut, Trace
+from ..boosting.leaf_context import LeafWiring, RowSamples, share_of_rows, wire_leaves
+from ..boosting.observers import (
+    Callbacks,
+    NoImprovement,
+    ProgressBar,
+    StoppingRule,
+    log_end,
+    log_iteration,
+    log_start,
+    log_traffic,
+)
+from ..boosting.paths import ON_PATH, generate
+from ..data.features import has_missing
+from ..data.merging import TrainingRows, hold_out, merge_rows
+from ..deadlines import share_of_time, time_limit
+from ..errors import InvalidParameterError
+from ..formulations import Formulation
+from ..learners import PricingContext, TrainingData, affordable_depth, as_alone, make_grower, make_pool, makes_trees
+from ..learners.base import remove_record
+from ..matrix.columns import Columns
+from ..matrix.remote_rows import spread
+from ..matrix.rows import available_threads, one_blas_thread
+from ..models.ensemble import Ensemble, VectorEnsemble, WeightStages
+from ..models.fitted import FitFigures, FittedModel, Tuning
+from ..models.tree_sum import Marginal, has_small_parts, marginals_of
+from ..solvers import Precision, SolverOptions
+from ..targets import Task, TaskReader
+from ..targets.scoring import Scoring, make_scoring, require_for_task
+from ..trees.tree import Learner, Tree, pruned
+from ..workers import ALONE, Communicator
+from .attributes import FittedAttributes
+from .calibrating import calibration_of
+from .diagnostics import warn_if_cut_short, warn_if_degenerate, warn_of_answers
+from .limits import limits_of, require_for_units
+from .modes import earlier_fit, on_disk, require_for_workers, tree_record
+from .parameters import DEFAULT_SIZES, EnsembleSize, as_callbacks, check_common, find_device, rows_for
+from .reading import Problem, Rewire, TrainingSet, as_evaluation_set, read_training_set
+
+
+def conclude(problem: Problem, trace: Trace, tuning: Tuning | None, n_jobs: int) -> FittedModel:
+    """The ensemble that the loop kept, with its calibration and all figures of the fit."""
+    data, rows, wiring = problem.training_set, problem.rows, problem.wiring
+    weights = trace.final_weights()
+    baseline = data.task.baseline(wiring.targets, wiring.rows)
+    learners = _finished(trace, weights, rows, not wiring.columns.sides.read_splits, data.workers)
+    kind = Ensemble if data.task.n_outputs == 1 else VectorEnsemble
+    ensemble = kind(
+        learners,
+        weights,
+        baseline,
+        rows.X.shape[1],
+        n_jobs,
+        intercept=trace.intercept if data.task.n_outputs == 1 else trace.intercept + np.zeros(data.task.n_outputs),
+        is_normalised=wiring.has_normalised_scores,
+    )
+    model = FittedModel(
+        task=data.task,
+        encoder=data.encoder,
+        ensemble=ensemble,
+        calibration=calibration_of(problem, trace, ensemble),
+        formulation=wiring.formulation,
+        figures=_figures(trace),
+        history=trace.history(),
+        feature_names=data.feature_names,
+        has_missing=data.workers.max(has_missing(rows.X).astype(float)) > 0,
+        duals=_duals(problem, trace) if data.workers.size == 1 else None,
+        stages=trace.leaf_stages() or WeightStages(trace.weights, trace.intercepts),
+        tuning=tuning,
+        marginals=_marginals(learners, weights, rows, data),
+    )
+    warn_of_answers(model, problem)
+    return model
+
+
+def _duals(problem: Problem, trace: Trace) -> Vector:
+    """What the duals say of each row of the training data, in memory."""
+    of_rows = problem.wiring.duals_of_rows(trace.duals)
+    return problem.rows.spread(problem.wiring.rows.host(of_rows))
+
+
+def _marginals(
+    learners: Sequence[Learner], weights: Vector, rows: TrainingRows, data: TrainingSet
+) -> dict[int, Marginal] | None:
+    """How the rows are distributed over the features of an ensemble that is a sum of small parts; else None."""
+    used = [learner for learner, weight in zip(learners, weights, strict=True) if weight]
+    trees = [learner for learner in used if isinstance(learner, Tree)]
+    if len(trees) < len(used) or not has_small_parts(trees):
+        return None
+    n_codes = {feature: len(known) for feature, known in data.encoder.categories.items()}
+    return marginals_of(trees, rows.X, rows.counts, n_codes, data.workers)
+
+
+def _finished(
+    trace: Trace, weights: Vector, rows: TrainingRows, can_prune: bool, workers: Communicator
+) -> list[Learner]:
+    """The learners; trees with a weight are pruned, and record how many training rows fall into each leaf.
+
+    Where the programme depends on the splits of a tree, they stay: else it would not be the tree of its column.
+    """
+    return [
+        (pruned(learner) if can_prune else learner).with_covers(rows.X, rows.counts, workers)
+        if weight and isinstance(learner, Tree)
+        else learner
+        for learner, weight in zip(trace.learners, weights, strict=True)
+    ]
+
+
+def _figures(trace: Trace) -> FitFigures:
+    result = trace.result
+    return FitFigures(
+        objective=result.objective + 0.0,  # turns -0.0 into 0.0
+        gap=result.gap,
+        bound=float(result.bound) if np.isfinite(result.bound) else None,
+        certified=trace.certified,
+        stop_reason=trace.stop_reason,
+        n_trees=result.n_trees,
+        n_generated=trace.n_generated,
+        n_iterations=len(trace.iterations),
+    )
+
+
+# An estimator says which tasks it learns, which formulation its arguments name, and what it asks beyond that.
+
+Estimator = TypeVar("Estimator", bound="Boosting")
+
+FITTING, FITTING_BEFORE_TWINS = 0.9, 0.6
+"""The share of the time for what is fitted; the rest is for what is computed of it, and for twins that calibrate it."""
+DEFAULT_SHARE = 0.1
+"""The share of rows held out where a fit is to end early and no share is given."""
+
+
+class Boosting(FittedAttributes):
+    """``fit``, given the parameters of an estimator."""
+
+    learner: Any
+    max_depth: int | None
+    max_trees: int | None
+    max_leaf_nodes: int | None
+    min_samples_leaf: Any
+    max_features: Any
+    subsample: float | None
+    monotonic_cst: Any
+    interaction_cst: Any
+    corrects: str | None
+    solver: SolverOptions | None
+    categorical_features: Any
+    tol: float
+    n_jobs: int | None
+    device: str
+    random_state: Any
+    validation_fraction: Any
+    n_iter_no_change: int | None
+    scoring: Any
+    calibration: str
+    time_limit: float | None
+    verbose: int
+    callbacks: Any
+    class_weight: Any = None
+    warm_start: bool = False
+    epsilon: float | None = None
+
+    def _tasks(self) -> Sequence[TaskReader]:
+        """The tasks that the estimator learns, in the order in which they are asked whether they take y."""
+        raise NotImplementedError
+
+    def _made_formulation(self, C: float | None = None) -> Formulation:
+        """The formulation that the arguments name; with this C, if it is to be chosen."""
+        raise NotImplementedError
+
+    def _scoring(self) -> Scoring:
+        """What held-out rows are judged by."""
+        return make_scoring(self.scoring)
+
+    def _require_formulation_for(self, task: Task, formulation: Formulation) -> None:
+        """Refuse a formulation that cannot learn the task."""
+
+    def fit(
+        self: Estimator,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        *,
+        eval_set: Any = None,
+        eval_metric: Any = None,
+    ) -> Estimator:
+        """Train on X and y; ``sample_weight`` are multiplicities: 2 counts as the row twice.
+
+        ``eval_set=(X_val, y_val)``, or ``(X_val, y_val, sample_weight)``, are rows to score every iteration on, in
+        place of ``validation_fraction``: for ``history_["validation_score"]``, for ``n_iter_no_change``, and to
+        calibrate probabilities on. Estimators that choose C compare its values by them, in place of folds. The score is
+        ``eval_metric``, given as ``scoring`` is, or else ``scoring``.
+        """
+        self._check_parameters()
+        find_device(self)  # a missing GPU is told before any work is done
+        asked = as_evaluation_set(eval_set, eval_metric)
+        self._require_rows_to_score(asked is not None)
+        with time_limit(self.time_limit):
+            data = self._read(X, y, sample_weight)
+            if asked is not None:
+                data = replace(data, evaluation=asked.read(self, data, self._scoring()))
+            self._fitted = self._fitted_to(data)
+        return self
+
+    def _read(self, X: Any, y: Any, sample_weight: Any, workers: Communicator = ALONE) -> TrainingSet:
+        return read_training_set(self, self._tasks(), on_disk(self, X), y, sample_weight, self._rows_aside, workers)
+
+    def _rows_aside(self, weights: Vector) -> Integers | None:
+        """The positions of the rows that the fit does not use, given their multiplicities; None for no rows."""
+        return None
+
+    def _fitted_to(self, training_set: TrainingSet) -> FittedModel:
+        formulation, tuning = self._choose_formulation(training_set)
+        problem = self._pose(training_set, formulation)
+        most = tuning.max_trees if tuning is not None else None
+        with share_of_time(FITTING_BEFORE_TWINS if problem.has_twins else FITTING):
+            trace = self._generate(problem, most or self._size(formulation).trees)
+        warn_if_cut_short(trace, self.tol, self.time_limit)
+        fitted = conclude(problem, trace, tuning, available_threads(self.n_jobs))
+        warn_if_degenerate(fitted, problem.wiring)
+        return fitted
+
+    def _choose_formulation(self, data: TrainingSet) -> tuple[Formulation, Tuning | None]:
+        """The formulation to optimise, and how its C was tuned, if it was."""
+        return self._made_formulation(), None
+
+    def _pose(self, data: TrainingSet, formulation: Formulation) -> Problem:
+        held_out, training_weights = self._hold_out(data)
+        rows = self._rows(data, training_weights)
+        wiring = self._wire(data, rows, formulation, Precision(self.tol))
+        return Problem(data, rows, wiring, held_out, self._rewire(data, wiring.formulation))
+
+    def _rewire(self, data: TrainingSet, formulation: Formulation) -> Rewire | None:
+        """Wires the same programme for other rows, if probabilities are to be calibrated by such fits."""
+        if self.calibration == "training":
+            return None
+        if data.workers.size == 1:
+            return lambda rows: self._wire(data, rows, formulation, ON_PATH)
+        # Each worker fits the same rows by itself: not by XGBoost, which grows trees over all workers.
+        alone, twin = (
+            replace(data, workers=ALONE, checkpoint=None),
+            clone(self).set_params(learner=as_alone(self.learner)),
+        )
+        return lambda rows: twin._wire(alone, rows, formulation, ON_PATH)
+
+    def _wire(
+        self, data: TrainingSet, rows: TrainingRows, formulation: Formulation, precision: Precision
+    ) -> Wiring | LeafWiring:
+        """The parts of the algorithm for these rows."""
+        self._require_formulation_for(data.task, formulation)
+        solver = self.solver or SolverOptions()
+        threads = available_threads(self.n_jobs)
+        algebra = spread(data.task.rows(rows.targets, rows.counts, threads, rows.rows_each), data.workers, rows.keys)
+        algebra = rows_for(self, data.task, algebra)
+        targets = algebra.put(rows.targets)
+        merged = (rows.rows_each, rows.n_each)
+        record = tree_record(self, data, rows)
+        training_data = TrainingData(
+            rows.X, sorted(data.encoder.categories), *merged, data.workers, record, algebra.device
+        )
+        size, corrected = self._size(formulation), self._corrected(formulation)
+        require_for_units(self, corrected)
+        seed = seed_of(self.random_state) if corrected == "leaves" else 0
+        context = PricingContext(
+            size.depth,
+            threads,
+            n_outputs=data.task.n_outputs,
+            leave_out_zeros=solver.active_rows is not None,
+            limits=limits_of(self, data, rows, seed),
+        )
+        if corrected == "leaves":
+            grower = make_grower(self.learner, training_data, context)
+            n_leaves = size.trees * min(2.0**size.depth, self.max_leaf_nodes or np.inf)
+            share = self.subsample or share_of_rows(n_leaves, algebra.n_all_data, data.task.n_outputs)
+            samples = RowSamples(rows.keys, share, seed)
+            leaf_parts = (data.task, targets, formulation, algebra, solver, precision, grower, samples)
+            return wire_leaves(*leaf_parts, signs=context.limits.signs)
+        sides = formulation.side_rows(algebra, rows.X.shape[1])
+        of_A = data.task.operator(targets).rows_of_A(algebra)
+        columns = Columns(of_A, capacity=min(size.trees, 128), sides=sides)
+        pool = make_pool(self.learner, training_data, context, rotate=solver.schedule == "rotate")
+        parts = (data.task, targets, formulation, columns, solver, precision, pool)
+        return wire(*parts, has_intercept=formulation.has_intercept, rows=algebra if of_A is not algebra else None)
+
+    def _size(self, formulation: Formulation) -> EnsembleSize:
+        """The greatest depth and number of trees: those asked for, or the defaults of what is corrected."""
+        default = DEFAULT_SIZES[self._corrected(formulation)]
+        depth = self.max_depth or affordable_depth(self.learner, default.depth)
+        return EnsembleSize(depth, self.max_trees or default.trees)
+
+    def _corrected(self, formulation: Formulation) -> str:
+        """What is re-optimised: leaves only where learners are trees."""
+        if self.corrects is not None:
+            return self.corrects
+        return formulation.corrects if makes_trees(self.learner) else "trees"
+
+    def _rows(self, data: TrainingSet, weights: Vector) -> TrainingRows:
+        rows = merge_rows(data.features, data.targets, weights, data.numbers, data.workers)
+        data.task.require_fold(data.known_to_all(rows.targets))
+        return rows
+
+    def _hold_out(self, data: TrainingSet) -> tuple[HeldOut | None, Vector]:
+        """The rows to validate on, if any, and the multiplicities of all rows, with zeros for those held out."""
+        if data.evaluation is not None:
+            return data.evaluation, data.weights
+        share = self._held_out_share()
+        if share is None:
+            return None, data.weights
+        strata, rng = data.task.groups(data.targets), check_random_state(self.random_state)
+        held = hold_out(strata, data.weights, share, rng)
+        training_weights = data.weights.copy()
+        training_weights[held] = 0.0
+        scoring = require_for_task(self._scoring(), data.task)
+        rows = (data.features[held], data.targets[held], data.weights[held])
+        return HeldOut(*rows, scoring, data.numbers[held]), training_weights
+
+    def fit_part(
+        self, X: Any, y: Any, sample_weight: Any, workers: Communicator, checkpoint: str | None = None
+    ) -> FittedModel:
+        """The model of the rows of all workers, each of which calls this with its own rows; nothing is set.
+
+        ``checkpoint`` is a folder in which trees are kept until the fit is complete: the next fit goes on from them.
+        """
+        self._check_parameters()
+        require_for_workers(self)
+        with time_limit(self.time_limit):
+            fitted = self._fitted_to(replace(self._read(X, y, sample_weight, workers), checkpoint=checkpoint))
+        remove_record(checkpoint, workers)
+        return fitted
+
+    def _generate(self, problem: Problem, max_trees: int) -> Trace:
+        wiring, callbacks = problem.wiring, Callbacks(as_callbacks(self.callbacks))
+        log_start(wiring.formulation, wiring.columns.rows, max_trees)
+        with one_blas_thread(), ProgressBar(max_trees, enabled=self.verbose > 0) as progress:
+            trace = generate(
+                wiring,
+                max_trees,
+                earlier_fit(self, problem, max_trees),
+                held_out=problem.held_out,
+                keep_best=self._patience() is not None,
+                is_last=True,
+                stopping=[callbacks, *self._stopping_rules()],
+                observers=[progress, log_iteration, callbacks],
+            )
+        log_end(trace)
+        log_traffic(wiring.rows.workers.traffic)
+        return trace
+
+    def _stopping_rules(self) -> list[StoppingRule]:
+        patience = self._patience()
+        return [] if patience is None else [NoImprovement(patience)]
+
+    def _patience(self) -> int | None:
+        """For how many iterations the validation score may not rise; None if it does not end the fit."""
+        return self.n_iter_no_change
+
+    def _held_out_share(self) -> float | None:
+        """The share of rows to validate on: scikit-learn's default where these have to end the fit."""
+        return DEFAULT_SHARE if self.validation_fraction is None and self._patience() else self.validation_fraction
+
+    def _check_parameters(self) -> None:
+        check_common(self)
+        self._made_formulation()
+        if self.n_iter_no_change is not None:
+            require_integer("n_iter_no_change", self.n_iter_no_change, least=1)
+        share = self._held_out_share()
+        if share is not None:
+            require_fraction("validation_fraction", share)
+
+    def _require_rows_to_score(self, has_evaluation_set: bool) -> None:
+        """Refuse rows to score that come from two places, and a score where there are none."""
+        if has_evaluation_set and self.validation_fraction is not None:
+            raise InvalidParameterError(
+                f"validation_fraction={self.validation_fraction!r} holds rows out, but eval_set is given too: leave "
+                "one of them out."
+            )
+        if not has_evaluation_set and self._held_out_share() is None and self.scoring is not None:
+            raise InvalidParameterError(
+                f"scoring={self.scoring!r} needs rows to score: set validation_fraction, for example to 0.1, or "
+                "pass eval_set to fit."
+            )

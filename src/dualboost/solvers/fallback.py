@@ -1,0 +1,95 @@
+"""Solvers that are tried in turn until a certificate holds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import ClassVar
+
+from .._typing import Integers, Vector
+from ..deadlines import time_is_up
+from ..errors import MissingDependencyError
+from ..formulations.programme import Programme
+from ..matrix.columns import Columns
+from .base import SOLVER_ERRORS, Master, MasterFailed, MasterSolution, certify, drop_negligible, with_best_multipliers
+from .crossover import to_vertex
+
+AIM = 1e-2
+"""Solvers aim at this fraction of the accepted gap, which leaves room for rounding and for the step to a vertex."""
+
+
+class Ladder:
+    """Tries the given masters in order until one returns a solution with a gap of at most ``tolerance``.
+
+    If time is up, the best solution is returned, whatever its gap is. ``vertices=False`` leaves an interior optimum of
+    a linear programme as it is: dense, but found sooner.
+    """
+
+    is_exact: ClassVar[bool] = True
+
+    def __init__(self, factories: Sequence[Callable[[], Master]], tolerance: float, vertices: bool = True) -> None:
+        self._factories = factories
+        self._vertices = vertices
+        self._masters: dict[int, Master] = {}
+        self.tolerance = tolerance
+
+    def solve(self, columns: Columns, programme: Programme) -> MasterSolution:
+        best: MasterSolution | None = None
+        attempts: list[str] = []
+        for master in self._able(programme):
+            for strategy in master.strategies:
+                try:
+                    candidate = master.solve(columns, programme, AIM * self.tolerance, strategy)
+                except SOLVER_ERRORS as failure:
+                    attempts.append(f"{master.name} ({strategy}): {failure}")
+                    continue
+                if not candidate.is_finite(programme.rows):
+                    attempts.append(f"{master.name} ({strategy}): numbers that are not finite")
+                    continue
+                solution = certify(columns, programme, candidate)
+                solution = self.tidy(columns, programme, solution, master.returns_vertex)
+                if solution.gap <= self.tolerance:
+                    return solution
+                attempts.append(f"{master.name} ({strategy}): gap {solution.gap:.1e}")
+                if best is None or solution.gap < best.gap:
+                    best = solution
+                if time_is_up(programme.rows.workers):
+                    return best
+        raise MasterFailed(best, attempts)
+
+    def part(self, tolerance: float, vertices: bool = True) -> Ladder:
+        """The same masters with another tolerance, for programmes that are solved as a part of another programme."""
+        return Ladder(self._factories, tolerance, self._vertices and vertices)
+
+    def polish(self, columns: Columns, programme: Programme) -> MasterSolution:
+        """The same as ``solve``, which leaves nothing to polish."""
+        return self.solve(columns, programme)
+
+    def move_to(self, columns: Columns, programme: Programme) -> None:
+        """Discard the masters, because they hold costs that depend on C."""
+        self.forget()
+
+    def divide_rows(self, parents: Integers, shares: Vector) -> None:
+        self.forget()
+
+    def forget(self) -> None:
+        """Discard the masters: the next programme is over other rows."""
+        self._masters.clear()
+
+    def _able(self, programme: Programme) -> Iterator[Master]:
+        for rung, factory in enumerate(self._factories):
+            if rung not in self._masters:
+                try:
+                    self._masters[rung] = factory()
+                except MissingDependencyError:
+                    continue
+            if self._masters[rung].supports(programme):
+                yield self._masters[rung]
+
+    def tidy(self, columns: Columns, programme: Programme, solution: MasterSolution, is_vertex: bool) -> MasterSolution:
+        """A vertex of a linear programme and no negligible weights, as far as the tolerance allows; their objective."""
+        is_late = time_is_up(programme.rows.workers)
+        if self._vertices and programme.is_linear_programme and not is_vertex and not is_late:
+            vertex = to_vertex(columns, programme, solution, self.tolerance)
+            solution = vertex if vertex.gap <= max(solution.gap, self.tolerance) else solution
+        solution = drop_negligible(columns, programme, solution, self.tolerance)
+        return with_best_multipliers(columns, programme, solution)

@@ -1,0 +1,261 @@
+"""Leaves whose values must be in order, so that scores rise or fall with some features: D v >= 0 within each tree.
+
+Between two pricings, sweeps as for free values are put in order. The optimum under a loss without kinks is found by a
+primal-dual method inside the order: Newton's equations of the objective minus mu times the sum of log(D v),
+
+    (H + D'WD) dx = -gradient + mu D'(1/s),    s = D v,    W = lambda/s,
+
+for ever smaller mu, solved by conjugate gradients as without an order. Under a loss with kinks, D v >= 0 are further
+rows of the interior-point method. The certificate is that of the programme with the order (``Ordered``): it takes the
+values and the duals of the rows, and nothing from the method.
+
+Nocedal & Wright, "Numerical optimization", 2006, chapter 19.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy import sparse
+from scipy.linalg import cho_solve
+
+from .._typing import Matrix, Vector
+from ..deadlines import time_is_up
+from ..formulations.weight_sets import WeightSet
+from ..matrix.leaves import LeafColumns
+from .base import Candidate, MasterFailed, MasterSolution, certify
+from .leaf_kinked import Boxes, InteriorPoint, ScalarProducts, boxes_of, optimum_of
+from .leaf_newton import AIM, MOST_ITERATIONS, balanced, factored, hessian
+from .leaf_newton import optimum as free_optimum
+from .leaf_points import LeafPoint
+from .leaf_sweeps import MOST_HALVINGS, lowered, sweep
+
+MOST_STEPS = 100
+"""The method needs 10 to 30 steps."""
+TO_THE_BOUNDARY = 0.995
+"""The share of the longest step inside the order that is taken."""
+FASTER, SLOWER = 0.1, 0.5
+"""What mu is multiplied by after a long step, and after a short one."""
+INSIDE = 1e-2
+"""How far apart values of neighbouring leaves are at the start, relative to the mean size of all values."""
+PRECISION = 1e-3
+"""By how much conjugate gradients reduce the residual of Newton's equations."""
+LEAST_SHARE = 1e-4
+"""The share of the fall that the slope promises, without which a step is halved."""
+
+
+def in_order(point: LeafPoint) -> LeafPoint:
+    """The point with its values put in order; itself if they are."""
+    values = _weight_set(point).nearest(point.values)
+    if (values == point.values).all():
+        return point
+    return point.at(values, point.intercept, point.columns.scores(values))
+
+
+def ordered_sweep(point: LeafPoint, newest: int | None) -> LeafPoint:
+    """A point in order with a smaller objective than the given one has when put in order."""
+    start = in_order(point)
+    free = sweep(start, newest)
+    change = _weight_set(free).nearest(free.values) - start.values
+    direction = np.append(change, free.intercept - start.intercept)
+    return lowered(start, direction, point.columns.scores(change))
+
+
+def ordered_certified(point: LeafPoint) -> MasterSolution:
+    """The point, put in order, with its duality gap."""
+    return _certified(point, Candidate(point.values, balanced(point)[0], point.rho))
+
+
+def ordered_optimum(point: LeafPoint, tolerance: float) -> tuple[LeafPoint, MasterSolution]:
+    """A point in order whose relative duality gap is at most the tolerance, and its certificate.
+
+    It is the best point found if time is up.
+    """
+    if all(order is None for order in point.columns.orders):
+        return free_optimum(point, tolerance)
+    method = BarrierMethod.started(in_order(point))
+    best, workers = ordered_certified(method.point), point.programme.rows.workers
+    for _ in range(MOST_STEPS):
+        if best.gap <= AIM * tolerance or time_is_up(workers) or not method.step():
+            break
+        found = ordered_certified(method.point)
+        best = found if found.gap < best.gap else best
+    if best.gap > tolerance and not time_is_up(workers):
+        raise MasterFailed(best, [f"the method over ordered leaves ended at a gap of {best.gap:.1e}"])
+    return replace(point.adopting(best), duals=None), best
+
+
+def kinked_ordered_optimum(point: LeafPoint, tolerance: float) -> tuple[LeafPoint, MasterSolution]:
+    """The same under a loss with kinks."""
+    boxes, differences = boxes_of(point), _differences(point.columns)
+    order = boxes.rows.put(np.zeros(differences.shape[0]))
+    n_rows = len(boxes.lower)
+    method = InteriorPoint(
+        Boxes(
+            boxes.rows.like(np.ones(n_rows + len(order))),  # every worker holds those of the order
+            np.concatenate([boxes.lower, order]),
+            np.concatenate([boxes.upper, np.full_like(order, np.inf)]),
+            np.concatenate([boxes.kink, order]),
+        ),
+        OrderedProducts(point.columns, point.ridge, differences, n_rows),
+        np.append(point.values, point.intercept),
+    )
+
+    def certified(at: InteriorPoint) -> MasterSolution:
+        return _certified(point, Candidate(at.at.x[:-1], at.at.u[:n_rows], at.at.x[-1:]))
+
+    solution = optimum_of(method, certified, tolerance)
+    return point.adopting(solution), solution
+
+
+def _weight_set(point: LeafPoint) -> WeightSet:
+    return point.programme.in_order(point.columns.sizes, point.columns.orders).weight_set
+
+
+def _certified(point: LeafPoint, candidate: Candidate) -> MasterSolution:
+    programme = point.programme.in_order(point.columns.sizes, point.columns.orders)
+    return certify(point.columns, programme, candidate)
+
+
+def _differences(columns: LeafColumns) -> sparse.csr_matrix:
+    """D: a row for each pair of neighbouring leaves, the upper value minus the lower one."""
+    found = [
+        tuple(start + part for part in order.pairs)
+        for start, order in zip(columns.starts.tolist(), columns.orders, strict=False)
+        if order is not None
+    ]
+    lower, upper = (np.concatenate([np.zeros(0, dtype=np.intp), *(pairs[k] for pairs in found)]) for k in (0, 1))
+    n = len(lower)
+    entries = np.concatenate([np.full(n, -1.0), np.ones(n)])
+    places = np.tile(np.arange(n), 2), np.concatenate([lower, upper])
+    return sparse.csr_matrix((entries, places), shape=(n, columns.n_columns))
+
+
+@dataclass(frozen=True, eq=False)
+class OrderedProducts(ScalarProducts):
+    """Products with the leaves of trees, and with the differences of values, which come after the rows."""
+
+    differences: sparse.csr_matrix
+    n_rows: int
+
+    def margins(self, x: Vector) -> Vector:
+        return np.concatenate([super().margins(x), self.columns.rows.put(self.differences @ x[:-1])])
+
+    def sums(self, u: Vector) -> Vector:
+        sums = super().sums(u[: self.n_rows])
+        sums[:-1] += self.differences.T @ self.columns.rows.host(u[self.n_rows :])
+        return sums
+
+    def gram(self, d: Vector) -> Matrix:
+        of_order = self.columns.rows.host(d[self.n_rows :])
+        return with_differences(super().gram(d[: self.n_rows]), self.differences, of_order)
+
+
+def with_differences(matrix: Matrix, differences: sparse.csr_matrix, weights: Vector) -> Matrix:
+    """The matrix plus D' diag(weights) D, in place; the last row and column are those of the intercept."""
+    product = (differences.T @ sparse.diags(weights) @ differences).tocoo()
+    matrix[product.row, product.col] += product.data
+    return matrix
+
+
+@dataclass(eq=False)
+class BarrierMethod:
+    """A point strictly inside the order, and the multipliers of the differences."""
+
+    point: LeafPoint
+    multipliers: Vector
+    differences: sparse.csr_matrix
+    mu: float
+
+    @classmethod
+    def started(cls, point: LeafPoint) -> BarrierMethod:
+        """Inside the order: leaves with more below them move up."""
+        columns = point.columns
+        levels = [
+            np.zeros(size) if order is None else order.levels
+            for size, order in zip(columns.sizes, columns.orders, strict=True)
+        ]
+        largest = np.sqrt(
+            2.0 * abs(point.objective) / (point.ridge * len(point.values))
+        )  # values cost no more than that
+        apart = INSIDE * (np.abs(point.values).mean() + INSIDE * largest)
+        values = point.values + apart * np.concatenate(levels)
+        point = point.at(values, point.intercept, columns.scores(values))
+        differences = _differences(columns)
+        mu = INSIDE * max(abs(point.objective), np.finfo(float).tiny) / differences.shape[0]
+        return cls(point, mu / (differences @ values), differences, mu)
+
+    @property
+    def slack(self) -> Vector:
+        """D v, which stays positive."""
+        return np.asarray(self.differences @ self.point.values)
+
+    def step(self) -> bool:
+        """One step of Newton's method for the present mu, which falls afterwards; False if no step is found."""
+        slack = self.slack
+        direction, change = self._direction(slack)
+        moved = self.differences @ direction[:-1]
+        of_multipliers = self.mu / slack - self.multipliers - self.multipliers / slack * moved
+        length = self._lowering(direction, change, slack, moved)
+        if length == 0.0:
+            return False
+        self.point = self.point.moved(direction, change, length)
+        self.multipliers = self.multipliers + _reach(self.multipliers, of_multipliers) * of_multipliers
+        self.mu *= FASTER if length > SLOWER else SLOWER
+        return True
+
+    def _direction(self, slack: Vector) -> tuple[Vector, Vector]:
+        """The solution of Newton's equations, and how it changes the scores."""
+        point, D, rows = self.point, self.differences, self.point.programme.rows
+        columns, weights = point.columns, self.multipliers / slack
+        factor = factored(with_differences(hessian(point), D, weights))
+        residual = self._descent(slack)
+        direction, change = np.zeros_like(residual), np.zeros_like(point.scores)
+        preconditioned = cho_solve(factor, residual)
+        search, product = preconditioned, float(residual @ preconditioned)
+        enough = PRECISION**2 * product
+        for _ in range(MOST_ITERATIONS):
+            scores = columns.scores(search[:-1])
+            weighted = point.curvature * (scores + search[-1])
+            own = columns.sums(weighted) + point.ridge * search[:-1] + D.T @ (weights * (D @ search[:-1]))
+            image = np.append(own, rows.total(weighted))
+            length = product / float(search @ image)
+            direction, change = direction + length * search, change + length * scores
+            residual = residual - length * image
+            preconditioned = cho_solve(factor, residual)
+            before, product = product, float(residual @ preconditioned)
+            if not enough < product < np.inf or time_is_up(rows.workers):
+                break
+            search = preconditioned + (product / before) * search
+        return direction, change
+
+    def _descent(self, slack: Vector) -> Vector:
+        """The negative gradient of the objective with the logarithms."""
+        descent = self.point.descent
+        descent[:-1] += self.mu * (self.differences.T @ (1.0 / slack))
+        return descent
+
+    def _lowering(self, direction: Vector, change: Vector, slack: Vector, moved: Vector) -> float:
+        """The length of the step, halved until the objective with the logarithms falls; zero if it never does."""
+        length = _reach(slack, moved)
+        slope = float(self._descent(slack) @ direction)
+        start = self._value(self.point)
+        for _ in range(MOST_HALVINGS):
+            reached = self._value(self.point.moved(direction, change, length))
+            if reached <= start - LEAST_SHARE * length * slope:
+                return length
+            length /= 2
+        return 0.0
+
+    def _value(self, point: LeafPoint) -> float:
+        slack = self.differences @ point.values
+        if not (slack > 0).all():
+            return np.inf
+        return point.objective - self.mu * float(np.log(slack).sum())
+
+
+def _reach(values: Vector, changes: Vector) -> float:
+    """The longest step up to 1 that keeps positive values positive."""
+    falling = changes < 0
+    return min(1.0, TO_THE_BOUNDARY * float((values[falling] / -changes[falling]).min(initial=np.inf)))

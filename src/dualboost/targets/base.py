@@ -1,0 +1,430 @@
+"""The interface of targets, labels as numbers, and the transforms of scores."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from numbers import Real
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple, Protocol, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.multiclass import check_classification_targets, type_of_target
+
+from .._typing import Integers, Matrix, Scores, Vector
+from ..arguments import warn_user
+from ..data.columns import is_gap
+from ..errors import DataWarning, InvalidDataError
+from ..formulations.base import Formulation
+from ..matrix.columns import Columns
+from ..matrix.rows import Rows
+from ..workers import Communicator
+from ..workers.base import objects_of_all
+
+if TYPE_CHECKING:
+    from .calibration import ClassCalibration, MarginCalibration
+
+
+TEXT = (str,)
+NUMBERS = (Real, np.bool_)
+FEW_NUMBERS = 20
+"""Where no task is given, more different whole numbers than this are learnt by regression."""
+MANY_NUMBERS = 50
+"""Where classes are asked for, more different numbers than this are learnt with a warning."""
+MANY_ROWS = 50
+"""Up to so many rows, y may have few rows a class and yet be what the user meant."""
+
+
+def plain_labels(y: Any) -> Any:
+    """One column of labels as an array of numbers, booleans or text, or an error where labels are missing or mixed.
+
+    Arrays of objects and pandas' own types may hold any of these; scikit-learn takes numbers in them for something
+    else. What is not one column is returned unchanged, for scikit-learn to refuse.
+    """
+    values = np.asarray(y)
+    if values.ndim not in (1, 2) or values.shape[1:] not in ((), (1,)):
+        return y
+    if values.dtype.kind == "f":
+        _require_no_gaps(np.isnan(values.ravel()))
+    return _of_one_kind(values) if values.dtype.kind == "O" and values.size else values
+
+
+def _of_one_kind(objects: NDArray[Any]) -> NDArray[Any]:
+    """Text unchanged, and numbers and booleans as an array of these."""
+    entries = objects.ravel().tolist()
+    _require_no_gaps(np.array([is_gap(entry) for entry in entries]))
+    kind = TEXT if isinstance(entries[0], TEXT) else NUMBERS
+    odd = [entry for entry in entries if not isinstance(entry, kind)]
+    if odd:
+        raise InvalidDataError(
+            f"Unknown label type: {type(odd[0]).__name__}. y holds {odd[0]!r}, but labels are all text, or all numbers "
+            "or booleans; make them so, as y.astype(str) does."
+        )
+    return objects if kind is TEXT else np.array(entries).reshape(objects.shape)
+
+
+def _require_no_gaps(missing: NDArray[np.bool_]) -> None:
+    if missing.any():
+        raise InvalidDataError(
+            f"Input y contains NaN, NA or None: it is missing in {missing.sum()} of {len(missing)} rows, row "
+            f"{np.argmax(missing)} first; leave rows without a y out."
+        )
+
+
+def look_measured(values: NDArray[Any], most: int = MANY_NUMBERS) -> bool:
+    """Whether values are numbers that look measured: more than ``most`` different ones, or one that is not whole.
+
+    Two different values, truth values and text are always classes. The number of rows has no influence.
+    """
+    if values.dtype.kind not in "iuf":
+        return False
+    kinds = np.unique(values)
+    are_whole = np.isfinite(kinds) & (kinds == np.floor(kinds))
+    return len(kinds) > most or (len(kinds) != 2 and not bool(are_whole.all()))
+
+
+def are_identifiers(n_classes: int, n_rows: float) -> bool:
+    """Whether there are more than two classes, and fewer than two rows for each on average."""
+    return n_classes > 2 and n_classes > n_rows / 2
+
+
+def warn_of_classes(classes: NDArray[Any], n_rows: float) -> None:
+    """Warn if the labels look like measured numbers, or if hardly a class has two rows."""
+    n_classes = len(classes)
+    has_enough_rows = n_rows > MANY_ROWS or n_classes == n_rows
+    if look_measured(classes) or (are_identifiers(n_classes, n_rows) and has_enough_rows):
+        as_text = " If the numbers are names of classes, pass y.astype(str)." if classes.dtype.kind in "iuf" else ""
+        warn_user(
+            f"y has {n_classes} classes in {n_rows:.0f} rows, so that it looks like an identifier or a measured "
+            "number. If it is one, pass the column of the classes as y, cut numbers into classes, or use a regressor "
+            f"(--task regression).{as_text}",
+            DataWarning,
+        )
+
+
+def require_labels(y: NDArray[Any]) -> None:
+    """Refuse numbers that are measured rather than counted, as a target for a regressor would be."""
+    if type_of_target(y, input_name="y") in ("binary", "multiclass"):
+        return
+    fraction = y[y != np.round(y)] if y.dtype.kind == "f" and y.ndim == 1 else y[:0]
+    if len(fraction):
+        raise InvalidDataError(
+            f"Unknown label type: continuous. y holds numbers such as {fraction.tolist()[0]!r}, which are no classes; "
+            "cut them into classes, or use a regressor."
+        )
+    check_classification_targets(y)
+
+
+def require_some_classes(classes: NDArray[Any]) -> None:
+    if len(classes) < 2:
+        raise InvalidDataError(f"y holds one class only ({classes.tolist()[0]!r}); training needs rows of two classes.")
+
+
+def encoded(y: Any, classes: NDArray[Any], n_rows: int) -> Integers:
+    """The number of each label's class; raises ``InvalidDataError`` for a label that was not in training."""
+    y = np.asarray(plain_labels(y))
+    y = y[:, 0] if y.ndim == 2 and y.shape[1] == 1 else y
+    if y.shape != (n_rows,):
+        raise InvalidDataError(f"y has shape {y.shape}; it must hold one class for each of the {n_rows} rows of X.")
+    unknown = ~np.isin(y, classes)
+    if unknown.any():
+        raise InvalidDataError(
+            f"y holds {y[unknown].tolist()[0]!r}, but the model knows the classes {classes.tolist()} only; pass the "
+            "labels that it was trained with."
+        )
+    return np.searchsorted(classes, y).astype(np.intp)
+
+
+# Each kind of ending asks its writer for one thing, so that a language that can be written has an answer to each
+# kind.
+
+Written = TypeVar("Written")
+
+
+class EndingWriter(ABC, Generic[Written]):
+    """One language: how it writes each kind of ending."""
+
+    @abstractmethod
+    def two_classes(self, ending: TwoClassEnding) -> Written: ...
+
+    @abstractmethod
+    def several_classes(self, ending: SeveralClassEnding) -> Written: ...
+
+    @abstractmethod
+    def numbers(self, ending: NumberEnding) -> Written: ...
+
+    @abstractmethod
+    def quantiles(self, ending: QuantileEnding) -> Written: ...
+
+
+class Ending(ABC):
+    """What is made of the scores of a row."""
+
+    @abstractmethod
+    def written_by(self, writer: EndingWriter[Written]) -> Written:
+        """What the writer makes of this kind of ending."""
+
+
+@dataclass(frozen=True, eq=False)
+class TwoClassEnding(Ending):
+    """The second class if the score is positive; its probability is a curve of the score."""
+
+    classes: Sequence[Any]
+    calibration: MarginCalibration
+    is_normalised: bool
+    """Whether scores are limited to [-1, 1], and zero where they differ from zero by rounding only."""
+
+    def written_by(self, writer: EndingWriter[Written]) -> Written:
+        return writer.two_classes(self)
+
+    @property
+    def has_log_odds(self) -> bool:
+        """Whether scores are log-odds already."""
+        return not self.is_normalised and self.calibration.is_identity
+
+
+@dataclass(frozen=True, eq=False)
+class SeveralClassEnding(Ending):
+    """The class with the largest score, of equal ones the first; probabilities are a softmax."""
+
+    classes: Sequence[Any]
+    calibration: ClassCalibration
+    is_normalised: bool
+    """Whether scores are rounded, and limited to [-1, 1]."""
+
+    def written_by(self, writer: EndingWriter[Written]) -> Written:
+        return writer.several_classes(self)
+
+    @property
+    def lifts(self) -> bool:
+        """Whether the class predicted may have to be made the most probable one."""
+        return bool(np.ptp(self.calibration.intercepts) > 0)
+
+
+@dataclass(frozen=True, eq=False)
+class NumberEnding(Ending):
+    """The score itself, in the units of y; or its exponential."""
+
+    is_logarithm: bool
+
+    def written_by(self, writer: EndingWriter[Written]) -> Written:
+        return writer.numbers(self)
+
+
+@dataclass(frozen=True, eq=False)
+class QuantileEnding(Ending):
+    """The scores in increasing order, in the units of y; a prediction is a weighted sum of these."""
+
+    levels: Sequence[float]
+    shares: Vector
+    """The share of each level in the prediction."""
+    widening: float
+    """By how much the ends of the outermost interval are moved apart; crossed ends then meet in their middle."""
+    outwards: float
+    """By how much they are moved apart after that."""
+
+    def written_by(self, writer: EndingWriter[Written]) -> Written:
+        return writer.quantiles(self)
+
+
+# A task reads y, computes the rows of A from the outputs of a learner (by its operator T), and turns scores into
+# predictions. No other part of the algorithm sees the targets: pricers see only T'u, columns and programmes only the
+# rows of A and the equations.
+
+MOST_LABELS = 10_000
+"""How many labels a worker tells the others of; where it has more, they are no classes."""
+
+
+class Operator(Protocol):
+    """T: from the outputs of a learner, on rows with known targets, to rows of A."""
+
+    def apply(self, outputs: Vector) -> Vector:
+        """T h: the entries of the column of a learner with outputs h."""
+
+    def adjoint(self, u: Vector) -> Vector:
+        """T'u: the residual that a pricer sees, such that the edge of a column is the residual times its outputs."""
+
+    def curvature(self, of_margins: Vector) -> Vector:
+        """The second derivative of the loss with respect to the score of each row, given those of the margins."""
+
+    def intercepts(self) -> Matrix:
+        """T applied to a constant output of one: a row for each constant that an intercept may add to the scores."""
+
+    def scores(self, margins: Vector) -> Vector:
+        """The scores of the rows, given their margins A w."""
+
+    def rows_of_A(self, rows: Rows) -> Rows:
+        """The rows of A, given those of the data; their multiplicities have the same total."""
+
+    def divided(self, u: Vector) -> Vector:
+        """Duals for the rows of A, given one for each row of the data."""
+
+    def duals_of_rows(self, u: Vector) -> Vector:
+        """What is said of each row of the data, given the duals of the rows of A."""
+
+    def programme(self, formulation: Formulation, columns: Columns, rows: Rows, n_columns: int) -> Any:
+        """The programme over the rows of A, ``rows`` being those of the data, once ``n_columns`` columns are held."""
+
+
+class Scored(NamedTuple):
+    """Rows with scores, to fit probabilities to."""
+
+    scores: Vector
+    targets: Vector
+    counts: Vector
+
+
+class Units(NamedTuple):
+    """What people are shown of a score is ``origin + unit * score``."""
+
+    origin: float = 0.0
+    unit: float = 1.0
+
+
+class TaskReader(Protocol):
+    """Makes a task of a y; every kind of task does."""
+
+    def plain(self, y: Any) -> Any: ...
+
+    def takes(self, y: NDArray[Any]) -> bool: ...
+
+    def read(self, y: NDArray[Any], weights: Vector | None = None) -> tuple[Task, Vector]: ...
+
+    def seen_by_all(self, y: NDArray[Any], workers: Communicator) -> NDArray[Any]: ...
+
+    def read_part(
+        self, y: NDArray[Any], weights: Vector | None, seen: NDArray[Any], workers: Communicator
+    ) -> tuple[Task, Vector]: ...
+
+
+class Task(ABC):
+    """What y means; it is made from the y of a fit, and is a part of the fitted model."""
+
+    name: ClassVar[str]
+
+    @property
+    def n_outputs(self) -> int:
+        """How many scores a row has."""
+        return 1
+
+    @property
+    def output_names(self) -> list[str]:
+        """What scores are for: the classes, or the quantiles; empty where a score is the prediction itself."""
+        return [str(label) for label in getattr(self, "classes", ())]
+
+    @property
+    def units(self) -> Units:
+        """What people are shown of scores: those of classes as they are."""
+        return Units()
+
+    @classmethod
+    @abstractmethod
+    def takes(cls, y: NDArray[Any]) -> bool:
+        """Whether the task can read this y."""
+
+    @classmethod
+    @abstractmethod
+    def read(cls, y: NDArray[Any], weights: Vector | None = None) -> tuple[Task, Vector]:
+        """The task for this y, and the target of each row as a number; raises ``InvalidDataError`` if it cannot.
+
+        ``weights`` are the multiplicities of the rows, for tasks that measure y.
+        """
+
+    @classmethod
+    def seen_by_all(cls, y: NDArray[Any], workers: Communicator) -> NDArray[Any]:
+        """What tells the task that takes y: all of it, or its distinct labels where each worker has a part of it."""
+        if workers.size == 1:
+            return y
+        return np.unique(np.concatenate(objects_of_all(workers, np.unique(y)[:MOST_LABELS])))
+
+    @classmethod
+    def read_part(
+        cls, y: NDArray[Any], weights: Vector | None, seen: NDArray[Any], workers: Communicator
+    ) -> tuple[Task, Vector]:
+        """``read`` for the part of y that this worker has, given what all have seen."""
+        task, _ = cls.read(seen)
+        return task, task.encode(y, len(y))
+
+    @abstractmethod
+    def encode(self, y: Any, n_rows: int) -> Vector:
+        """The targets of other rows; raises ``InvalidDataError`` for a value that was not in training."""
+
+    @abstractmethod
+    def require_trainable(self, targets: Vector) -> None:
+        """Raise ``InvalidDataError`` if the rows with a positive ``sample_weight`` are not enough to train on."""
+
+    def require_fold(self, targets: Vector) -> None:
+        """The same for a part of the rows, such as the other folds of a cross-validation."""
+        self.require_trainable(targets)
+
+    has_classes: ClassVar[bool] = True
+    quality_name: ClassVar[str] = "accuracy"
+    """What ``quality`` is."""
+
+    @classmethod
+    def plain(cls, y: Any) -> Any:
+        """y as an array of numpy's own types, or an error where entries are missing."""
+        return plain_labels(y)
+
+    def rows(self, targets: Vector, counts: Vector, n_jobs: int = 1, rows_each: float = 1.0) -> Rows:
+        """The rows of a fit, with what formulations need to know of their targets."""
+        return Rows(counts, self.groups(targets), n_jobs, rows_each=rows_each)
+
+    @abstractmethod
+    def groups(self, targets: Vector) -> Integers | None:
+        """The class of each row, counted from 0, by which splits are stratified; None where y has no classes."""
+
+    @abstractmethod
+    def operator(self, targets: Vector) -> Operator:
+        """T for rows with these targets."""
+
+    @abstractmethod
+    def baseline(self, targets: Vector, rows: Rows) -> Any:
+        """The score, or scores, that an ensemble without a learner gives to every row."""
+
+    @abstractmethod
+    def quality(self, scores: Scores, targets: Vector, rows: Rows) -> float:
+        """How good the scores are, as a mean over the rows weighted by multiplicity; larger is better."""
+
+    @abstractmethod
+    def calibrate(self, scores: Scores, targets: Vector, counts: Vector) -> Any:
+        """What turns scores into probabilities, fitted to these rows.
+
+        ``counts`` are numbers of rows (``Rows.rows_in_unit``), so that smoothing does not depend on a unit of weights.
+        """
+
+    def calibrate_by_twins(self, training: Scored, unseen: Scored) -> Any:
+        """The same, fitted to rows with the scores of ensembles like this one that were not trained on these rows.
+
+        ``training`` are the training rows as the ensemble itself scores them.
+        """
+        return self.calibrate(*unseen)
+
+    @abstractmethod
+    def identity_calibration(self) -> Any:
+        """What turns scores into probabilities if the scores are log-odds already."""
+
+    @abstractmethod
+    def decode(self, scores: Scores) -> NDArray[Any]:
+        """The predictions for these scores."""
+
+    @abstractmethod
+    def labels(self, targets: Vector) -> NDArray[Any]:
+        """The values of y that these targets stand for."""
+
+    @abstractmethod
+    def probabilities(self, scores: Scores, calibration: Any) -> Matrix:
+        """The probabilities for these scores, one column for each class."""
+
+    @abstractmethod
+    def ending(self, calibration: Any, is_normalised: bool) -> Ending:
+        """What is made of scores, as data; those of numbers are in the units that people are shown."""
+
+    def for_metrics(self) -> Task:
+        """The task whose labels and predictions metrics are given: itself, unless double precision cannot hold them."""
+        return self
+
+    @abstractmethod
+    def margins(self, scores: Scores, targets: Vector) -> Vector:
+        """The margin of each row: positive if its score is on the side of its target."""
