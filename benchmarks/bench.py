@@ -42,7 +42,7 @@ from bench_fits import (
     XGBOOST,
     Cell,
     Memory,
-    Task,
+    Target,
     colboost_task,
     libraries,
     lightgbm,
@@ -84,19 +84,21 @@ class Check:
         return f"{self.label:64}{figure:>14}   bar {self.bar:g}{self.unit}".ljust(95) + verdict
 
 
-def make_tasks(folder: Path | None, quick: bool) -> list[Task]:
+def make_tasks(folder: Path | None, quick: bool) -> list[Target]:
     """Every data set with the models that are timed on it."""
     small = list(folder_sets(folder, quick)) if folder else []
     binary = binary_set()
     numeric = [numeric_set(n_rows) for n_rows in (NUMERIC_ROWS_QUICK if quick else NUMERIC_ROWS)]
     names = QUICK_FORMULATIONS if quick else tuple(STUDIED)
-    tasks = [Task(data, 1, ours(STUDIED, 1) | libraries(1, data.n_rows) | references(1, data.n_rows)) for data in small]
+    tasks = [
+        Target(data, 1, ours(STUDIED, 1) | libraries(1, data.n_rows) | references(1, data.n_rows)) for data in small
+    ]
     tasks += [
-        Task(binary, depth, ours(STUDIED, depth, threads) | libraries(depth, binary.n_rows, threads), threads=threads)
+        Target(binary, depth, ours(STUDIED, depth, threads) | libraries(depth, binary.n_rows, threads), threads=threads)
         for depth in ((1,) if quick else (1, 5))
         for threads in THREADS
     ]
-    tasks += [Task(data, 1, ours(names, 1) | _rivals_for_growth(data, quick)) for data in numeric]
+    tasks += [Target(data, 1, ours(names, 1) | _rivals_for_growth(data, quick)) for data in numeric]
     tasks += number_tasks(quick, THREADS)
     return [*tasks, search_task(binary, names[:1] if quick else names), *filter(None, [colboost_task()])]
 
@@ -212,9 +214,9 @@ def print_references(table: pd.DataFrame) -> None:
         return
     seconds = fits.pivot(index="dataset", columns="method", values="seconds")
     print(f"\nevery master solved to the end / a default fit, geometric mean of {len(seconds)} data sets")
-    for master, able in reference_masters().items():
-        figures = (f"{name} {geometric_mean(seconds[f'{name}/{master}'] / seconds[name]):.2f}" for name in able)
-        print(f"{master:10}" + "   ".join(figures))
+    for solver, able in reference_masters().items():
+        figures = (f"{name} {geometric_mean(seconds[f'{name}/{solver}'] / seconds[name]):.2f}" for name in able)
+        print(f"{solver:10}" + "   ".join(figures))
     if "clarabel" not in reference_masters():
         print("clarabel is not installed")
 

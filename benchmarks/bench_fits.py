@@ -62,7 +62,7 @@ class Cell:
 
 
 @dataclass(frozen=True)
-class Task:
+class Target:
     """Models to be timed side by side on one data set."""
 
     data: DataSet
@@ -93,23 +93,23 @@ def libraries(depth: int, n_rows: int, threads: int = 1) -> Models:
 
 def reference_masters() -> dict[str, Sequence[str]]:
     """Each master that solves to the end after every tree, and the formulations it can solve."""
-    masters = {"ipm": tuple(STUDIED), "highs": LINEAR, "clarabel": tuple(STUDIED)}
-    return {name: able for name, able in masters.items() if name != "clarabel" or find_spec("clarabel")}
+    solvers = {"ipm": tuple(STUDIED), "highs": LINEAR, "clarabel": tuple(STUDIED)}
+    return {name: able for name, able in solvers.items() if name != "clarabel" or find_spec("clarabel")}
 
 
 def references(depth: int, n_rows: int) -> Models:
     """Our formulations by the reference masters, named ``formulation/master``; small data sets only."""
     return {
-        f"{name}/{master}": DualBoostClassifier(
-            name, max_depth=depth, max_trees=N_TREES, n_jobs=1, solver=SolverOptions(master, reoptimize="every")
+        f"{name}/{solver}": DualBoostClassifier(
+            name, max_depth=depth, max_trees=N_TREES, n_jobs=1, solver=SolverOptions(solver, reoptimize="every")
         )
-        for master, able in reference_masters().items()
+        for solver, able in reference_masters().items()
         for name in able
         if n_rows <= MOST_ROWS_REFERENCE
     }
 
 
-def search_task(data: DataSet, formulations: Iterable[str]) -> Task:
+def search_task(data: DataSet, formulations: Iterable[str]) -> Target:
     """The search over ten values of C, and one fit with the value that it chooses."""
     options = {"max_trees": N_TREES, "n_jobs": 1}
     models: Models = {}
@@ -118,10 +118,10 @@ def search_task(data: DataSet, formulations: Iterable[str]) -> Task:
         chosen = clone(search).fit(data.X, data.y).C_
         models[f"{SINGLE} {name}"] = DualBoostClassifier(name, C=chosen, **options)
         models[f"{SEARCH} {name}"] = search
-    return Task(data, 1, models, kind="search")
+    return Target(data, 1, models, kind="search")
 
 
-def colboost_task() -> Task | None:
+def colboost_task() -> Target | None:
     """The paper's own library and ours, both NM-Boost with its default C; None if it is not installed."""
     try:
         from colboost.ensemble import EnsembleClassifier
@@ -132,17 +132,17 @@ def colboost_task() -> Task | None:
         "nm": DualBoostClassifier("nm", C=0.01, max_trees=50, n_jobs=1),
         COLBOOST: EnsembleClassifier(solver="nm_boost", max_iter=50),
     }
-    return Task(DataSet("900x20", NUMERIC, X, 2 * y - 1), 1, models, kind="colboost")
+    return Target(DataSet("900x20", NUMERIC, X, 2 * y - 1), 1, models, kind="colboost")
 
 
-def time_fits(tasks: Sequence[Task], repeats: int) -> list[Cell]:
+def time_fits(tasks: Sequence[Target], repeats: int) -> list[Cell]:
     """The methods of a task take turns, so that a disturbance of the machine hits all alike."""
     _warm_up()
     with tqdm(total=repeats * sum(len(task.models) for task in tasks), unit="fit", disable=None) as bar:
         return [cell for task in tasks for cell in _time_task(task, repeats, bar)]
 
 
-def _time_task(task: Task, repeats: int, bar: tqdm) -> list[Cell]:
+def _time_task(task: Target, repeats: int, bar: tqdm) -> list[Cell]:
     fitted: Models = {}
     seconds: dict[str, list[float]] = {method: [] for method in task.models}
     for _ in range(repeats):
@@ -167,7 +167,7 @@ def clock(function: Any, *arguments: Any) -> float:
     return time.perf_counter() - started
 
 
-def make_cell(task: Task, method: str, seconds: Sequence[float], model: Any) -> Cell:
+def make_cell(task: Target, method: str, seconds: Sequence[float], model: Any) -> Cell:
     """A cell with the median of the seconds."""
     gap = getattr(model, "gap_", None)
     return Cell(
@@ -194,7 +194,7 @@ def time_predictions(formulations: Iterable[str], depths: Iterable[int], repeats
     data = binary_set(N_ROWS_TO_PREDICT, seed=1)
     cells = []
     for depth in depths:
-        task = Task(data, depth, ours(formulations, depth) | {LIGHTGBM: lightgbm(depth)}, kind="predict")
+        task = Target(data, depth, ours(formulations, depth) | {LIGHTGBM: lightgbm(depth)}, kind="predict")
         fitted = {name: model.fit(training.X, training.y) for name, model in task.models.items()}
         rounds = [{name: clock(model.predict, data.X) for name, model in fitted.items()} for _ in range(repeats)]
         cells += [make_cell(task, name, [one[name] for one in rounds], model) for name, model in fitted.items()]

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 import pandas as pd
 from bench_data import LARGEST, DataSet
-from bench_fits import LIGHTGBM, Task
+from bench_fits import LIGHTGBM, Target
 from lightgbm import LGBMRegressor
 
 from dualboost import DualBoostRegressor
@@ -28,10 +28,10 @@ def number_set(n_rows: int, n_features: int) -> DataSet:
     return DataSet(f"{n_rows:,}x{n_features}", NUMBERS, X, y)
 
 
-def number_tasks(quick: bool, threads: tuple[int, ...]) -> list[Task]:
+def number_tasks(quick: bool, threads: tuple[int, ...]) -> list[Target]:
     """Ours with the default C beside as many trees of LightGBM's, of the same depth."""
     sets = [number_set(*shape) for shape in (QUICK_SHAPES if quick else SHAPES)]
-    return [Task(data, DEPTH, _models(n_jobs), NUMBERS, n_jobs) for data in sets for n_jobs in threads]
+    return [Target(data, DEPTH, _models(n_jobs), NUMBERS, n_jobs) for data in sets for n_jobs in threads]
 
 
 def _models(n_jobs: int) -> dict[str, object]:

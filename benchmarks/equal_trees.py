@@ -25,7 +25,7 @@ from typing import Any, NamedTuple
 from equal_trees_data import SUFFIX, make_split, names_by_size
 from equal_trees_methods import METHODS
 from equal_trees_report import write_report
-from equal_trees_tasks import ALL_METHODS, Task, task_of
+from equal_trees_tasks import ALL_METHODS, Target, task_of
 from joblib import Parallel, delayed
 from threadpoolctl import threadpool_limits
 from tqdm import tqdm
@@ -82,7 +82,7 @@ def to_do(arguments: argparse.Namespace, records: list[Record]) -> Iterator[tupl
                         yield unit, sizes
 
 
-def checked_task(arguments: argparse.Namespace, name: str) -> Task:
+def checked_task(arguments: argparse.Namespace, name: str) -> Target:
     """A method that does not take the data set is refused before anything is run."""
     task = task_of(arguments.data, name)
     refused = sorted(set(arguments.methods or []) - set(task.methods))

@@ -31,7 +31,7 @@ PAIRS = "3x"
 class Purpose(NamedTuple):
     """What the libraries' estimators for a task end in, the method that has their answers, and the loss of these."""
 
-    ending: str
+    output_transform: str
     answers: str
     loss: Loss
 
@@ -42,7 +42,7 @@ class Extra(ABC):
     candidates: tuple[float, ...] = RATES
 
     def __init__(self, module: str, name: str, purpose: Purpose) -> None:
-        self._module, self._name, self.purpose = module, name + purpose.ending, purpose
+        self._module, self._name, self.purpose = module, name + purpose.output_transform, purpose
 
     @property
     def estimator(self) -> Any:

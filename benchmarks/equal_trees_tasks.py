@@ -16,7 +16,7 @@ from sklearn.metrics import roc_auc_score
 ALL_METHODS = [*METHODS, *EXTRAS]
 
 
-class Task(NamedTuple):
+class Target(NamedTuple):
     """The methods there are, what is run unless something else is asked for, and the figures of answers."""
 
     title: str
@@ -47,12 +47,12 @@ def figures_of_two_classes(split: Split, answers: np.ndarray) -> dict[str, Any]:
 
 _TREES = (5, 10, 20, 40, 100)
 _TREES_FOR_NUMBERS = (5, 10, 20, 30, 40, 100)
-TWO_CLASSES = Task("two classes", METHODS | EXTRAS, (1, 2, 3, 5), _TREES, _TREES, figures_of_two_classes)
-SEVERAL_CLASSES = Task("several classes", METHODS, (3, 4, 5), (10, 20, 40), _TREES, figures_of_classes)
-NUMBERS = Task(
+TWO_CLASSES = Target("two classes", METHODS | EXTRAS, (1, 2, 3, 5), _TREES, _TREES, figures_of_two_classes)
+SEVERAL_CLASSES = Target("several classes", METHODS, (3, 4, 5), (10, 20, 40), _TREES, figures_of_classes)
+NUMBERS = Target(
     "numbers", numbers.METHODS | numbers.EXTRAS, (1, 2, 3, 5), _TREES_FOR_NUMBERS, _TREES_FOR_NUMBERS, numbers.figures
 )
 
 
-def task_of(folder: Path, name: str) -> Task:
+def task_of(folder: Path, name: str) -> Target:
     return {0: NUMBERS, 2: TWO_CLASSES}.get(n_classes(folder, name), SEVERAL_CLASSES)

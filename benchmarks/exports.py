@@ -39,7 +39,7 @@ def accuracy(split: Split, probabilities: np.ndarray) -> float:
 
 def our_bytes(model: Any) -> dict[str, int]:
     """Of each file, and of the object that gcc makes of C: its code and constants."""
-    found = {ending: len(one.content(model)) for ending, one in FORMATS.items()}
+    found = {output_transform: len(one.content(model)) for output_transform, one in FORMATS.items()}
     with tempfile.TemporaryDirectory() as folder:
         source, compiled = Path(folder, "model.c"), Path(folder, "model.o")
         source.write_bytes(FORMATS[".c"].content(model))

@@ -22,7 +22,7 @@ from dualboost.formulations.terms import QuadraticTerm
 from dualboost.formulations.weight_sets import Simplex
 from dualboost.matrix.columns import Columns
 from dualboost.matrix.rows import Rows
-from dualboost.solvers import MasterSolution, Precision, make_ladder
+from dualboost.solvers import Precision, Solution, make_fallback_solver
 
 MOST_TREES = 100
 AT_ONCE = 5
@@ -45,7 +45,9 @@ class LibraryLoop:
     def fit(self, X: np.ndarray, y: np.ndarray) -> LibraryLoop:
         labels, rows = np.where(y > 0, 1.0, -1.0), Rows(np.ones(len(y)))
         columns = Columns(rows)
-        masters = [make_ladder("auto", self.formulation.programme(rows, 1), "qrlp", PRECISION) for _ in range(2)]
+        solvers = [
+            make_fallback_solver("auto", self.formulation.programme(rows, 1), "qrlp", PRECISION) for _ in range(2)
+        ]
         self.trees, self.weights = [], np.zeros(0)
         u, multiplier, accuracies = np.full(len(y), 1.0 / len(y)), 0.0, []
         while len(self.trees) < MOST_TREES:
@@ -55,17 +57,17 @@ class LibraryLoop:
                 break
             columns.append(column, tree)
             self.trees.append(tree)
-            solution = masters[0].solve(columns, self.formulation.programme(rows, columns.n_columns))
+            solution = solvers[0].solve(columns, self.formulation.programme(rows, columns.n_columns))
             self.weights = solution.w
             accuracies.append(np.mean(solution.margins > 0))
             if self.n_solves == 2:
-                solution = masters[1].solve(columns, self._around(solution, rows))
+                solution = solvers[1].solve(columns, self._around(solution, rows))
             u, multiplier = np.maximum(solution.u, 0.0), float(solution.rho[0])
             if self.stops_by_accuracy and _has_stalled(accuracies):
                 break
         return self
 
-    def _around(self, solution: MasterSolution, rows: Rows) -> Programme:
+    def _around(self, solution: Solution, rows: Rows) -> Programme:
         """The programme with the entropy expanded around these duals."""
         n_rows = rows.n_data
         around = np.maximum(solution.u, LEAST_SHARE / n_rows)

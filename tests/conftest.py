@@ -78,7 +78,7 @@ def stump_shares(columns):
 def is_priced_by_votes(clf):
     """Whether the votes of a column, under the fitted sample weights, are all that it is worth."""
     sides = clf.formulation_.side_rows(Rows(np.ones(2)), clf.n_features_in_)
-    return sides.favour(np.zeros(sides.n)) is None
+    return sides.feature_multiplier(np.zeros(sides.n)) is None
 
 
 def dense(columns):

@@ -26,7 +26,7 @@ KINDS = {
     "tuned, leaves": lambda: DualBoostClassifierCV(Cs=2, max_trees=3, max_depth=2, random_state=0),
     "tuned, trees": lambda: DualBoostClassifierCV("lp", Cs=2, max_trees=4, max_depth=2, cv=2),
     "numbers": lambda: DualBoostRegressor(max_trees=4, max_depth=2),
-    "numbers, trees": lambda: DualBoostRegressor("absolute", corrects="trees", max_trees=4, max_depth=2),
+    "numbers, trees": lambda: DualBoostRegressor("absolute", optimize="weights", max_trees=4, max_depth=2),
     "quantiles": lambda: DualBoostRegressor(
         "quantile", quantiles=[0.2, 0.5, 0.8], calibrate="conformal", max_trees=3, max_depth=2
     ),
@@ -176,5 +176,5 @@ def scores_agree(model, X) -> bool:
     elif ensemble.is_normalised:
         raw = raw / model.weights_.sum()
     scores = model.fitted_.scores(X)
-    decoded = model.fitted_.task.decode(scores)
+    decoded = model.fitted_.target.decode(scores)
     return np.allclose(raw, scores, atol=1e-6) and np.array_equal(decoded, model.predict(X))

@@ -22,7 +22,7 @@ def mechanisms(name):
         ("box", bool(np.isfinite(programme.upper).all())),
         ("columns", formulation.depends_on_columns),
         ("sides", type(columns.sides)),
-        ("guide", formulation.guide),
+        ("guide", formulation.dual_strategy),
     }
 
 

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
         CGBoost,
         ConvexBoost,
         CqBoost,
+        EpsilonInsensitiveLoss,
         ERLPBoost,
         Formulation,
         HardMarginBoost,
@@ -34,7 +35,6 @@ if TYPE_CHECKING:
         SoftBoost,
         SpatialLPBoost,
         TotalBoost,
-        TubeLoss,
     )
     from .learners import CartLearner, ClassifierLearner, OptimalLearner, XGBoostLearner
     from .loading import load_model
@@ -73,6 +73,7 @@ __all__ = [
     "DualBoostRegressor",
     "DualBoostRegressorCV",
     "ERLPBoost",
+    "EpsilonInsensitiveLoss",
     "Formulation",
     "HardMarginBoost",
     "HuberLoss",
@@ -92,7 +93,6 @@ __all__ = [
     "SolverOptions",
     "SpatialLPBoost",
     "TotalBoost",
-    "TubeLoss",
     "XGBoostLearner",
     "__version__",
     "load_model",

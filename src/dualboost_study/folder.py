@@ -20,7 +20,7 @@ from .sizes import BUDGETS
 # Those who make tables of records need not ask whether a figure is there, and of which type it is.
 
 WHOLE = {"n_train", "n_features", "trees", "leaves"}
-NUMBERS = {"hyperparameter", "seconds", "train_accuracy", "validation_accuracy", "test_accuracy"}
+NUMBERS = {"hyperparameter", "seconds", "train_score", "validation_accuracy", "test_accuracy"}
 PERHAPS_NUMBERS = {"gap", "objective"}
 TEXTS = {"error", "traceback", "stop_reason"}
 LISTS = {"weights", "margins", "anytime_accuracy", "anytime_trees"}

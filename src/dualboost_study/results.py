@@ -88,7 +88,7 @@ PARTS = {"stages_are_optimal": bool, "without_stages": list, "tables": dict, "pl
 MAIN = "cart"
 """The experiment whose margins and weights are drawn."""
 SOME_QUANTILES = QUANTILES[::5]
-LEFT_OUT = ["objective", "train_accuracy"]
+LEFT_OUT = ["objective", "train_score"]
 """Columns of fits that no table, observation or plot is made of."""
 DECIMALS = {"validation_accuracy": 6, "test_accuracy": 6, "accuracy": 5, "margin": 3, "weight": 3}
 DIGITS = {"hyperparameter": 6, "seconds": 2, "gap": 1}

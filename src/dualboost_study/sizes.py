@@ -135,7 +135,7 @@ def contestant(name: str) -> Contestant:
     method = METHODS[name]
     if not method.is_totally_corrective:
         return BoostedContestant(method)
-    return LeafContestant(method) if FORMULATIONS[name].corrects == "leaves" else Contestant(method)
+    return LeafContestant(method) if FORMULATIONS[name].optimize == "leaves" else Contestant(method)
 
 
 def measured_sizes(cell: Cell, preset: Preset, parts: Parts) -> dict[str, Any]:
@@ -153,7 +153,7 @@ def measured_sizes(cell: Cell, preset: Preset, parts: Parts) -> dict[str, Any]:
         "n_train": len(y),
         "n_features": X.shape[1],
         "seconds": seconds,
-        "train_accuracy": accuracy(scores, y, np.ones(len(y))),
+        "train_score": accuracy(scores, y, np.ones(len(y))),
         "validation_accuracy": _accuracy(steps[-1].validation, parts["validation"][1]),
         "test_accuracy": _accuracy(steps[-1].test, parts["test"][1]),
         "trees": steps[-1].trees,

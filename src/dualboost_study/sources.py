@@ -64,7 +64,7 @@ class Web(Source):
 
     def table(self, downloads: Path) -> pd.DataFrame:
         content = _download(self.url, self.sha256, downloads)
-        parts = [_member(content, ending) for ending in self.members] if self.members else [content]
+        parts = [_member(content, output_transform) for output_transform in self.members] if self.members else [content]
         return self.tidy(pd.concat([self._frame(part) for part in parts], ignore_index=True))
 
     def _frame(self, content: bytes) -> pd.DataFrame:
@@ -102,21 +102,21 @@ def _download(url: str, sha256: str | None, downloads: Path) -> bytes:
     return Path(pooch.retrieve(url, sha256 and f"sha256:{sha256}", name, downloads)).read_bytes()
 
 
-def _member(content: bytes, ending: str) -> bytes:
+def _member(content: bytes, output_transform: str) -> bytes:
     """The member of a ZIP archive, or of a ZIP archive in it, whose name has this ending."""
-    found = _search(content, ending)
+    found = _search(content, output_transform)
     if found is None:
-        raise InvalidDataError(f"The archive has no file that ends with {ending!r}.")
+        raise InvalidDataError(f"The archive has no file that ends with {output_transform!r}.")
     return found
 
 
-def _search(content: bytes, ending: str) -> bytes | None:
+def _search(content: bytes, output_transform: str) -> bytes | None:
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
         for name in archive.namelist():
-            if name.endswith(ending):
+            if name.endswith(output_transform):
                 return archive.read(name)
         inner = (archive.read(name) for name in archive.namelist() if name.endswith(".zip"))
-        return next((found for found in (_search(part, ending) for part in inner) if found is not None), None)
+        return next((found for found in (_search(part, output_transform) for part in inner) if found is not None), None)
 
 
 # By its numbers of rows, the paper dropped duplicates (breast cancer, image, solar flare, splice), as is done here.

@@ -64,7 +64,7 @@ def rounding_of_scores(model, X):
 
 def clearly_decided(model, X):
     """Which rows of several classes have no second score so near the first that rounding decides between them."""
-    if model.fitted_.task.n_outputs == 1:
+    if model.fitted_.target.n_outputs == 1:
         return np.ones(len(X), dtype=bool)
     second, first = np.sort(model.fitted_.scores(model._features(X)), axis=1)[:, -2:].T
     off = TIE if model.fitted_.ensemble.is_normalised else rounding_of_scores(model, X)
@@ -79,9 +79,9 @@ def _in_lightgbm(model, X):
     again = lightgbm.Booster(model_str=booster.model_to_string())
     require(np.array_equal(again.predict(features, raw_score=True), raw), "LightGBM's text differs from its booster")
     require(np.isfinite(raw).all(), "LightGBM's scores are not finite")
-    if model.fitted_.task.n_outputs > 1:
+    if model.fitted_.target.n_outputs > 1:
         return
-    units, scores = model.fitted_.task.units, model.fitted_.scores(features)
+    units, scores = model.fitted_.target.units, model.fitted_.scores(features)
     own, off = units.origin + units.unit * scores, rounding_of_scores(model, X)
     off = abs(units.unit) * off + (len(model.estimators_) + 2) * EPS * abs(units.origin)
     off = np.where((own == 0) & model.fitted_.ensemble.is_normalised, TIE, off)

@@ -14,8 +14,8 @@ LEARNERS = (
 )  # fmt: skip
 SOLVERS = (
     'SolverOptions(reoptimize="every")', 'SolverOptions(columns_per_iteration="all")',
-    'SolverOptions(schedule="rotate")', 'SolverOptions(master="highs")', 'SolverOptions(master="clarabel")',
-    'SolverOptions(master="ipm")',
+    'SolverOptions(schedule="rotate")', 'SolverOptions(method="highs")', 'SolverOptions(method="clarabel")',
+    'SolverOptions(method="ipm")',
     "SolverOptions(active_rows=5)", "SolverOptions(columns_per_iteration=3)",
 )  # fmt: skip
 CONVEX = [
@@ -60,7 +60,7 @@ def _some(rng, share, name, sources):
 def _common(rng, plain):
     options = {"max_trees": str(rng.integers(1, 13))}
     options |= _some(rng, 0.8, "max_depth", range(1, 5)) | _some(rng, 0.5, "learner", LEARNERS)
-    options |= _some(rng, 0.3, "solver", SOLVERS) | _some(rng, 0.3, "corrects", ['"leaves"', '"trees"'])
+    options |= _some(rng, 0.3, "solver", SOLVERS) | _some(rng, 0.3, "optimize", ['"leaves"', '"weights"'])
     options |= _some(rng, 0.1, "tol", ["1e-3", "1e-8"])
     if not plain:
         options |= _some(rng, 0.15, "validation_fraction", [0.1, 0.3, 0.5]) | _some(
@@ -84,7 +84,7 @@ def _of_classes(rng, n_rows, plain):
     if name == "convex":
         options["formulation"] = str(rng.choice(CONVEX))
     if name not in WITH_LEAVES:
-        options |= {"corrects": '"trees"'} if rng.random() < 0.95 else {}
+        options |= {"optimize": '"weights"'} if rng.random() < 0.95 else {}
     if FORMULATIONS[name].has_epsilon():
         options |= _some(rng, 0.3, "epsilon", [0.5, 0.1, 1e-3])
     if not plain:
@@ -95,7 +95,7 @@ def _of_classes(rng, n_rows, plain):
 def _of_numbers(rng, task, plain):
     if task == "quantiles":
         levels = sorted({round(float(level), 2) for level in rng.uniform(0.01, 0.99, rng.integers(2, 5))} | {0.5, 0.9})
-        options = {"loss": '"quantile"', "quantiles": repr(levels), "corrects": '"leaves"'}
+        options = {"loss": '"quantile"', "quantiles": repr(levels), "optimize": '"leaves"'}
         return options | _strength(rng) | ({} if plain else _some(rng, 0.3, "calibrate", ['"conformal"']))
     loss = str(rng.choice([name for name in NUMBER_LOSSES if name != "quantiles"]))
     source = "QuantileLoss(quantile=0.8)" if loss == "quantile" else repr(loss).replace("'", '"')

@@ -9,7 +9,7 @@ import lightgbm
 import numpy as np
 
 from dualboost.errors import DualBoostError
-from dualboost.solvers import MASTERS, Candidate, crossover
+from dualboost.solvers import SOLVERS, Candidate, crossover
 from dualboost.solvers import references as highs
 
 from ..interrupts import after_seconds, at_event
@@ -49,14 +49,14 @@ def failing_masters(spoil, n_good):
     """Every master solves ``n_good`` programmes, and spoils what it finds from then on."""
     n_solved = []
     with ExitStack() as stack:
-        for master in MASTERS.values():
+        for solver in SOLVERS.values():
 
-            def solve(self, *arguments, usual=master.solve):
+            def solve(self, *arguments, usual=solver.solve):
                 found = usual(self, *arguments)
                 n_solved.append(1)
                 return found if len(n_solved) <= n_good else spoil(found)
 
-            stack.enter_context(patch.object(master, "solve", solve))
+            stack.enter_context(patch.object(solver, "solve", solve))
         yield
 
 

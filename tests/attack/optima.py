@@ -110,7 +110,7 @@ LINEAR_FAR_AWAY = ("huber", "absolute", "quantile", "epsilon_insensitive", "quan
 
 def targets_of(model, case):
     """y in the units of the fit, with as many digits as it sees; where it looks no further, it must have said so."""
-    targets = rounded(model.fitted_.task.encode(case.target(), case.n_rows))
+    targets = rounded(model.fitted_.target.encode(case.target(), case.n_rows))
     furthest = FURTHEST if model.formulation_.name in LINEAR_FAR_AWAY else np.inf
     if (np.abs(targets)[case.counts() > 0] > furthest).any():
         require(any("count as being so far" in words for words in case.warnings()), "far targets without a warning")

@@ -19,7 +19,7 @@ def answers_of(model, X):
     methods = ["predict", "predict_proba", "decision_function"]
     if is_regressor(model):
         methods = ["predict"]
-        if model.fitted_.task.n_outputs > 1:
+        if model.fitted_.target.n_outputs > 1:
             methods += ["predict_quantiles", "predict_interval"]
     return {method: getattr(model, method)(X) for method in methods}
 
@@ -63,7 +63,7 @@ def require_scores_of_learners(model, features):
 
 
 def answers_shape(model, features):
-    n_outputs = model.fitted_.task.n_outputs
+    n_outputs = model.fitted_.target.n_outputs
     return features.shape[0] if n_outputs == 1 else (features.shape[0], n_outputs)
 
 

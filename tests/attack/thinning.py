@@ -199,7 +199,7 @@ def _name_classes(model, names, seed):
 def require_decisions(adapter, model, X, y):
     """Raw scores are cut where ``predict`` cuts them."""
     scores = read_rows(adapter, X, y, None).full_scores
-    differ = adapter.task.decode(scores) != _predicted(model, X)
+    differ = adapter.target.decode(scores) != _predicted(model, X)
     if scores.ndim > 1:
         two = np.sort(scores, axis=1)[:, -2:]
         is_near = two[:, 1] - two[:, 0] < NEAR

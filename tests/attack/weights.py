@@ -75,7 +75,7 @@ def require_same_in_other_units(case):
 
 def _is_settled(model):
     formulation = getattr(model.fitted_, "formulation", None)
-    is_of_leaves = not model.fitted_.ensemble.is_normalised and model.corrects != "trees"
+    is_of_leaves = not model.fitted_.ensemble.is_normalised and model.optimize != "weights"
     return is_of_leaves or (formulation is not None and formulation.name in SETTLED)
 
 

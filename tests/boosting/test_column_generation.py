@@ -4,14 +4,14 @@ import numpy as np
 import pytest
 
 from dualboost.boosting.column_generation import ColumnGeneration
-from dualboost.boosting.context import wire
+from dualboost.boosting.context import make_fit_context
 from dualboost.boosting.history import HeldOut
 from dualboost.formulations import FORMULATIONS
 from dualboost.learners.base import PricedColumn
 from dualboost.learners.pool import Pool
-from dualboost.solvers import Ladder, Precision, SolverOptions
-from dualboost.solvers.interior_point import InteriorPointMaster
-from dualboost.targets.classes import TwoClasses
+from dualboost.solvers import FallbackSolver, Precision, SolverOptions
+from dualboost.solvers.interior_point import InteriorPointSolver
+from dualboost.targets.classes import BinaryTarget
 
 from ..conftest import columns_of, dense, stump_columns
 from ..thoroughness import how_many
@@ -36,7 +36,7 @@ class BestOfPool:
         self.n_learners = float(len(pool))
         self.pool = pool
 
-    def price(self, residual, favour):
+    def price(self, residual, feature_multiplier):
         best = self.pool[np.argmax(self.pool @ residual)]
         return PricedColumn(FixedVotes(best), best, is_proven=True)
 
@@ -53,10 +53,10 @@ def pool_of(parts, rotate=False):
 def loop(name, C=None, max_trees=200, divide=lambda votes: pool_of([votes]), **options):
     source = stump_columns(n_rows=80, n_columns=60)
     columns = columns_of(source.labels, source.counts)
-    solver, pool = SolverOptions(master="ipm", reoptimize="every"), divide(votes_of(source))
-    task = TwoClasses(np.array([0, 1]))
-    wiring = wire(task, source.labels, FORMULATIONS[name](C=C), columns, solver, Precision(1e-6), pool)
-    return source, wiring.formulation, ColumnGeneration(wiring, max_trees, **options)
+    solver, pool = SolverOptions(method="ipm", reoptimize="every"), divide(votes_of(source))
+    task = BinaryTarget(np.array([0, 1]))
+    fit_context = make_fit_context(task, source.labels, FORMULATIONS[name](C=C), columns, solver, Precision(1e-6), pool)
+    return source, fit_context.formulation, ColumnGeneration(fit_context, max_trees, **options)
 
 
 @pytest.mark.parametrize("name", ["lp", "md", "qrlp", "erlp"])
@@ -64,7 +64,7 @@ def test_an_exact_pricer_reaches_the_optimum_over_the_whole_pool(name):
     source, formulation, generation = loop(name, C=0.3 if name == "lp" else None)
     trace = generation.run()
     programme = formulation.programme(source.rows, source.n_columns)
-    whole = Ladder([InteriorPointMaster], 1e-6).solve(source, programme)
+    whole = FallbackSolver([InteriorPointSolver], 1e-6).solve(source, programme)
     assert trace.stop_reason == "certified"
     assert trace.certified
     assert trace.result.objective == pytest.approx(formulation.objective_sign * whole.primal, rel=2e-6)
@@ -77,7 +77,7 @@ def test_bounds_hold_at_every_iteration(name):
     source, formulation, generation = loop(name, C=0.3 if name == "lp" else None, max_trees=30)
     trace = generation.run()
     programme = formulation.programme(source.rows, source.n_columns)
-    optimum = Ladder([InteriorPointMaster], 1e-6).solve(source, programme).primal
+    optimum = FallbackSolver([InteriorPointSolver], 1e-6).solve(source, programme).primal
     bounds = np.array([formulation.objective_sign * row.bound for row in trace.iterations])
     assert np.isfinite(bounds[:-1]).all()
     assert (bounds[np.isfinite(bounds)] <= optimum + 1e-6 * abs(optimum)).all()
@@ -99,7 +99,9 @@ def test_a_rotating_pool_asks_everyone_before_it_stops(name):
         name, C=0.3 if name == "lp" else None, divide=lambda votes: pool_of(np.array_split(votes, 4), rotate=True)
     )
     trace = generation.run()
-    whole = Ladder([InteriorPointMaster], 1e-6).solve(source, formulation.programme(source.rows, source.n_columns))
+    whole = FallbackSolver([InteriorPointSolver], 1e-6).solve(
+        source, formulation.programme(source.rows, source.n_columns)
+    )
     assert trace.stop_reason == "converged"
     assert trace.certified is None
     assert trace.result.objective == pytest.approx(formulation.objective_sign * whole.primal, rel=1e-3)
@@ -157,7 +159,7 @@ def test_an_interrupt_before_the_first_ensemble_is_passed_on():
     class Interrupted:
         is_exact, n_learners = False, np.inf
 
-        def price(self, residual, favour):
+        def price(self, residual, feature_multiplier):
             raise KeyboardInterrupt
 
     _, _, generation = loop("cg", divide=lambda votes: Pool([Interrupted()]))
@@ -179,7 +181,7 @@ def test_a_degenerate_dual_offers_other_duals():
     """With one column, nm's offset 1/T equals every right row's margin: any duals of those rows are optimal."""
     source, _, generation = loop("nm", C=0.1)
     generation.columns.append(source.entries(0))
-    solution = generation.master.solve(generation.columns, generation.wiring.programme())
+    solution = generation.solver.solve(generation.columns, generation.fit_context.programme())
     other = next(generation._other_duals(solution))
     right = source.entries(0) > 0
     np.testing.assert_allclose(other.u[right], 0.1 * source.counts[right])
@@ -190,5 +192,5 @@ def test_a_degenerate_dual_offers_other_duals():
 def test_a_regular_dual_offers_none():
     _, _, generation = loop("cg", max_trees=6)
     generation.run()
-    solution = generation.master.solve(generation.columns, generation.wiring.programme())
+    solution = generation.solver.solve(generation.columns, generation.fit_context.programme())
     assert list(generation._other_duals(solution)) == []

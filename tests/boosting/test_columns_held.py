@@ -30,7 +30,7 @@ PROGRAMMES = {
 
 def fit(name, learner, **options):
     formulation, C, _ = PROGRAMMES[name]
-    chosen = {"corrects": "trees", "max_depth": 1, "max_trees": 200, "calibration": "training"} | options
+    chosen = {"optimize": "weights", "max_depth": 1, "max_trees": 200, "calibration": "training"} | options
     return DualBoostClassifier(formulation, C, learner=learner, **chosen).fit(X, Y)
 
 

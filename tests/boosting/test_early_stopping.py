@@ -17,12 +17,12 @@ def noisy_rows(seed):
 
 @pytest.mark.parametrize("seed", [0, 1, 2])
 @pytest.mark.parametrize(
-    ("formulation", "corrects"),
-    [*((name, "trees") for name in ("nm", "lp", "cg", "hard", "lexi")), ("logistic", "leaves"), ("lp", "leaves")],
+    ("formulation", "optimize"),
+    [*((name, "weights") for name in ("nm", "lp", "cg", "hard", "lexi")), ("logistic", "leaves"), ("lp", "leaves")],
 )
-def test_the_model_has_the_best_score_of_its_history(formulation, corrects, seed):
+def test_the_model_has_the_best_score_of_its_history(formulation, optimize, seed):
     X, y = noisy_rows(seed)
-    clf = DualBoostClassifier(formulation, corrects=corrects, max_depth=2, max_trees=12, **HELD_OUT).fit(X, y)
+    clf = DualBoostClassifier(formulation, optimize=optimize, max_depth=2, max_trees=12, **HELD_OUT).fit(X, y)
     held = hold_out((y > 0).astype(int), np.ones(len(y)), 0.3, np.random.RandomState(0))
     assert clf.score(X[held], y[held]) == pytest.approx(np.nanmax(clf.history_["validation_score"]), abs=1e-12)
     assert clf.gap_ <= 1e-6
@@ -41,7 +41,7 @@ def test_numbers():
 
 def test_stages_of_leaves_end_with_the_model():
     X, y = noisy_rows(3)
-    clf = DualBoostClassifier(corrects="leaves", max_depth=2, max_trees=12, **HELD_OUT).fit(X, y)
+    clf = DualBoostClassifier(optimize="leaves", max_depth=2, max_trees=12, **HELD_OUT).fit(X, y)
     *_, last = clf.staged_predict(X)
     np.testing.assert_array_equal(last, clf.predict(X))
     assert len(list(clf.staged_predict(X))) == clf.n_iter_ == len(clf.history_["gap"])

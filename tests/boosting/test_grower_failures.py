@@ -35,9 +35,9 @@ class Tiring:
         self.n_left -= 1
         with_heavier_leaves(failing_below(0.0 if self.n_left >= 0 else np.inf), [1e-6, 1e-3])
 
-    def price(self, residual, favour):
+    def price(self, residual, feature_multiplier):
         self._tire()
-        return self.part.price(residual, favour)
+        return self.part.price(residual, feature_multiplier)
 
     def grow(self, residual, curvature, ridge):
         self._tire()
@@ -77,7 +77,7 @@ def test_the_ensemble_so_far_is_returned_with_a_warning(formulation):
     assert clf.stop_reason_ == "grower_failed"
     assert 0 < clf.n_trees_ <= 5
     assert clf.gap_ <= clf.tol
-    assert clf.score(X, y) == pytest.approx(clf.history_["train_accuracy"][-1])
+    assert clf.score(X, y) == pytest.approx(clf.history_["train_score"][-1])
 
 
 def test_trees_that_cannot_be_grown_again_stay():

@@ -10,7 +10,7 @@ from ..conftest import SMALL_DATASETS, TRIED_FORMULATIONS, small_dataset, three_
 from ..paper_programmes import PAPER, leaves, paper_optimum
 from ..thoroughness import every, how_many, iterations
 
-OPTIONS = {"corrects": "trees", "calibration": "training", "max_trees": how_many(15, 30)}
+OPTIONS = {"optimize": "weights", "calibration": "training", "max_trees": how_many(15, 30)}
 """Trees enough for several iterations; probabilities are not asked for."""
 
 
@@ -48,7 +48,7 @@ def test_every_iteration_solves_the_papers_programme(formulation, dataset, which
 @pytest.mark.parametrize("dataset", every(SMALL_DATASETS, few=("ringnorm",)))
 @pytest.mark.parametrize("formulation", TRIED_FORMULATIONS)
 def test_the_result_is_polished_when_masters_were_not(formulation, dataset, depth):
-    """Interleaved steps end at the same kind of optimum: that of the paper's programme on the columns found."""
+    """WarmStartedSolver steps end at the same kind of optimum: that of the paper's programme on the columns found."""
     X, y = small_dataset(dataset)
     C = three_values_of_C(formulation, len(y))[1]
     clf = DualBoostClassifier(formulation, C=C, max_depth=depth, **OPTIONS).fit(X, y)
@@ -66,7 +66,7 @@ def test_every_iteration_has_the_best_leaves(formulation):
     solver = SolverOptions(reoptimize="every")
     C = len(y) / 5.0 if formulation == "logistic" else None  # a ridge that trees are grown with
     clf = DualBoostClassifier(
-        formulation, C, corrects="leaves", max_depth=2, calibration="training", max_trees=3, solver=solver
+        formulation, C, optimize="leaves", max_depth=2, calibration="training", max_trees=3, solver=solver
     ).fit(X, y)
     assert clf.history_["gap"].max() <= 1e-6
     stages = clf.fitted_.stages

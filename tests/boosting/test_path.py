@@ -5,7 +5,7 @@ from functools import cache
 import numpy as np
 import pytest
 
-from dualboost.boosting.context import wire
+from dualboost.boosting.context import make_fit_context
 from dualboost.boosting.history import HeldOut
 from dualboost.boosting.paths import EXTRA_SHARE, ON_PATH, follow_path
 from dualboost.datasets import make_twonorm
@@ -14,19 +14,19 @@ from dualboost.learners import PricingContext, TrainingData, make_pool
 from dualboost.matrix.columns import Columns
 from dualboost.matrix.rows import Rows
 from dualboost.solvers import SolverOptions
-from dualboost.targets.classes import TwoClasses
+from dualboost.targets.classes import BinaryTarget
 
 
 def path_of(name, Cs, max_trees=40):
     X, y = make_twonorm(400, random_state=0)
     y = y.astype(float)
-    task, targets = TwoClasses.read(y[:300])
+    task, targets = BinaryTarget.read(y[:300])
     rows = Rows(np.ones(300), task.groups(targets))
     columns = Columns(rows, sides=FORMULATIONS[name]().side_rows(rows, X.shape[1]))
     pool = make_pool("cart", TrainingData(X[:300], []), PricingContext())
     held_out = HeldOut(X[300:], y[300:], np.ones(100))
-    wiring = wire(task, targets, FORMULATIONS[name](), columns, SolverOptions(), ON_PATH, pool)
-    return follow_path(wiring, Cs, held_out, max_trees), columns
+    fit_context = make_fit_context(task, targets, FORMULATIONS[name](), columns, SolverOptions(), ON_PATH, pool)
+    return follow_path(fit_context, Cs, held_out, max_trees), columns
 
 
 @cache

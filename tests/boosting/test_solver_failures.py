@@ -6,7 +6,7 @@ import pytest
 from dualboost import DualBoostClassifier, SolverOptions
 from dualboost.datasets import make_twonorm
 from dualboost.errors import SolverWarning
-from dualboost.solvers import MASTERS, Candidate, crossover
+from dualboost.solvers import SOLVERS, Candidate, crossover
 from dualboost.solvers import references as highs
 
 from ..paper_programmes import PAPER
@@ -16,7 +16,7 @@ EVERY = SolverOptions(reoptimize="every")
 
 
 def fit(name, solver=EVERY):
-    options = {"corrects": "trees", "max_depth": 1, "max_trees": 8, "calibration": "training"}
+    options = {"optimize": "weights", "max_depth": 1, "max_trees": 8, "calibration": "training"}
     return DualBoostClassifier(name, solver=solver, **options).fit(X, Y)
 
 
@@ -31,15 +31,15 @@ def without_numbers(found):
 def wrap_all(monkeypatch, spoil, n_good):
     """Every master solves ``n_good`` programmes, and spoils what it finds from then on."""
     n_solved = []
-    for master in MASTERS.values():
-        usual = master.solve
+    for solver in SOLVERS.values():
+        usual = solver.solve
 
         def solve(self, *arguments, usual=usual):
             found = usual(self, *arguments)
             n_solved.append(1)
             return found if len(n_solved) <= n_good else spoil(found)
 
-        monkeypatch.setattr(master, "solve", solve)
+        monkeypatch.setattr(solver, "solve", solve)
 
 
 @pytest.mark.parametrize("n_good", [0, 3])
@@ -70,4 +70,4 @@ def test_without_a_vertex_the_interior_optimum_remains(solver, monkeypatch):
 
 def test_another_solver_takes_over(monkeypatch):
     monkeypatch.setattr(highs, "run", broken)
-    assert fit("lp", SolverOptions(master="highs")).gap_ <= 1e-6
+    assert fit("lp", SolverOptions(method="highs")).gap_ <= 1e-6

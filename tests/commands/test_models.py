@@ -48,12 +48,12 @@ def test_leaves_or_trees_are_corrected(run, tables):
     shown = run("show", "model.json").stdout
     assert "values up to" in shown
     assert "weight 0" not in shown
-    assert json.loads(run(*few, "--formulation", "cg", "--corrects", "leaves").stdout)["trees"] == 4
-    assert load_model(tables / "model.json").corrects == "leaves"
+    assert json.loads(run(*few, "--formulation", "cg", "--optimize", "leaves").stdout)["weights"] == 4
+    assert load_model(tables / "model.json").optimize == "leaves"
     assert json.loads(run(*few, "--formulation", "nm").stdout)["intercept"] == 0
-    refused = run(*few, "--formulation", "nm", "--corrects", "leaves")
+    refused = run(*few, "--formulation", "nm", "--optimize", "leaves")
     assert refused.returncode == 1
-    assert "use corrects='trees'" in refused.stderr
+    assert "use optimize='weights'" in refused.stderr
 
 
 def test_classes_may_be_balanced(run, tables):

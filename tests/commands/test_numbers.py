@@ -61,7 +61,7 @@ def test_few_whole_numbers_are_classes_unless_the_user_says_otherwise(run, table
     assert json.loads(run(*FIT, "--json").stdout)["task"] == "classification"
     done = run(*FIT, "--task", "regression", "--loss", "poisson", "--json")
     assert json.loads(done.stdout)["loss"] == "poisson"
-    assert load_model(tables / "model.json").fitted_.task.name == "counts"
+    assert load_model(tables / "model.json").fitted_.target.name == "counts"
     assert run(*FIT, "--task", "regression").stdout.startswith("task             regression\n")
 
 
@@ -80,10 +80,10 @@ def test_losses_and_their_options(options, loss, run, tables):
 
 
 def test_c_may_be_tuned_and_trees_corrected(run, tables):
-    figures = json.loads(run(*FIT, "--C", "auto", "--corrects", "trees", "--json").stdout)
+    figures = json.loads(run(*FIT, "--C", "auto", "--optimize", "weights", "--json").stdout)
     fitted = load_model(tables / "model.json")
     assert isinstance(fitted, DualBoostRegressorCV)
-    assert (figures["C"], fitted.corrects) == (fitted.C_, "trees")
+    assert (figures["C"], fitted.optimize) == (fitted.C_, "weights")
 
 
 def test_a_loss_of_numbers_says_that_it_is_regression(run, tables):

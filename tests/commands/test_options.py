@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from dualboost import ConvexBoost, DualBoostClassifier, TubeLoss, load_model
+from dualboost import ConvexBoost, DualBoostClassifier, EpsilonInsensitiveLoss, load_model
 from dualboost.commands import COMMANDS
 from dualboost.commands import fitting as options
 from dualboost.formulations import FORMULATIONS, NUMBER_LOSSES
@@ -159,7 +159,7 @@ def test_epsilon_of_a_loss_for_numbers(run, tables):
     frame = pd.read_csv(tables / "train.csv")
     frame.assign(label=frame["b"] + 0.1).to_csv(tables / "train.csv", index=False)
     assert run(*FIT, "--loss", "epsilon_insensitive", "--epsilon", "0.2").returncode == 0
-    assert load_model(tables / "model.json").loss == TubeLoss(epsilon=0.2)
+    assert load_model(tables / "model.json").loss == EpsilonInsensitiveLoss(epsilon=0.2)
     assert "--epsilon is no option of the loss squared" in run(*FIT, "--epsilon", "0.2").stderr
     assert "--loss exponential is not for regression" in run(*FIT, "--loss", "exponential").stderr
 

@@ -82,7 +82,7 @@ def test_c_may_be_tuned(run, tables):
         (("--loss", "quantile", "--quantiles", "nan,0.1"), "quantiles=[nan, 0.1] must be increasing numbers above 0"),
         (("--loss", "quantile", "--quantiles", "0.9"), "quantiles=[0.9] must have two levels or more"),
         ((*SEVERAL, "--quantile", "0.5"), "--quantile and --quantiles 0.05,0.5,0.95 are both given: leave one"),
-        ((*SEVERAL, "--corrects", "trees"), "use corrects='leaves'"),
+        ((*SEVERAL, "--optimize", "weights"), "use optimize='leaves'"),
         (("--calibrate", "conformal"), "--calibrate conformal is for intervals: add --loss quantile --quantiles"),
         (("--quantiles", "0.1,0.9", "--target", "colour"), "column 'colour' must hold numbers, for regression"),
         (("--calibrate", "conformal", "--target", "colour"), "column 'colour' must hold numbers, for regression"),

@@ -132,7 +132,7 @@ def test_targets_that_are_no_classes(target, run, tables):
     assert not (tables / "model.json").exists()
 
 
-@pytest.mark.parametrize("option", [("--formulation", "lexi"), ("--corrects", "trees")])
+@pytest.mark.parametrize("option", [("--formulation", "lexi"), ("--optimize", "weights")])
 def test_what_is_for_two_classes_is_told(option, run, tables):
     done = run(*FIT, *option)
     assert done.returncode == 1

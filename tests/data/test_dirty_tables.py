@@ -84,17 +84,17 @@ class Dirty:
 
     name: str
     table: Any
-    ending: str = ".csv"
+    output_transform: str = ".csv"
     message: str = ""
     file: Any = None
     """The table in the file, with its labels, if the one in Python is of another kind."""
 
     def write(self, folder):
-        path = folder / f"{self.name}{self.ending}"
+        path = folder / f"{self.name}{self.output_transform}"
         table = self.file if self.file is not None else self.table
         if isinstance(table, pd.DataFrame):
             table = table if "y" in table else table.assign(y=LABELS)
-            table.to_parquet(path) if self.ending == ".parquet" else table.to_csv(path, index=False)
+            table.to_parquet(path) if self.output_transform == ".parquet" else table.to_csv(path, index=False)
         elif isinstance(table, pl.DataFrame):
             table.with_columns(y=pl.Series(LABELS)).write_parquet(path)
         else:

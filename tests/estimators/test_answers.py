@@ -130,7 +130,7 @@ def test_a_formulation_that_balances_the_classes_may_cost_accuracy():
 def test_an_optimum_of_one_tree_that_is_behind_the_ensembles_before_it():
     X, y = stepwise()
     found, clf = told(X, y, formulation=LPBoost(12, scale_free=True), max_depth=3, max_trees=25)
-    best = clf.history_["train_accuracy"].max()
+    best = clf.history_["train_score"].max()
     assert clf.score(X, y) < best - 0.005
     (message,) = (str(one.message) for one in found)
     assert f"uses 1 of {clf.n_generated_} trees" in message

@@ -81,9 +81,9 @@ def test_many_rows_are_sampled(monkeypatch):
     monkeypatch.setattr(calibrating, "MOST_SCORED", 80)
     sizes, twin = [], calibrating._twin
 
-    def noted(wiring, ensemble):
-        sizes.append((wiring.columns.n_data, wiring.columns.rows.n_samples))
-        return twin(wiring, ensemble)
+    def noted(fit_context, ensemble):
+        sizes.append((fit_context.columns.n_data, fit_context.columns.rows.n_samples))
+        return twin(fit_context, ensemble)
 
     monkeypatch.setattr(calibrating, "_twin", noted)
     X, y = noisy(500)

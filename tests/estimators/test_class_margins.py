@@ -19,7 +19,7 @@ from dualboost.formulations import FORMULATIONS
 from ..thoroughness import every, how_many
 from .test_multiclass import tables
 
-MARGINS = [name for name, kind in FORMULATIONS.items() if "trees" in kind.corrects_for_classes]
+MARGINS = [name for name, kind in FORMULATIONS.items() if "weights" in kind.optimizes_for_classes]
 SOME = ("nm", "lp", "cg", "md", "erlp", "convex")
 
 
@@ -42,7 +42,7 @@ def test_each_formulation_learns_them(name, wine):
     assert clf.gap_ <= 1e-6
     assert clf.score(Xt, yt) > 0.8
     assert log_loss(yt, clf.predict_proba(Xt)) < log_loss(yt, np.tile(np.bincount(y) / len(y), (len(yt), 1)))
-    assert clf.history_["train_accuracy"][-1] == pytest.approx(clf.score(X, y))
+    assert clf.history_["train_score"][-1] == pytest.approx(clf.score(X, y))
 
 
 @settings(max_examples=how_many(8, 300))

@@ -22,8 +22,8 @@ from ..thoroughness import how_many
 N_ROWS = how_many(300, 600)
 
 HISTORY = {
-    "iteration", "objective", "gap", "edge", "threshold", "train_accuracy", "validation_score", "n_trees",
-    "n_generated", "pricing_seconds", "master_seconds", "bound",
+    "iteration", "objective", "gap", "edge", "threshold", "train_score", "validation_score", "n_trees",
+    "n_generated", "pricing_seconds", "solver_seconds", "bound",
 }  # fmt: skip
 
 
@@ -71,7 +71,7 @@ def test_votes_and_weights_make_the_decision(fitted, twonorm):
     scores = (votes @ fitted.weights_ + fitted.intercept_) / total
     np.testing.assert_allclose(scores, fitted.decision_function(X), atol=1e-12)
     np.testing.assert_allclose(fitted.margins(X, y), y * fitted.decision_function(X))
-    assert fitted.score(X, y) == np.mean(fitted.margins(X, y) > 0) == fitted.history_["train_accuracy"][-1]
+    assert fitted.score(X, y) == np.mean(fitted.margins(X, y) > 0) == fitted.history_["train_score"][-1]
 
 
 def test_sample_weights_and_votes_reproduce_the_threshold(fitted, twonorm):
@@ -95,12 +95,12 @@ def test_stages_are_the_ensembles_as_they_were(fitted, twonorm):
     assert len(stages) == fitted.n_iter_
     np.testing.assert_allclose(stages[-1], fitted.decision_function(X), atol=1e-12)
     accuracies = [np.mean(predicted == y) for predicted in fitted.staged_predict(X)]
-    np.testing.assert_allclose(accuracies, fitted.history_["train_accuracy"])
+    np.testing.assert_allclose(accuracies, fitted.history_["train_score"])
 
 
 def test_a_stage_equals_a_shorter_fit(formulation_shape, twonorm):
     X, y = twonorm
-    options = {"corrects": "trees", "calibration": "training", "solver": SolverOptions(reoptimize="every")}
+    options = {"optimize": "weights", "calibration": "training", "solver": SolverOptions(reoptimize="every")}
     long = DualBoostClassifier(formulation_shape, max_trees=12, **options).fit(X, y)
     short = DualBoostClassifier(formulation_shape, max_trees=7, **options).fit(X, y)
     np.testing.assert_array_equal(list(long.staged_decision_function(X))[6], short.decision_function(X))
@@ -202,7 +202,7 @@ def test_time_limit_is_kept_within_one_iteration(twonorm):
     X, y = twonorm
     clf = DualBoostClassifier("cg", max_depth=4, max_trees=100_000, time_limit=0.3).fit(X, y)
     assert clf.stop_reason_ == "time_limit"
-    seconds = np.cumsum(clf.history_["pricing_seconds"] + clf.history_["master_seconds"])
+    seconds = np.cumsum(clf.history_["pricing_seconds"] + clf.history_["solver_seconds"])
     assert (seconds[:-1] < 0.3).all()
 
 
@@ -243,10 +243,10 @@ def test_a_failing_solver_leaves_the_best_ensemble(monkeypatch, twonorm):
     assert clf.score(*twonorm) > 0.7
 
 
-@pytest.mark.parametrize("master", ["ipm", "highs", "clarabel"])
-def test_every_master_solves_the_papers_programme(master, twonorm):
+@pytest.mark.parametrize("solver", ["ipm", "highs", "clarabel"])
+def test_every_master_solves_the_papers_programme(solver, twonorm):
     X, y = twonorm
-    clf = DualBoostClassifier("lp", C=0.05, solver=SolverOptions(master), max_trees=15, calibration="training")
+    clf = DualBoostClassifier("lp", C=0.05, solver=SolverOptions(solver), max_trees=15, calibration="training")
     clf.fit(X, y)
     assert clf.objective_ == pytest.approx(PAPER["lp"](y[:, None] * clf.votes(X), 0.05), rel=1e-6)
     assert clf.gap_ <= 1e-6
@@ -268,14 +268,14 @@ def test_verbose_is_silent_when_piped(capsys, twonorm):
         ({"epsilon": 0.1}, "'logistic' has no epsilon"),
         ({"formulation": ERLPBoost(), "epsilon": 0.1}, "give it to that object"),
         ({"formulation": LPBoost(C=1.0), "C": 2.0}, "C=2.0 is given beside"),
-        ({"solver": "highs"}, "solver='highs'"),
+        ({"solver": "highs"}, "method='highs'"),
         ({"learner": ("cart", 3)}, "is no learner"),
         ({"learner": "svm"}, "learner='svm'"),
         ({"max_depth": 0}, "max_depth=0"),
         ({"max_depth": 2.5}, "max_depth=2.5"),
         ({"max_trees": 0}, "max_trees=0"),
         ({"tol": 0.0}, "tol=0.0"),
-        ({"solver": SolverOptions("gurobi")}, "master='gurobi'"),
+        ({"solver": SolverOptions("gurobi")}, "method='gurobi'"),
         ({"validation_fraction": 1.5}, "validation_fraction=1.5"),
         ({"scoring": "roc_auc"}, "set validation_fraction"),
         ({"n_iter_no_change": 0, "validation_fraction": 0.1}, "n_iter_no_change=0"),

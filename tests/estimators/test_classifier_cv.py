@@ -10,8 +10,8 @@ from dualboost import DualBoostClassifier, DualBoostClassifierCV, SolverOptions
 from dualboost.datasets import make_twonorm
 from dualboost.errors import InvalidParameterError, UnsupportedFormulationError
 from dualboost.formulations import FORMULATIONS
-from dualboost.solvers import MASTERS, ActiveRows
-from dualboost.solvers.references import HighsMaster
+from dualboost.solvers import SOLVERS, ActiveRows
+from dualboost.solvers.references import HighsSolver
 
 from ..conftest import has_no_C
 from ..thoroughness import how_many
@@ -100,19 +100,19 @@ def highs_calls(monkeypatch):
     """The numbers of rows and of columns that HiGHS was asked to solve for, one entry a call."""
     calls = []
 
-    class CountingHighs(HighsMaster):
+    class CountingHighs(HighsSolver):
         def solve(self, columns, programme, tolerance, strategy):
             calls.append((columns.n_rows, columns.n_columns))
             return super().solve(columns, programme, tolerance, strategy)
 
-    monkeypatch.setitem(MASTERS, "highs", CountingHighs)
+    monkeypatch.setitem(SOLVERS, "highs", CountingHighs)
     return calls
 
 
 def test_the_master_asked_for_tunes_too(twonorm, highs_calls):
     """After every tree of the path, over the rows of the fold; then after every tree of the fit, over all rows."""
     X, y = twonorm
-    solver = SolverOptions(master="highs", reoptimize="every")
+    solver = SolverOptions(method="highs", reoptimize="every")
     tuned = DualBoostClassifierCV("lp", Cs=[0.02, 0.1], cv=4, max_trees=15, solver=solver, calibration="training").fit(
         X, y
     )

@@ -104,11 +104,11 @@ def test_every_formulation(guest, rows, formulation):
 
 
 @pytest.mark.parametrize("loss", every(OF_ONE_SCORE, few=("squared", "quantile")))
-@pytest.mark.parametrize("corrects", ["leaves", "trees"])
-def test_numbers(guest, rows, loss, corrects):
+@pytest.mark.parametrize("optimize", ["leaves", "weights"])
+def test_numbers(guest, rows, loss, optimize):
     X, _ = rows
     y = np.exp(X[:, 0] / 3) + X[:, 1] ** 2
-    options = {"max_depth": 2, "corrects": corrects, "max_trees": 4}
+    options = {"max_depth": 2, "optimize": optimize, "max_trees": 4}
     here, there = (DualBoostRegressor(loss, learner="xgboost", device=d, **options).fit(X, y) for d in ("cpu", "cuda"))
     assert_same_objective(here, there)
     if not on_a_gpu():
@@ -121,13 +121,13 @@ def test_numbers(guest, rows, loss, corrects):
         {},
         {"formulation": "nm", "max_depth": 3},
         {"formulation": "cg", "learner": XGBoostLearner(voting="confidence"), "max_depth": 2},
-        {"formulation": "lp", "corrects": "leaves", "max_depth": 2},
+        {"formulation": "lp", "optimize": "leaves", "max_depth": 2},
         {"formulation": "md", "solver": SolverOptions(reoptimize="every")},
         {"formulation": "nm", "validation_fraction": 0.2, "n_iter_no_change": 2, "random_state": 0},
         {"validation_fraction": 0.2, "scoring": "neg_log_loss", "random_state": 0},
         {"class_weight": "balanced", "min_samples_leaf": 20, "max_features": 0.5, "subsample": 0.6},
         {"monotonic_cst": {"x0": 1, "x3": -1}},
-        {"formulation": "lp", "corrects": "leaves", "max_depth": 2, "monotonic_cst": {"x0": 1}},
+        {"formulation": "lp", "optimize": "leaves", "max_depth": 2, "monotonic_cst": {"x0": 1}},
         {"formulation": "nm", "monotonic_cst": {"x0": 1}},
     ],
     ids=lambda options: "-".join(map(str, options)) or "default",

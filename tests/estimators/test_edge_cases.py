@@ -42,7 +42,7 @@ def test_one_class_left_by_the_weights(formulation_name):
 
 def test_more_than_two_classes(formulation_name):
     X, y = np.arange(6.0)[:, None], [0, 0, 1, 1, 2, 2]
-    if FORMULATIONS[formulation_name].corrects_for_classes:
+    if FORMULATIONS[formulation_name].optimizes_for_classes:
         np.testing.assert_array_equal(fit(formulation_name, X, y).predict(X), y)
         return
     with pytest.raises(UnsupportedFormulationError, match=r"Only binary classification.*OneVsRest"):

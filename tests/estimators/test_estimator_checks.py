@@ -18,7 +18,7 @@ def estimator(name):
 
     Where leaves are corrected, fewer trees than the default, which take less time.
     """
-    if FORMULATIONS[name].corrects == "leaves":
+    if FORMULATIONS[name].optimize == "leaves":
         return DualBoostClassifier(name, max_trees=how_many(5, 10))
     return DualBoostClassifier(name, max_depth=5) if has_no_C(name) else DualBoostClassifier(name)
 

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from dualboost import DualBoostClassifier, DualBoostClassifierCV
 from dualboost.errors import DegenerateEnsembleWarning, InvalidDataError
-from dualboost.targets.classes import TwoClasses
+from dualboost.targets.classes import BinaryTarget
 
 SHARED = (
     *("classes_", "weights_", "estimators_", "n_trees_", "gap_", "objective_", "bound_", "certified_", "duals_"),
@@ -99,7 +99,7 @@ def test_an_interrupt_in_the_last_step_leaves_the_model(make, monkeypatch):
         raise KeyboardInterrupt
 
     for step in ("calibrate", "calibrate_by_twins"):
-        monkeypatch.setattr(TwoClasses, step, interrupted)
+        monkeypatch.setattr(BinaryTarget, step, interrupted)
     with pytest.raises(KeyboardInterrupt):
         clf.fit(X[:, :5], 1 - y)
     assert_unchanged(clf, X, before)

@@ -70,7 +70,7 @@ def test_bounds_are_valid_and_absent_without_a_proof(formulation_name):
     late = DualBoostClassifier(formulation_name, max_trees=300, **options).fit(X, y)
     sign = early.formulation_.objective_sign
     # Where leaves are corrected, or a column is more than its votes, the largest edge proves nothing.
-    if early.formulation_.corrects == "leaves" or not is_priced_by_votes(early):
+    if early.formulation_.optimize == "leaves" or not is_priced_by_votes(early):
         assert early.bound_ is None
         return
     assert sign * early.bound_ <= sign * early.objective_

@@ -42,7 +42,7 @@ def label(formulation):
 def leaf_fit(formulation="logistic", X=None, y=None, sample_weight=None, **options):
     if X is None:
         X, y = small_dataset("twonorm", 200)
-    options = {"corrects": "leaves", "max_depth": 2, "max_trees": 5} | options
+    options = {"optimize": "leaves", "max_depth": 2, "max_trees": 5} | options
     return DualBoostClassifier(formulation, **options).fit(X, y, sample_weight)
 
 
@@ -102,12 +102,12 @@ def test_the_order_of_rows_does_not_matter():
     )
 
 
-@pytest.mark.parametrize("corrects", ["trees", "leaves"])
-def test_probabilities_are_calibrated_in_the_large(corrects):
+@pytest.mark.parametrize("optimize", ["weights", "leaves"])
+def test_probabilities_are_calibrated_in_the_large(optimize):
     """The free intercept sees to it that the mean probability is the share of the class."""
     X, y = small_dataset("waveform")
     weights = np.random.default_rng(1).random(len(y))
-    clf = leaf_fit(X=X, y=y, sample_weight=weights, corrects=corrects)
+    clf = leaf_fit(X=X, y=y, sample_weight=weights, optimize=optimize)
     probabilities = clf.predict_proba(X)
     assert np.average(probabilities[:, 1], weights=weights) == pytest.approx(
         np.average(y == clf.classes_[1], weights=weights), abs=1e-4
@@ -127,16 +127,16 @@ def test_without_a_split_the_probabilities_are_the_class_balance():
 @pytest.mark.parametrize("name", [name for name in FORMULATIONS if name not in CAN])
 def test_other_formulations_are_refused(name):
     with pytest.raises(
-        UnsupportedFormulationError, match=f"corrects='leaves' needs a loss.*'{name}'.*corrects='trees'"
+        UnsupportedFormulationError, match=f"optimize='leaves' needs a loss.*'{name}'.*optimize='weights'"
     ):
         leaf_fit(name)
 
 
 def test_learners_that_are_no_trees_are_refused():
-    with pytest.raises(InvalidParameterError, match=r"corrects='leaves' needs learners that are trees.*LogisticReg"):
+    with pytest.raises(InvalidParameterError, match=r"optimize='leaves' needs learners that are trees.*LogisticReg"):
         leaf_fit(learner=LogisticRegression())
-    with pytest.raises(InvalidParameterError, match="corrects='boughs'"):
-        leaf_fit(corrects="boughs")
+    with pytest.raises(InvalidParameterError, match="optimize='boughs'"):
+        leaf_fit(optimize="boughs")
     X, y = small_dataset("twonorm")
     assert DualBoostClassifier(learner=LogisticRegression(), max_trees=3).fit(X, y).gap_ <= 1e-6
 
@@ -262,7 +262,7 @@ def test_a_file_holds_the_model(formulation, tmp_path):
     clf.save(tmp_path / "model.json")
     loaded = load_model(tmp_path / "model.json")
     np.testing.assert_array_equal(loaded.predict_proba(X), clf.predict_proba(X))
-    assert (loaded.intercept_, loaded.corrects) == (clf.intercept_, "leaves")
+    assert (loaded.intercept_, loaded.optimize) == (clf.intercept_, "leaves")
     np.testing.assert_array_equal(loaded.fit(X, y).weights_, clf.weights_)
 
 
@@ -313,6 +313,6 @@ def test_rows_without_a_category_are_predicted_as_they_were_trained():
     y = np.array([2.38, 0.25, 0.13, -0.15, 2.88, 1.32, -0.13, -0.42, -0.98, 1.30])
     weights = np.array([1.0, 1, 2, 3, 1, 3, 1, 3, 3, 2])
     reg = DualBoostRegressor("absolute", C=20).fit(table, y, sample_weight=weights)
-    mean_loss = np.average(np.abs(y - reg.predict(table)), weights=weights) / reg.fitted_.task.scale
+    mean_loss = np.average(np.abs(y - reg.predict(table)), weights=weights) / reg.fitted_.target.scale
     ridge = 0.5 * sum((own**2).sum() for own in reg.fitted_.stages.stages[-1].values)
     assert reg.objective_ == pytest.approx(reg.formulation_.C * mean_loss + ridge, rel=1e-6)

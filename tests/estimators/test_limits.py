@@ -40,7 +40,7 @@ FITS = {
     "numbers, leaves": ("numbers", DualBoostRegressor(max_depth=4, max_trees=6)),
     "kinks": ("numbers", DualBoostRegressor("absolute", max_depth=3, max_trees=4)),
     "quantiles": ("numbers", DualBoostRegressor("quantile", quantiles=[0.2, 0.8], max_depth=3, max_trees=3)),
-    "numbers, trees": ("numbers", DualBoostRegressor(corrects="trees", max_depth=3, max_trees=10)),
+    "numbers, trees": ("numbers", DualBoostRegressor(optimize="weights", max_depth=3, max_trees=10)),
     "tuned classes": ("two", DualBoostClassifierCV(Cs=1, max_depth=3, max_trees=3, random_state=0)),
     "tuned numbers": ("numbers", DualBoostRegressorCV(Cs=1, max_depth=3, max_trees=3, random_state=0)),
 }
@@ -230,5 +230,5 @@ def test_learners_that_do_not_keep_a_limit_refuse_it(limit, learner):
 @pytest.mark.parametrize("drawn", [{"max_features": 2}, {"subsample": 0.5}], ids=str)
 def test_draws_are_refused_where_trees_are_corrected(drawn):
     X, y = rows("two", n=60)
-    with pytest.raises(InvalidParameterError, match="corrects='leaves'"):
+    with pytest.raises(InvalidParameterError, match="optimize='leaves'"):
         DualBoostClassifier("lp", **drawn).fit(X, y)

@@ -39,8 +39,8 @@ def rows(kind, n=400, seed=0):
 LEAVES = {
     "logistic": ("two", DualBoostClassifier(max_depth=4, max_trees=8)),
     "all to the optimum": ("two", DualBoostClassifier(max_depth=3, max_trees=4, solver=SolverOptions("auto", "every"))),
-    "convex": ("two", DualBoostClassifier("convex", corrects="leaves", max_depth=3, max_trees=6)),
-    "hinge": ("two", DualBoostClassifier("lp", corrects="leaves", max_depth=3, max_trees=4)),
+    "convex": ("two", DualBoostClassifier("convex", optimize="leaves", max_depth=3, max_trees=6)),
+    "hinge": ("two", DualBoostClassifier("lp", optimize="leaves", max_depth=3, max_trees=4)),
     "squared": ("numbers", DualBoostRegressor(max_depth=4, max_trees=8)),
     "huber": ("numbers", DualBoostRegressor("huber", max_depth=3, max_trees=6)),
     "absolute": ("numbers", DualBoostRegressor("absolute", max_depth=3, max_trees=5)),
@@ -78,7 +78,7 @@ TREES = {
     },
     "confidence": ("two", DualBoostClassifier("cg", learner=CartLearner(4, voting="confidence"), max_trees=15)),
     "limits, trees": ("two", DualBoostClassifier("md", max_depth=4, min_samples_leaf=10, max_trees=15)),
-    "numbers, trees": ("numbers", DualBoostRegressor(corrects="trees", max_depth=3, max_trees=15)),
+    "numbers, trees": ("numbers", DualBoostRegressor(optimize="weights", max_depth=3, max_trees=15)),
 }
 FITS = LEAVES | TREES
 
@@ -175,7 +175,7 @@ def test_a_warm_start_keeps_the_order():
     model = DualBoostRegressor(max_depth=3, max_trees=3, warm_start=True).fit(X, y)
     model.set_params(max_trees=6, monotonic_cst=SIGNS).fit(X, y)
     assert falls(model, X, np.random.default_rng(0), 2000) == 0.0
-    free = DualBoostRegressor(max_depth=3, max_trees=6, corrects="trees", warm_start=True).fit(X, y)
+    free = DualBoostRegressor(max_depth=3, max_trees=6, optimize="weights", warm_start=True).fit(X, y)
     with pytest.raises(InvalidParameterError, match="warm_start=True goes on from trees that are not monotone"):
         free.set_params(max_trees=9, monotonic_cst=SIGNS).fit(X, y)
 

@@ -18,20 +18,20 @@ X, Y = load_diabetes(return_X_y=True)
 X, X_UNSEEN = X[:120], X[120:240]
 TARGETS = {"whole": Y[:120], "any": Y[:120] + np.random.default_rng(0).normal(size=120)}
 """Targets with many ties, and without."""
-LEAVES_ONLY = ("quantiles", "trees")
+LEAVES_ONLY = ("quantiles", "weights")
 """Several quantiles need a value for each in every leaf, and refuse weights of whole trees."""
 POSITIVE_ONLY = ("quantile",)
 """Losses under which a negative factor makes another programme."""
 WITH_KINKS = ("absolute", "quantile", "epsilon_insensitive")
 """Losses whose weights of trees solve a linear programme, which magnifies the digits that a far centre costs y."""
-TWO_SIDED = ("epsilon_insensitive", "trees")
+TWO_SIDED = ("epsilon_insensitive", "weights")
 """A linear programme with two rows for each of the data, which a negative factor may put into another order."""
 WEIGHTS = np.random.default_rng(1).uniform(0.1, 3.0, 120)
 
 
-def predicted(loss, corrects, y, **more):
+def predicted(loss, optimize, y, **more):
     loss = QuantileLoss(quantile=0.8) if loss == "quantile" else loss
-    return DualBoostRegressor(loss, corrects=corrects, max_depth=2, max_trees=4).fit(X, y, **more).predict(X_UNSEEN)
+    return DualBoostRegressor(loss, optimize=optimize, max_depth=2, max_trees=4).fit(X, y, **more).predict(X_UNSEEN)
 
 
 def apart(found, expected):
@@ -42,24 +42,24 @@ def apart(found, expected):
 @settings(max_examples=how_many(15, 1000))
 @given(
     loss=st.sampled_from([name for name in NUMBER_LOSSES if name != "poisson"]),
-    corrects=st.sampled_from(["leaves", "trees"]),
+    optimize=st.sampled_from(["leaves", "weights"]),
     targets=st.sampled_from(list(TARGETS)),
     weights=st.sampled_from([None, WEIGHTS]),
     logarithm=st.floats(-9.0, 9.0),
     shift=st.floats(-3.0, 5.0),
     is_negative=st.booleans(),
 )
-def test_the_unit_of_y_changes_nothing(loss, corrects, targets, weights, logarithm, shift, is_negative):
+def test_the_unit_of_y_changes_nothing(loss, optimize, targets, weights, logarithm, shift, is_negative):
     """Units are moved by up to 100,000 deviations, which costs y five of its sixteen digits."""
-    assume((loss, corrects) != LEAVES_ONLY)
+    assume((loss, optimize) != LEAVES_ONLY)
     y = TARGETS[targets]
     is_negative = is_negative and loss not in POSITIVE_ONLY
     a = -(10.0**logarithm) if is_negative else 10.0**logarithm
     b = a * y.std() * 10.0**shift
-    found = (predicted(loss, corrects, a * y + b, sample_weight=weights) - b) / a
-    is_far = shift > 2.0 and corrects == "trees" and loss in WITH_KINKS
-    limit = 1e-6 if is_far or (is_negative and (loss, corrects) == TWO_SIDED) else 1e-9
-    assert apart(found, predicted(loss, corrects, y, sample_weight=weights)) <= limit
+    found = (predicted(loss, optimize, a * y + b, sample_weight=weights) - b) / a
+    is_far = shift > 2.0 and optimize == "weights" and loss in WITH_KINKS
+    limit = 1e-6 if is_far or (is_negative and (loss, optimize) == TWO_SIDED) else 1e-9
+    assert apart(found, predicted(loss, optimize, y, sample_weight=weights)) <= limit
 
 
 @pytest.mark.parametrize("loss", ["squared", "absolute", "quantiles"])
@@ -73,10 +73,10 @@ def test_a_unit_far_from_zero_grows_the_same_trees_where_leaves_have_few_rows(lo
 
 
 @settings(max_examples=how_many(3, 200))
-@given(corrects=st.sampled_from(["leaves", "trees"]), logarithm=st.floats(-9.0, 9.0))
-def test_the_unit_of_counts_changes_nothing(corrects, logarithm):
+@given(optimize=st.sampled_from(["leaves", "weights"]), logarithm=st.floats(-9.0, 9.0))
+def test_the_unit_of_counts_changes_nothing(optimize, logarithm):
     a, y = 10.0**logarithm, TARGETS["whole"]
-    assert apart(predicted("poisson", corrects, a * y) / a, predicted("poisson", corrects, y)) <= 1e-9
+    assert apart(predicted("poisson", optimize, a * y) / a, predicted("poisson", optimize, y)) <= 1e-9
 
 
 @pytest.mark.parametrize("loss", NUMBER_LOSSES)
@@ -87,7 +87,7 @@ def test_a_weight_of_two_is_the_row_twice_also_for_the_unit_of_y(loss):
     wild = np.where(weights > 0, y, 1e9)
     reg.fit(X, wild, weights)
     again.fit(np.repeat(X, weights, axis=0), np.repeat(y, weights))
-    assert reg.fitted_.task.scale == pytest.approx(again.fitted_.task.scale, rel=1e-12)
+    assert reg.fitted_.target.scale == pytest.approx(again.fitted_.target.scale, rel=1e-12)
     assert apart(reg.predict(X_UNSEEN), again.predict(X_UNSEEN)) <= 1e-9
 
 
@@ -125,11 +125,11 @@ def test_targets_out_of_reach_are_told():
 
 
 @pytest.mark.parametrize("loss", [name for name in NUMBER_LOSSES if name not in ("quantiles", "poisson")])
-@pytest.mark.parametrize("corrects", ["leaves", "trees"])
-def test_y_that_is_the_same_in_all_rows_is_predicted(loss, corrects):
+@pytest.mark.parametrize("optimize", ["leaves", "weights"])
+def test_y_that_is_the_same_in_all_rows_is_predicted(loss, optimize):
     """Also under a tube, which is as wide as everything else in the standardised y, and has room for other numbers."""
     for value in (3.3, -5e-12, 0.0):
-        reg = DualBoostRegressor(loss, corrects=corrects, max_trees=2)
+        reg = DualBoostRegressor(loss, optimize=optimize, max_trees=2)
         with pytest.warns(DegenerateEnsembleWarning, match="y is the same in all rows"):
             reg.fit(X, np.full(len(X), value))
         assert (reg.predict(X_UNSEEN) == value).all()

@@ -56,7 +56,7 @@ def test_the_objective_is_that_of_cvxpy(levels, C):
     X, y = X[:80], y[:80]
     weights = np.arange(80) % 3 + 1.0
     reg = made(levels, C=C, max_depth=2, max_trees=4).fit(X, y, weights)
-    task = reg.fitted_.task
+    task = reg.fitted_.target
     targets = (y - task.centre) / task.scale
     expected = ordered_quantiles(one_hot(reg, X), targets, C * weights / weights.sum(), levels)
     assert reg.gap_ <= 1e-6
@@ -107,7 +107,7 @@ def test_quantiles_and_intervals_are_what_they_are_called(fitted, diabetes):
     for level, own in zip(LEVELS, found.T, strict=True):
         assert np.mean(y <= own) == pytest.approx(level, abs=0.03)
     ends, quantiles = fitted.predict_interval(Xt), fitted.predict_quantiles(Xt)[:, [0, 2]]
-    np.testing.assert_allclose(ends, quantiles, atol=2e-6 * fitted.fitted_.task.scale)
+    np.testing.assert_allclose(ends, quantiles, atol=2e-6 * fitted.fitted_.target.scale)
     assert (ends[:, 0] < quantiles[:, 0]).all()
     assert (quantiles[:, 1] < ends[:, 1]).all()
     np.testing.assert_allclose(fitted.predict(Xt), fitted.predict_quantiles(Xt)[:, 1])
@@ -248,7 +248,7 @@ def test_explanations_and_rules_speak_of_each_quantile(fitted, diabetes):
         ({"quantiles": [0.1, 0.9], "loss": "huber"}, r"for loss='quantile', but loss is 'huber'"),
         ({"calibrate": "conformal"}, "calibrate='conformal' is for intervals"),
         ({"quantiles": [0.1, 0.9], "calibrate": "split"}, "calibrate='split'"),
-        ({"quantiles": [0.1, 0.9], "corrects": "trees"}, "corrects='leaves'"),
+        ({"quantiles": [0.1, 0.9], "optimize": "weights"}, "optimize='leaves'"),
     ],
 )
 def test_arguments_that_do_not_fit(options, words):

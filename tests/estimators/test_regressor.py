@@ -41,22 +41,22 @@ def made(loss, **options):
     return DualBoostRegressor(QuantileLoss(quantile=0.8) if loss == "quantile" else loss, **options)
 
 
-@pytest.mark.parametrize("corrects", ["leaves", "trees"])
+@pytest.mark.parametrize("optimize", ["leaves", "weights"])
 @pytest.mark.parametrize("loss", [name for name in NUMBER_LOSSES if name != "quantiles"])  # see test_quantiles.py
-def test_the_objective_is_that_of_cvxpy(loss, corrects):
+def test_the_objective_is_that_of_cvxpy(loss, optimize):
     X, y = load_diabetes(return_X_y=True)
     X, y = X[:80], y[:80]
     weights = np.arange(80) % 3 + 1.0
-    reg = made(loss, C=30.0, max_depth=2, max_trees=4, corrects=corrects).fit(X, y, weights)
-    task, C = reg.fitted_.task, reg.formulation_.C
+    reg = made(loss, C=30.0, max_depth=2, max_trees=4, optimize=optimize).fit(X, y, weights)
+    task, C = reg.fitted_.target, reg.formulation_.C
     targets = (y - task.centre) / task.scale
     prices = C * weights / weights.sum()
-    if corrects == "leaves":
+    if optimize == "leaves":
         leaves = [tree.leaves(X) for tree in reg.estimators_]
         A = np.concatenate([np.eye(leaf.max() + 1)[leaf] for leaf in leaves], axis=1)
     else:
         A = np.column_stack([learner.vote(X) for learner in reg.estimators_])
-    expected = optimum(A, targets, prices, loss, corrects == "leaves")
+    expected = optimum(A, targets, prices, loss, optimize == "leaves")
     assert reg.gap_ <= 1e-6
     assert reg.objective_ == pytest.approx(expected, rel=1e-6)
 
@@ -205,7 +205,7 @@ def test_an_empty_ensemble_says_which_way_C_should_go(diabetes):
     with pytest.warns(
         DegenerateEnsembleWarning, match=r"the best constant.* (smallest C that uses|A larger C may help)"
     ):
-        reg = DualBoostRegressor("absolute", C=1e-6, corrects="trees", max_trees=3).fit(X, y)
+        reg = DualBoostRegressor("absolute", C=1e-6, optimize="weights", max_trees=3).fit(X, y)
     assert reg.n_trees_ == 0
 
 
@@ -232,7 +232,7 @@ def test_without_a_tree_the_intercept_is_the_optimum(loss):
 
 def test_exact_stumps_prove_their_optimum(diabetes):
     X, _, y, _ = diabetes
-    reg = DualBoostRegressor("absolute", C=6.0, corrects="trees", learner="optimal", max_depth=1, max_trees=150)
+    reg = DualBoostRegressor("absolute", C=6.0, optimize="weights", learner="optimal", max_depth=1, max_trees=150)
     reg.fit(np.round(X[:, :3], 2), y)
     assert reg.certified_
     assert reg.bound_ == pytest.approx(reg.objective_, rel=1e-6)
@@ -240,7 +240,7 @@ def test_exact_stumps_prove_their_optimum(diabetes):
 
 CHECKED = [
     DualBoostRegressor(max_trees=10),
-    DualBoostRegressor("absolute", corrects="trees"),
+    DualBoostRegressor("absolute", optimize="weights"),
     DualBoostRegressorCV(),
 ]
 

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 from sklearn.linear_model import LinearRegression
 
-from dualboost import DualBoostRegressor, DualBoostRegressorCV, TubeLoss
+from dualboost import DualBoostRegressor, DualBoostRegressorCV, EpsilonInsensitiveLoss
 from dualboost.errors import (
     DataWarning,
     DegenerateEnsembleWarning,
@@ -72,14 +72,14 @@ def test_the_gap_of_a_model_that_meets_all_targets_is_relative_to_its_objective(
     assert abs(reg.objective_ - usual.objective_) <= (reg.gap_ + 1e-3) * usual.objective_
 
 
-@pytest.mark.parametrize("corrects", ["leaves", "trees"])
-def test_duals_of_a_tube_are_one_a_row_and_add_up_to_zero(corrects):
-    reg = DualBoostRegressor("epsilon_insensitive", corrects=corrects, max_depth=2, max_trees=3).fit(X, Y)
+@pytest.mark.parametrize("optimize", ["leaves", "weights"])
+def test_duals_of_a_tube_are_one_a_row_and_add_up_to_zero(optimize):
+    reg = DualBoostRegressor("epsilon_insensitive", optimize=optimize, max_depth=2, max_trees=3).fit(X, Y)
     assert reg.duals_.shape == (60,)
     assert abs(reg.duals_.sum()) <= 1e-9 * np.abs(reg.duals_).sum()
-    inside = np.abs(Y - reg.predict(X)) < 0.09 * reg.fitted_.task.scale
+    inside = np.abs(Y - reg.predict(X)) < 0.09 * reg.fitted_.target.scale
     assert np.abs(reg.duals_[inside]).max(initial=0.0) < 1e-3 * np.abs(reg.duals_).max()
-    outside = np.abs(Y - reg.predict(X)) > 0.11 * reg.fitted_.task.scale
+    outside = np.abs(Y - reg.predict(X)) > 0.11 * reg.fitted_.target.scale
     np.testing.assert_array_equal(np.sign(reg.duals_)[outside], np.sign(Y - reg.predict(X))[outside])
 
 
@@ -102,7 +102,7 @@ def test_predictions_that_hardly_differ_are_told():
 
 def test_a_tube_around_all_rows_is_told_by_its_width():
     with pytest.warns(DegenerateEnsembleWarning, match="within epsilon=100 deviations of every y: a smaller epsilon"):
-        made(DualBoostRegressor, loss=TubeLoss(epsilon=100)).fit(X, Y)
+        made(DualBoostRegressor, loss=EpsilonInsensitiveLoss(epsilon=100)).fit(X, Y)
 
 
 @pytest.mark.parametrize(
@@ -168,7 +168,7 @@ def test_whole_numbers_beyond_double_precision_are_learnt():
         reg = made(DualBoostRegressorCV, Cs=6).fit(X, far)
     near = made(DualBoostRegressorCV, Cs=6).fit(X, Y)
     assert reg.C_ == near.C_
-    assert reg.history_["train_accuracy"][-1] == pytest.approx(near.history_["train_accuracy"][-1], rel=1e-6)
+    assert reg.history_["train_score"][-1] == pytest.approx(near.history_["train_score"][-1], rel=1e-6)
     np.testing.assert_array_equal(reg.predict(X) % 256, 0.0)
 
 

@@ -109,7 +109,7 @@ def test_the_unit_of_the_weights_does_not_matter(formulation, n_classes, unit):
     y = np.digitize(X[:, 0] + X[:, 1] ** 2 + rng.normal(size=80), [0.5, 1.5][: n_classes - 1])
     weights = np.exp(3.0 * rng.normal(size=80))
     one, other = (
-        DualBoostClassifier(formulation, max_depth=2, calibration="training", max_trees=5, corrects="trees").fit(
+        DualBoostClassifier(formulation, max_depth=2, calibration="training", max_trees=5, optimize="weights").fit(
             X, y, sample_weight=factor * weights
         )
         for factor in (1.0, unit)
@@ -141,7 +141,7 @@ NO_UNIT = {"qrlp": {"scale_free": True}, "erlp": {"scale_free": True}}
 """The paper's programmes of these two have the logarithm of the number of rows in them."""
 
 
-ONLY_TWO = {name for name, formulation in FORMULATIONS.items() if not formulation.corrects_for_classes}
+ONLY_TWO = {name for name, formulation in FORMULATIONS.items() if not formulation.optimizes_for_classes}
 
 
 @pytest.mark.parametrize(
@@ -154,7 +154,7 @@ def test_probabilities_have_no_unit_of_weights(name, n_classes):
 
     def probabilities(kind, factor=1.0, copies=1):
         formulation = FORMULATIONS[name](**NO_UNIT.get(name, {}))
-        clf = DualBoostClassifier(formulation, max_depth=2, max_trees=3, corrects=FORMULATIONS[name].corrects)
+        clf = DualBoostClassifier(formulation, max_depth=2, max_trees=3, optimize=FORMULATIONS[name].optimize)
         weights = factor * np.tile(weights_of(kind, len(y)), copies)
         return clf.fit(np.tile(X, (copies, 1)), np.tile(y, copies), weights).predict_proba(X)
 

@@ -49,7 +49,7 @@ def assert_same(one, other):
     np.testing.assert_array_equal(one.weights_, other.weights_)
     np.testing.assert_array_equal(one.duals_, other.duals_)
     assert (one.objective_, one.gap_, one.stop_reason_) == (other.objective_, other.gap_, other.stop_reason_)
-    for name in ("objective", "gap", "edge", "threshold", "train_accuracy", "n_trees"):
+    for name in ("objective", "gap", "edge", "threshold", "train_score", "n_trees"):
         np.testing.assert_array_equal(one.history_[name], other.history_[name])
 
 

@@ -26,14 +26,14 @@ EVERY = SolverOptions(reoptimize="every")
 CLASSES = {
     "leaves": {"max_trees": 40},
     "leaves, every": {"max_trees": 20, "solver": EVERY},
-    "leaves, lp": {"formulation": "lp", "corrects": "leaves", "max_trees": 12},
-    "leaves, lp, every": {"formulation": "lp", "corrects": "leaves", "max_trees": 5, "solver": EVERY},
+    "leaves, lp": {"formulation": "lp", "optimize": "leaves", "max_trees": 12},
+    "leaves, lp, every": {"formulation": "lp", "optimize": "leaves", "max_trees": 5, "solver": EVERY},
     "leaves, in order": {"monotonic_cst": [1, 0, 0, 0], "max_trees": 20},
     "leaves, early end": {"n_iter_no_change": 30, "max_trees": 30, "random_state": 0},
     "lp": {"formulation": "lp", "max_trees": 40},
     "lp, exact": {"formulation": "lp", "max_trees": 30, "learner": "optimal", "max_depth": 1},
     "lp, active rows": {"formulation": "lp", "max_trees": 20, "solver": SolverOptions(active_rows=40)},
-    "lp, HiGHS": {"formulation": "lp", "max_trees": 20, "solver": SolverOptions(master="highs")},
+    "lp, HiGHS": {"formulation": "lp", "max_trees": 20, "solver": SolverOptions(method="highs")},
     "nm": {"formulation": "nm", "max_trees": 40},
     "nm, early end": {"formulation": "nm", "max_trees": 40, "n_iter_no_change": 30, "random_state": 0},
     "lexi": {"formulation": "lexi", "max_trees": 10},
@@ -51,7 +51,7 @@ NUMBERS = {
     "absolute": {"loss": "absolute", "max_trees": 15},
     "absolute, in order": {"loss": "absolute", "max_trees": 10, "monotonic_cst": [1, 0, 0, 0]},
     "quantiles": {"loss": "quantile", "quantiles": [0.1, 0.5, 0.9], "max_trees": 6, "calibrate": "conformal"},
-    "numbers, weights": {"loss": "absolute", "corrects": "trees", "max_trees": 40},
+    "numbers, weights": {"loss": "absolute", "optimize": "weights", "max_trees": 40},
     "tuned numbers": {"estimator": DualBoostRegressorCV, "Cs": 4, "max_trees": 10},
 }
 CASES = CLASSES | SEVERAL | NUMBERS

@@ -47,7 +47,7 @@ def test_the_model_that_predicts_is_the_one_that_was_fitted(learner, n_classes, 
     X = p_values()
     y = np.digitize(np.log10(X[:, 0]), [-60, -40][: n_classes - 1])
     clf = DualBoostClassifier(formulation, learner=learner, max_depth=2, max_trees=15).fit(X, y)
-    assert clf.score(X, y) == pytest.approx(clf.history_["train_accuracy"][-1])
+    assert clf.score(X, y) == pytest.approx(clf.history_["train_score"][-1])
     assert clf.score(X, y) > 0.98
     *_, last = clf.staged_predict(X)
     np.testing.assert_array_equal(last, clf.predict(X))

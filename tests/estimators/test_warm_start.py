@@ -20,7 +20,7 @@ def rows(kind, n=250):
 FITS = {
     "logistic": ("two", DualBoostClassifier(max_depth=2)),
     "logistic, exact": ("two", DualBoostClassifier(max_depth=2, learner="optimal")),
-    "convex leaves": ("two", DualBoostClassifier("convex", corrects="leaves", max_depth=2)),
+    "convex leaves": ("two", DualBoostClassifier("convex", optimize="leaves", max_depth=2)),
     "three classes": ("three", DualBoostClassifier(max_depth=2)),
     "lp": ("two", DualBoostClassifier("lp", max_depth=2, calibration="training")),
     "nm": ("two", DualBoostClassifier("nm", max_depth=2, calibration="training")),
@@ -30,7 +30,7 @@ FITS = {
     "squared": ("numbers", DualBoostRegressor(max_depth=2)),
     "absolute": ("numbers", DualBoostRegressor("absolute", max_depth=2)),
     "quantiles": ("numbers", DualBoostRegressor("quantile", quantiles=[0.2, 0.8], max_depth=2)),
-    "weights for numbers": ("numbers", DualBoostRegressor(corrects="trees", max_depth=2)),
+    "weights for numbers": ("numbers", DualBoostRegressor(optimize="weights", max_depth=2)),
 }
 FEW, MORE = 4, 9
 

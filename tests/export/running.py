@@ -28,7 +28,7 @@ def answers(model, X):
 
 
 def n_quantiles(model):
-    task = None if hasattr(model, "classes_") else model.fitted_.task
+    task = None if hasattr(model, "classes_") else model.fitted_.target
     return task.n_outputs if task is not None and task.n_outputs > 1 else 0
 
 
@@ -141,7 +141,7 @@ def _in_sql(model, run):
         }
     found = {"predict": np.array(column())}
     if n_quantiles(model):
-        levels = model.fitted_.task.levels
+        levels = model.fitted_.target.levels
         found["predict_quantiles"] = np.column_stack([column(quantile=level) for level in levels])
         found["predict_interval"] = np.column_stack([column(end=end) for end in ("lower", "upper")])
     return found

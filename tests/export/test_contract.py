@@ -141,11 +141,11 @@ CASES = {
     "truth values from a file": with_truths_from_a_file,
     "truth values, thinned": thinned_truths,
     "calibrated leaves": lambda: fitted(
-        DualBoostClassifier(ConvexBoost(loss="squared_hinge"), corrects="leaves", max_depth=2, max_trees=6), table
+        DualBoostClassifier(ConvexBoost(loss="squared_hinge"), optimize="leaves", max_depth=2, max_trees=6), table
     ),
     "three classes": lambda: fitted(DualBoostClassifier(max_depth=3, max_trees=6), three_classes, WORDS),
     "calibrated classes": lambda: fitted(DualBoostClassifier("cg", max_depth=2, max_trees=8), three_classes, WORDS),
-    "trees for numbers": lambda: fitted(DualBoostRegressor("absolute", corrects="trees", max_trees=15), amounts),
+    "trees for numbers": lambda: fitted(DualBoostRegressor("absolute", optimize="trees", max_trees=15), amounts),
     "counts": lambda: fitted(DualBoostRegressor("poisson", max_depth=3, max_trees=6), counts),
     "crossing quantiles": with_crossing_quantiles,
     "ties": with_ties,

@@ -152,7 +152,7 @@ def test_treelite_gives_the_decision_values(fitted, tmp_path):
     "reg",
     [
         DualBoostRegressor(max_depth=3, max_trees=6),
-        DualBoostRegressor("absolute", corrects="trees", max_trees=20),
+        DualBoostRegressor("absolute", optimize="weights", max_trees=20),
         DualBoostRegressor("poisson", max_depth=2, max_trees=5),
     ],
     ids=["squared", "absolute", "poisson"],
@@ -194,7 +194,7 @@ def test_several_quantiles_with_categories_and_gaps(tmp_path):
     reg = DualBoostRegressor(**QUANTILES, max_depth=3, max_trees=6, random_state=0).fit(X, y)
     new, _ = amounts(n=200, seed=6)
     to_lightgbm(reg).save_model(tmp_path / "model.txt")
-    task, scores = reg.fitted_.task, reg.fitted_.scores(reg._features(new))
+    task, scores = reg.fitted_.target, reg.fitted_.scores(reg._features(new))
     for model in (to_lightgbm(reg), lightgbm.Booster(model_file=tmp_path / "model.txt")):
         assert model.num_trees() == 4 * (reg.n_trees_ + 1)  # the centres are trees too
         for raw_score in (False, True):

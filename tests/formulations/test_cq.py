@@ -6,8 +6,8 @@ import pytest
 
 from dualboost import CqBoost, DualBoostClassifier
 from dualboost.errors import DegenerateEnsembleWarning
-from dualboost.solvers import Ladder
-from dualboost.solvers.interior_point import InteriorPointMaster
+from dualboost.solvers import FallbackSolver
+from dualboost.solvers.interior_point import InteriorPointSolver
 
 from ..conftest import expanded, small_dataset, stump_columns
 
@@ -15,7 +15,7 @@ from ..conftest import expanded, small_dataset, stump_columns
 def solved(C):
     columns = stump_columns(formulation="cq")
     programme = CqBoost(C=C).programme_over(columns, columns.n_columns)
-    return columns, Ladder([InteriorPointMaster], 1e-6).solve(columns, programme)
+    return columns, FallbackSolver([InteriorPointSolver], 1e-6).solve(columns, programme)
 
 
 @pytest.mark.parametrize("part", [0.01, 0.3, 0.8, 0.95])

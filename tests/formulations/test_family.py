@@ -19,8 +19,8 @@ from dualboost import (
 )
 from dualboost.errors import InvalidParameterError
 from dualboost.formulations.convex import LOSSES
-from dualboost.solvers import MASTERS, Interleaved, Ladder, Precision, SolverOptions, make_reoptimiser
-from dualboost.solvers.interior_point import InteriorPointMaster
+from dualboost.solvers import SOLVERS, FallbackSolver, Precision, SolverOptions, WarmStartedSolver, make_reoptimiser
+from dualboost.solvers.interior_point import InteriorPointSolver
 
 from ..conftest import columns_of, dense, expanded, stump_columns
 from ..paper_programmes import convex
@@ -32,7 +32,7 @@ PENALTIES = ("l1", "l2", "linf")
 def optimum(formulation, columns, tolerance=1e-6):
     resolved = formulation.resolve(columns.counts.sum())
     programme = resolved.programme_over(columns, columns.n_columns)
-    solver = SolverOptions(master="ipm", reoptimize="every")
+    solver = SolverOptions(method="ipm", reoptimize="every")
     return make_reoptimiser(solver, programme, resolved.name, Precision(tolerance)).solve(columns, programme)
 
 
@@ -139,8 +139,8 @@ def test_md_full_is_the_mean_less_half_the_variance():
 @pytest.mark.parametrize("intercept", [False, True])
 @pytest.mark.parametrize("penalty", PENALTIES)
 @pytest.mark.parametrize("loss", LOSSES)
-@pytest.mark.parametrize("master", every(["ipm", "clarabel"], few=["ipm"]))
-def test_every_loss_and_penalty(master, loss, penalty, intercept):
+@pytest.mark.parametrize("solver", every(["ipm", "clarabel"], few=["ipm"]))
+def test_every_loss_and_penalty(solver, loss, penalty, intercept):
     columns = stump_columns()
     formulation = ConvexBoost(loss=loss, penalty=penalty)
     for C in np.quantile(formulation.C_grid(columns.counts.sum()), how_many([0.8], [0.6, 0.8, 1.0])):
@@ -149,7 +149,7 @@ def test_every_loss_and_penalty(master, loss, penalty, intercept):
         if intercept:
             programme = programme.with_intercepts(columns.labels[None, :])
             labels = np.repeat(columns.labels, columns.counts.astype(int))
-        solution = Ladder([MASTERS[master]], 1e-6).solve(columns, programme)
+        solution = FallbackSolver([SOLVERS[solver]], 1e-6).solve(columns, programme)
         assert solution.primal == pytest.approx(convex(expanded(columns), C, labels, loss, penalty), rel=1e-6)
         assert 0 <= solution.gap <= 1e-6
         assert (solution.u < programme.upper).all() or loss in ("huber", "logistic")
@@ -161,16 +161,16 @@ def test_every_loss_and_penalty_from_the_iterate_before(loss, penalty):
     """A step after each column, a polish, and another C: the optimum of a solve from the start."""
     whole, columns = stump_columns(n_columns=15), stump_columns(n_columns=1)
     formulation = ConvexBoost(loss=loss, penalty=penalty).resolve(whole.counts.sum())
-    master = Interleaved(Ladder([InteriorPointMaster], 1e-6))
+    solver = WarmStartedSolver(FallbackSolver([InteriorPointSolver], 1e-6))
     for new in range(1, 15):
-        master.solve(columns, formulation.programme(columns.rows, columns.n_columns))
+        solver.solve(columns, formulation.programme(columns.rows, columns.n_columns))
         columns.take(whole, [new])
-    master.solve(columns, formulation.programme(columns.rows, columns.n_columns))
+    solver.solve(columns, formulation.programme(columns.rows, columns.n_columns))
     for C in (formulation.C, 3.0 * formulation.C, 0.3 * formulation.C):
         moved = ConvexBoost(C, loss, penalty)
         programme = moved.programme(columns.rows, columns.n_columns)
-        master.move_to(columns, programme)
-        solution = master.polish(columns, programme)
+        solver.move_to(columns, programme)
+        solution = solver.polish(columns, programme)
         assert solution.gap <= 1e-6
         assert solution.primal == pytest.approx(optimum(moved, whole).primal, rel=2e-6)
 

@@ -7,13 +7,13 @@ from hypothesis import strategies as st
 
 from dualboost.formulations import LexiBoost
 from dualboost.matrix.rows import Rows
-from dualboost.solvers import InteriorPointMaster, Ladder, Staged
+from dualboost.solvers import FallbackSolver, InteriorPointSolver, Staged
 
 from ..conftest import stump_columns
 
 COLUMNS = stump_columns(n_rows=90, n_columns=12)
 PROGRAMME = LexiBoost(C=4.0).programme(COLUMNS.rows, 12)
-SOLVED = Staged(Ladder([InteriorPointMaster], 1e-6), interleaves=False).solve(COLUMNS, PROGRAMME)
+SOLVED = Staged(FallbackSolver([InteriorPointSolver], 1e-6), warm_starts=False).solve(COLUMNS, PROGRAMME)
 AFTER = SOLVED.programme
 
 

@@ -109,7 +109,7 @@ def models():
     yield "class_margins", three_classes, fit(margins, three_classes, ("a", "b", "c"))
     yield "tuned_classes", three_classes, fit(tuned_classes, three_classes, (-1.0, 0.0, 4.0))
     yield "numbers", amounts, DualBoostRegressor(max_depth=2, max_trees=5).fit(*amounts())
-    huber = DualBoostRegressor(HuberLoss(delta=0.5), corrects="trees", max_depth=2, max_trees=6, n_jobs=2)
+    huber = DualBoostRegressor(HuberLoss(delta=0.5), optimize="weights", max_depth=2, max_trees=6, n_jobs=2)
     yield "huber", amounts, huber.fit(*amounts())
     yield "counts", counts, DualBoostRegressor("poisson", max_depth=2, max_trees=5, random_state=0).fit(*counts())
     tuned_numbers = DualBoostRegressorCV(QuantileLoss(quantile=0.9), Cs=2, cv=2, max_depth=2, max_trees=3)

@@ -162,7 +162,7 @@ def test_several_classes_have_a_column_each():
 
 def test_the_strongest_come_first():
     found = effects_of(fitted("depth 2").fitted_, None)
-    strengths = [effect.strength for effect in found.effects]
+    strengths = [effect.C_value for effect in found.effects]
     assert strengths == sorted(strengths, reverse=True)
     assert found.names.features[found.effects[0].cells[0].feature] in ("a", "colour")
 
@@ -174,8 +174,8 @@ def test_an_interaction_is_found_where_there_is_one():
     reg = DualBoostRegressor(max_depth=2, max_trees=4).fit(X, np.sign(X[:, 0] * X[:, 1]))
     strongest = effects_of(reg.fitted_, None).effects[0]
     assert strongest.is_pair
-    assert strongest.strength > 0.8
-    assert all(effect.strength < 0.1 for effect in effects_of(reg.fitted_, None).singles)
+    assert strongest.C_value > 0.8
+    assert all(effect.C_value < 0.1 for effect in effects_of(reg.fitted_, None).singles)
 
 
 def test_thinned_and_loaded_models(tmp_path):

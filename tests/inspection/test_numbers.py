@@ -15,7 +15,9 @@ from ..numbers_to_learn import amounts, counts
 NEW, NEW_Y = amounts(n=100, seed=4)
 MODELS = {
     "leaves": lambda: DualBoostRegressor(max_depth=3, max_trees=6).fit(*amounts()),
-    "trees": lambda: DualBoostRegressor("absolute", C=6.0, corrects="trees", max_depth=2, max_trees=20).fit(*amounts()),
+    "weights": lambda: DualBoostRegressor("absolute", C=6.0, optimize="weights", max_depth=2, max_trees=20).fit(
+        *amounts()
+    ),
     "counts": lambda: DualBoostRegressor("poisson", max_depth=2, max_trees=6).fit(*counts()),
 }
 
@@ -28,14 +30,14 @@ def fitted(request):
 def shown(reg):
     """What explanations and rules add up to."""
     predicted = reg.predict(NEW)
-    return np.log(predicted) if reg.fitted_.task.name == "counts" else predicted
+    return np.log(predicted) if reg.fitted_.target.name == "counts" else predicted
 
 
 def test_rules_add_up_to_the_prediction(fitted):
     rules = fitted.rules()
     assert list(rules.columns) == ["tree", "leaf", "weight", "conditions", "vote", "weighted_vote", "rows", "share"]
-    strength = np.abs(rules["weighted_vote"].to_numpy())
-    assert (np.diff(strength) <= 1e-6 * strength.max()).all()
+    C_value = np.abs(rules["weighted_vote"].to_numpy())
+    assert (np.diff(C_value) <= 1e-6 * C_value.max()).all()
     values = rules.set_index(["tree", "leaf"])["weighted_vote"]
     total = np.full(len(NEW), fitted.fitted_.in_units.intercept)
     X = fitted._features(NEW)

@@ -60,9 +60,9 @@ def test_a_rule_names_the_class_that_it_speaks_for_most(name):
     assert (rules["label"].to_numpy() == clf.classes_[values.argmax(axis=1)]).all()
     np.testing.assert_allclose(rules["weighted_vote"], values.max(axis=1))
     np.testing.assert_allclose(rules["weight"] * rules["vote"], rules["weighted_vote"])
-    strength = np.abs(values).max(axis=1)
-    assert (np.diff(strength) <= 1e-9).all()
-    np.testing.assert_allclose(rules.assign(s=strength).groupby("tree")["s"].max(), clf.weights_[clf.weights_ > 0])
+    C_value = np.abs(values).max(axis=1)
+    assert (np.diff(C_value) <= 1e-9).all()
+    np.testing.assert_allclose(rules.assign(s=C_value).groupby("tree")["s"].max(), clf.weights_[clf.weights_ > 0])
 
 
 def test_rules_count_the_rows_given():

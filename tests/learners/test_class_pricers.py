@@ -9,12 +9,12 @@ from sklearn.naive_bayes import GaussianNB
 
 from dualboost import CartLearner, ClassifierLearner, OptimalLearner
 from dualboost.learners import PricingContext, TrainingData, make_pool
-from dualboost.targets import ManyClasses, TwoClasses
+from dualboost.targets import BinaryTarget, MulticlassTarget
 
 
 def residual_of(codes, n_classes, rng):
     """T'u for duals of random sizes, some of them zero."""
-    operator = ManyClasses(np.arange(n_classes)).operator(codes.astype(float))
+    operator = MulticlassTarget(np.arange(n_classes)).operator(codes.astype(float))
     return operator.adjoint(rng.exponential(size=len(codes) * (n_classes - 1)) * (rng.random() < 0.8))
 
 
@@ -22,7 +22,7 @@ def table(n_classes, seed, n_rows=80, n_features=3):
     rng = np.random.default_rng(seed)
     codes = rng.integers(0, n_classes, n_rows)
     X = np.round(rng.normal(size=(n_rows, n_features)) + rng.normal(size=(n_classes, n_features))[codes], 0)
-    operator = ManyClasses(np.arange(n_classes)).operator(codes.astype(float))
+    operator = MulticlassTarget(np.arange(n_classes)).operator(codes.astype(float))
     return np.asfortranarray(X), operator.adjoint(rng.exponential(size=n_rows * (n_classes - 1)))
 
 
@@ -106,8 +106,8 @@ def test_of_two_classes_votes_are_those_of_two_classes(learner):
     X, codes, u = rng.normal(size=(90, 3)), rng.integers(0, 2, 90), rng.exponential(size=90)
     X = np.asfortranarray(X)
     signs = np.where(codes == 1, 1.0, -1.0)
-    two = TwoClasses(np.arange(2)).operator(signs).adjoint(u)
-    many = ManyClasses(np.arange(2)).operator(codes.astype(float)).adjoint(u)
+    two = BinaryTarget(np.arange(2)).operator(signs).adjoint(u)
+    many = MulticlassTarget(np.arange(2)).operator(codes.astype(float)).adjoint(u)
     of_two = make_pool(learner, TrainingData(X, []), PricingContext(1)).price(two, None)[0]
     of_many = price(learner, X, many, 1)[1]
     assert of_many.edge == pytest.approx(of_two.edge)

@@ -49,7 +49,7 @@ def test_a_stump_is_the_best_one(n_classes):
         # The mean curvature of a leaf must add up to one, and a row has one divided by the number of classes.
         stumps = [stump for stump in all_stumps(X) if n_classes <= stump.sum() <= len(X) - n_classes]
         best = max(fall_of(stump, residual, curvature) for stump in stumps)
-        assert grown.fall(residual, curvature, RIDGE) == pytest.approx(best)
+        assert grown.objective_decrease(residual, curvature, RIDGE) == pytest.approx(best)
         assert fall_of(grown.leaves, residual, curvature) == pytest.approx(best)
 
 
@@ -64,9 +64,9 @@ def test_each_node_of_a_deeper_tree_has_its_best_split():
         expected += (
             vector_grower(X[rows], 1)
             .grow(residual[rows], curvature[rows], RIDGE)
-            .fall(residual[rows], curvature[rows], RIDGE)
+            .objective_decrease(residual[rows], curvature[rows], RIDGE)
         )
-    assert deep.fall(residual, curvature, RIDGE) == pytest.approx(expected)
+    assert deep.objective_decrease(residual, curvature, RIDGE) == pytest.approx(expected)
 
 
 def test_a_category_against_all_others():
@@ -81,8 +81,10 @@ def test_a_category_against_all_others():
 
 def test_a_deeper_tree_is_better_than_the_best_stump():
     X, residual, curvature = noisy_classes(5, seed=0)
-    fall = vector_grower(X, 2).grow(residual, curvature, RIDGE).fall(residual, curvature, RIDGE)
-    assert fall > max(fall_of(stump, residual, curvature) for stump in all_stumps(X))
+    objective_decrease = (
+        vector_grower(X, 2).grow(residual, curvature, RIDGE).objective_decrease(residual, curvature, RIDGE)
+    )
+    assert objective_decrease > max(fall_of(stump, residual, curvature) for stump in all_stumps(X))
 
 
 def test_no_tree_without_a_residual():

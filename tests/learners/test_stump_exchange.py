@@ -46,17 +46,17 @@ class Regression:
         """Every figure of the steps is that of dense regressions."""
         everything = np.ones(len(self.stumps), dtype=bool)
         own, none = self.loss(held), self.loss([])
-        assert self.steps.fall == pytest.approx(none - own, abs=1e-9)
-        k, fall = self.steps.best(everything)
+        assert self.steps.objective_decrease == pytest.approx(none - own, abs=1e-9)
+        k, objective_decrease = self.steps.best(everything)
         losses = [self.loss([*held, other]) for other in range(len(self.stumps))]
-        assert fall == pytest.approx(own - min(losses), abs=1e-9)
+        assert objective_decrease == pytest.approx(own - min(losses), abs=1e-9)
         assert losses[k] == pytest.approx(min(losses), abs=1e-9)
         for stump in held:
             place, rest = self.steps.held.tolist().index(stump), [other for other in held if other != stump]
             assert self.steps.lost_without(place) == pytest.approx(self.loss(rest) - own, abs=1e-9)
-            _, fall = self.steps.best(everything, place)
+            _, objective_decrease = self.steps.best(everything, place)
             instead = min(self.loss([*rest, other]) for other in range(len(self.stumps)))
-            assert fall == pytest.approx(own - instead, abs=1e-9)
+            assert objective_decrease == pytest.approx(own - instead, abs=1e-9)
 
 
 @given(st.integers(0, 10_000), st.permutations(range(9)))
@@ -75,11 +75,11 @@ def test_falls_are_those_of_dense_regressions_as_stumps_enter_and_leave(seed: in
 def test_a_copy_goes_its_own_way() -> None:
     regression = Regression(0, n_places=2)
     regression.put(0, 3)
-    before = regression.steps.fall
+    before = regression.steps.objective_decrease
     other = regression.steps.copy()
     other.remove(0)
-    assert other.fall == 0.0
-    assert regression.steps.fall == before > 0.0
+    assert other.objective_decrease == 0.0
+    assert regression.steps.objective_decrease == before > 0.0
 
 
 def mixed_rows(n_rows: int = 120) -> tuple[np.ndarray, np.ndarray]:

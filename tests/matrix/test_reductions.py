@@ -141,7 +141,7 @@ def test_fits_of_leaves(formulation):
     """Growing, elimination, regrowing and the optimum, with a score that needs probabilities."""
     X, y = small_dataset("twonorm")
     options = {"validation_fraction": 0.2, "scoring": "neg_log_loss", "random_state": 0}
-    clf = DualBoostClassifier(formulation, corrects="leaves", max_depth=2, max_trees=4, **options)
+    clf = DualBoostClassifier(formulation, optimize="leaves", max_depth=2, max_trees=4, **options)
     assert clf.fit(X, y).gap_ <= 1e-6
 
 
@@ -154,7 +154,7 @@ def test_fits_with_bounds_over_all_trees(formulation, learner):
 
 
 @pytest.mark.usefixtures("watched")
-@pytest.mark.parametrize("solver", [{"master": "highs"}, {"master": "clarabel"}, {"active_rows": 40}], ids=str)
+@pytest.mark.parametrize("solver", [{"method": "highs"}, {"method": "clarabel"}, {"active_rows": 40}], ids=str)
 def test_fits_by_other_masters(solver):
     X, y = small_dataset("ringnorm")
     clf = DualBoostClassifier("lp", C=0.2, max_trees=12, solver=SolverOptions(**solver)).fit(X, y)

@@ -69,8 +69,8 @@ def test_what_a_pricer_sees():
     pairs = FeatureDifferences(np.array([0, 1]), np.array([1, 2]), 3, cost=1.0)
     theta = np.array([-0.2, 0.5])
     np.testing.assert_allclose(pairs.granted(theta), [-0.2, 0.7, -0.5])
-    np.testing.assert_allclose(pairs.favour(theta), [1 / 1.2, 1 / 0.3, 1 / 1.5])
-    np.testing.assert_allclose(pairs.favour(10 * theta), [1 / 3, 10.0, 1 / 6])
+    np.testing.assert_allclose(pairs.feature_multiplier(theta), [1 / 1.2, 1 / 0.3, 1 / 1.5])
+    np.testing.assert_allclose(pairs.feature_multiplier(10 * theta), [1 / 3, 10.0, 1 / 6])
     assert pairs.learner_part(theta, OneFeature(1)) == pytest.approx(0.7)
 
 
@@ -84,7 +84,9 @@ def test_a_favoured_feature_is_split_on(learner):
     y = np.where(rng.random(300) < 0.5, 1.0, -1.0)
     X = np.asfortranarray(rng.normal(size=(300, 4)) + y[:, None] * [1.0, 0.8, 0.1, 0.1])
     pool = make_pool(learner, TrainingData(X, []), PricingContext())
-    plain, favoured, again = (pool.price(y, favour)[0] for favour in (None, np.array([0.3, 3.0, 1, 1]), None))
+    plain, favoured, again = (
+        pool.price(y, feature_multiplier)[0] for feature_multiplier in (None, np.array([0.3, 3.0, 1, 1]), None)
+    )
     assert plain.column.learner.feature[0] == 0
     assert favoured.column.learner.feature[0] == 1
     assert not favoured.column.is_proven

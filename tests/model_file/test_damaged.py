@@ -190,7 +190,7 @@ WRONG_PARAMETERS = {
     "tol": -1.0,
     "random_state": -5,
     "verbose": -1,
-    "corrects": "boughs",
+    "optimize": "boughs",
 }
 
 

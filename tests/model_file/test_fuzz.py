@@ -43,7 +43,7 @@ def require_sensible(model, rng):
         predicted = model.predict(X)
         if is_regressor(model):
             assert np.isfinite(predicted).all()
-            if model.fitted_.task.n_outputs > 1:
+            if model.fitted_.target.n_outputs > 1:
                 assert (np.diff(model.predict_quantiles(X)) >= 0).all()
                 assert (np.diff(model.predict_interval(X)) >= 0).all()
             return

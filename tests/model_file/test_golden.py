@@ -42,13 +42,13 @@ def test_every_kind_is_there(folder):
     if folder == NEWEST:
         assert models["leaves"].fitted_.ensemble.intercept
         assert not models["leaves"].fitted_.ensemble.is_normalised
-        assert [models[name].fitted_.task.n_outputs for name in ("classes", "class_margins", "tuned_classes")] == [
+        assert [models[name].fitted_.target.n_outputs for name in ("classes", "class_margins", "tuned_classes")] == [
             3
         ] * 3
         assert models["class_margins"].fitted_.ensemble.is_normalised
         losses = {model.formulation_.name for model in models.values() if isinstance(model, DualBoostRegressor)}
         assert losses == {"squared", "huber", "quantile", "quantiles", "poisson"}
-        assert {models[name].fitted_.task.name for name in ("numbers", "counts")} == {"numbers", "counts"}
+        assert {models[name].fitted_.target.name for name in ("numbers", "counts")} == {"numbers", "counts"}
         assert models["quantiles"].fitted_.calibration is not None
         assert models["listed"].categorical_features == ["colour", "group"]
         assert models["listed"].fitted_.encoder.categories[6].tolist() == [0, 1, 2, 3, 4, 5]

@@ -29,7 +29,7 @@ NEW, _ = amounts(n=200, seed=5)
     "reg",
     [
         DualBoostRegressor(max_depth=3, max_trees=6),
-        DualBoostRegressor("absolute", C=20.0, corrects="trees", max_depth=2, max_trees=20, n_jobs=2),
+        DualBoostRegressor("absolute", C=20.0, optimize="weights", max_depth=2, max_trees=20, n_jobs=2),
         DualBoostRegressor(HuberLoss(C=3, delta=np.float64(0.5)), max_trees=4, n_iter_no_change=5, random_state=0),
         DualBoostRegressor(QuantileLoss(quantile=0.9), learner=CartLearner(n_thresholds=9), max_depth=2, max_trees=4),
         DualBoostRegressor("poisson", C=20, max_depth=2, max_trees=4, solver=SolverOptions(reoptimize="every")),

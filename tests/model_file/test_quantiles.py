@@ -40,8 +40,8 @@ def test_what_is_saved_is_loaded(reg, tmp_path):
     for other in (loaded, pickle.loads(pickle.dumps(loaded)), clone(loaded).fit(X, y)):
         for method in METHODS:
             np.testing.assert_array_equal(getattr(other, method)(NEW), getattr(reg, method)(NEW))
-    for k in range(reg.fitted_.task.n_intervals):
-        coverage = reg.fitted_.task.coverage(k)
+    for k in range(reg.fitted_.target.n_intervals):
+        coverage = reg.fitted_.target.coverage(k)
         np.testing.assert_array_equal(loaded.predict_interval(NEW, coverage), reg.predict_interval(NEW, coverage))
     assert loaded.formulation_ == reg.formulation_
     assert loaded.fitted_.calibration == reg.fitted_.calibration

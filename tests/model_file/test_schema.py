@@ -23,7 +23,7 @@ from dualboost.loading import read_model
 from dualboost.model_file.checks import MAY_LACK, MOST_FEATURES, STOP_REASONS, read_file
 from dualboost.model_file.objects import PARAMETERS
 from dualboost.model_file.trees import CATEGORY_TYPES, CLASS_TYPES
-from dualboost.solvers import MASTERS, SolverOptions
+from dualboost.solvers import SOLVERS, SolverOptions
 
 from ..golden import NEWEST, model_paths
 from .json_schema import Schema
@@ -70,7 +70,7 @@ def test_schema_and_code_know_the_same_names():
     assert set(properties["formulation"]["oneOf"][0]["enum"]) == set(FORMULATIONS)
     assert properties["loss"]["oneOf"][0]["enum"] == list(NUMBER_LOSSES)
     assert set(PARTS["solver"]["properties"]) == set(SolverOptions().get_params())
-    assert set(PARTS["solver"]["properties"]["master"]["enum"]) == {"auto", *MASTERS}
+    assert set(PARTS["solver"]["properties"]["method"]["enum"]) == {"auto", *SOLVERS}
     named, *objects = PARTS["learner"]["oneOf"]
     assert set(named["enum"]) == set(LEARNERS) == {one["properties"]["name"]["const"] for one in objects}
     for one in objects:

@@ -35,7 +35,7 @@ def test_arguments_have_their_new_names():
 
 def test_options_are_gathered_in_objects():
     clf = loaded(
-        "pool", master="ipm", pool="rotate", columns_per_iteration="all", voting="confidence", criterion="edge"
+        "pool", method="ipm", pool="rotate", columns_per_iteration="all", voting="confidence", criterion="edge"
     )
     assert clf.solver == SolverOptions("ipm", columns_per_iteration="all", schedule="rotate")
     assert clf.learner == [CartLearner(None, "edge", "confidence"), OptimalLearner(2, "confidence")]
@@ -70,7 +70,7 @@ WRONG = [
     ("parameters", "max_trees", 5, "max_trees is not a key of version 1"),
     ("parameters", "solver", None, "solver is not a key of version 1"),
     ("parameters", "max_iter", "many", "max_trees is 'many'"),
-    ("parameters", "master", "gurobi", "parameters.master is 'gurobi'"),
+    ("parameters", "method", "gurobi", "parameters.master is 'gurobi'"),
     ("parameters", "reoptimize", "never", "reoptimize='never'"),
     ("parameters", "pool", 1, "parameters.pool is 1"),
     ("parameters", "columns_per_iteration", 0, "columns_per_iteration=0"),

@@ -32,7 +32,7 @@ def test_history_has_three_panels(fitted):
     np.testing.assert_array_equal(objective.lines[0].get_ydata(), fitted.history_["objective"])
     np.testing.assert_array_equal(gap.lines[0].get_ydata(), np.maximum(fitted.history_["gap"], 1e-16))
     assert gap.get_yscale() == "log"
-    np.testing.assert_array_equal(drawn(accuracy, "training"), fitted.history_["train_accuracy"])
+    np.testing.assert_array_equal(drawn(accuracy, "training"), fitted.history_["train_score"])
     np.testing.assert_array_equal(drawn(accuracy, "held out"), fitted.history_["validation_score"])
     assert drawn(accuracy, "X and y passed")[-1] == fitted.score(X, Y)
 

@@ -95,7 +95,7 @@ def test_history_shows_the_share_of_the_variance(fitted):
     axes = plot_history(fitted, NEW, NEW_Y)
     assert axes[-1].get_ylabel() == "R²"
     training, given = (line.get_ydata() for line in axes[-1].lines)
-    np.testing.assert_array_equal(training, fitted.history_["train_accuracy"])
+    np.testing.assert_array_equal(training, fitted.history_["train_score"])
     assert given[-1] == pytest.approx(fitted.score(NEW, NEW_Y))
     assert axes[-1].figure.axes[-1].get_ylabel() == "neg_mean_squared_error,\nheld out"
     by_share = DualBoostRegressor(max_depth=2, max_trees=3, validation_fraction=0.2, scoring="r2").fit(X, Y)

@@ -9,9 +9,9 @@ import pytest
 from dualboost import CartLearner, DualBoostClassifier, SolverOptions
 from dualboost.errors import InvalidParameterError, SolverWarning, UnsupportedFormulationError
 from dualboost.formulations import FORMULATIONS
-from dualboost.solvers import ActiveRows, Interleaved, Ladder
+from dualboost.solvers import ActiveRows, FallbackSolver, WarmStartedSolver
 from dualboost.solvers import reduced_rows as module
-from dualboost.solvers.interior_point import InteriorPointMaster
+from dualboost.solvers.interior_point import InteriorPointSolver
 
 from ..conftest import ALL_FORMULATIONS, SMALL_DATASETS, small_dataset, stump_columns
 from ..paper_programmes import PAPER, lp
@@ -62,11 +62,11 @@ def test_the_result_is_the_optimum_of_all_rows(formulation, dataset, C, n_rows):
 
 
 @pytest.mark.usefixtures("small_bundles")
-@pytest.mark.parametrize("master", ["auto", "highs", "clarabel"])
+@pytest.mark.parametrize("solver", ["auto", "highs", "clarabel"])
 @pytest.mark.parametrize("dataset", every(SMALL_DATASETS, few=("integers", "ringnorm")))
-def test_every_iteration_is_the_optimum_of_all_rows_where_that_is_asked_for(dataset, master):
+def test_every_iteration_is_the_optimum_of_all_rows_where_that_is_asked_for(dataset, solver):
     X, y = small_dataset(dataset)
-    solver = few_rows(20, reoptimize="every", master=master)
+    solver = few_rows(20, reoptimize="every", solver=solver)
     clf = without_twins("lp", C=0.2, max_trees=12, solver=solver).fit(X, y)
     A = signed_votes(clf, X, y)
     for t in iterations(clf.n_generated_):
@@ -176,7 +176,9 @@ def test_few_rows_take_part_on_many_rows(monkeypatch):
 
 
 def test_a_failing_solver_leaves_a_feasible_ensemble_over_all_rows(monkeypatch):
-    monkeypatch.setattr(Ladder, "tolerance", property(lambda self: -1.0, lambda self, value: None), raising=False)
+    monkeypatch.setattr(
+        FallbackSolver, "tolerance", property(lambda self: -1.0, lambda self, value: None), raising=False
+    )
     X, y = small_dataset("twonorm")
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -190,8 +192,8 @@ def test_a_failing_solver_leaves_a_feasible_ensemble_over_all_rows(monkeypatch):
 def test_calls_without_a_new_column_end_at_the_optimum(formulation):
     columns = stump_columns(n_rows=400, n_columns=25)
     programme = FORMULATIONS[formulation]().resolve(columns.counts.sum()).programme(columns.rows, 25)
-    master = ActiveRows(Interleaved(Ladder([InteriorPointMaster], 1e-6)), 50)
-    gaps = [master.solve(columns, programme).gap for _ in range(60)]
+    solver = ActiveRows(WarmStartedSolver(FallbackSolver([InteriorPointSolver], 1e-6)), 50)
+    gaps = [solver.solve(columns, programme).gap for _ in range(60)]
     assert min(gaps) <= 1e-6
 
 

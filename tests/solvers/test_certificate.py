@@ -6,9 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dualboost.formulations import FORMULATIONS
-from dualboost.solvers import Candidate, Ladder, Precision, SolverOptions, certify, make_reoptimiser, n_used
+from dualboost.solvers import Candidate, FallbackSolver, Precision, SolverOptions, certify, make_reoptimiser, n_used
 from dualboost.solvers.base import drop_negligible, relative_gap
-from dualboost.solvers.interior_point import InteriorPointMaster
+from dualboost.solvers.interior_point import InteriorPointSolver
 
 from ..conftest import ALL_FORMULATIONS, stump_columns
 
@@ -20,7 +20,7 @@ def programme_of(name):
 
 
 def solved(name):
-    solver, programme = SolverOptions(master="ipm", reoptimize="every"), programme_of(name)
+    solver, programme = SolverOptions(method="ipm", reoptimize="every"), programme_of(name)
     return make_reoptimiser(solver, programme, name, Precision(1e-6)).solve(COLUMNS, programme)
 
 
@@ -51,7 +51,7 @@ def test_relative_gap_falls_back_on_the_terms_when_they_cancel():
 
 def test_negligible_weights_become_zero():
     programme = programme_of("cg")
-    solution = Ladder([InteriorPointMaster], 1e-6).solve(COLUMNS, programme)
+    solution = FallbackSolver([InteriorPointSolver], 1e-6).solve(COLUMNS, programme)
     w = np.where(solution.w == 0, 1e-9 * solution.w.max(), solution.w)
     dusty = certify(COLUMNS, programme, Candidate(w, solution.u))
     clean = drop_negligible(COLUMNS, programme, dusty, 1e-6)

@@ -7,10 +7,10 @@ from dualboost.formulations import FORMULATIONS
 from dualboost.formulations.programme import Programme
 from dualboost.formulations.terms import LinearTerm
 from dualboost.formulations.weight_sets import Simplex
-from dualboost.solvers import Candidate, Ladder, certify, n_used
+from dualboost.solvers import Candidate, FallbackSolver, certify, n_used
 from dualboost.solvers.crossover import to_vertex
-from dualboost.solvers.interior_point import InteriorPointMaster
-from dualboost.solvers.references import HighsMaster
+from dualboost.solvers.interior_point import InteriorPointSolver
+from dualboost.solvers.references import HighsSolver
 
 from ..conftest import stump_columns
 
@@ -20,7 +20,7 @@ from ..conftest import stump_columns
 def test_vertex_has_the_same_value(name, seed):
     columns = stump_columns(n_rows=600, n_columns=30, seed=seed)
     programme = FORMULATIONS[name](C=0.05).programme(columns.rows, 30)
-    interior = certify(columns, programme, InteriorPointMaster().solve(columns, programme, 1e-8, "direct"))
+    interior = certify(columns, programme, InteriorPointSolver().solve(columns, programme, 1e-8, "direct"))
     vertex = to_vertex(columns, programme, interior, 1e-9)
     assert vertex.gap <= 1e-9
     assert vertex.primal == pytest.approx(interior.primal, rel=1e-6)
@@ -32,7 +32,7 @@ def test_a_poor_starting_point_still_ends_at_the_optimum():
     columns = stump_columns(n_rows=900, n_columns=10, seed=1)
     programme = FORMULATIONS["lp"](C=0.1).programme(columns.rows, 10)
     poor = certify(columns, programme, Candidate(np.full(10, 0.2), programme.upper / 2))
-    expected = Ladder([HighsMaster], 1e-6).solve(columns, programme)
+    expected = FallbackSolver([HighsSolver], 1e-6).solve(columns, programme)
     assert to_vertex(columns, programme, poor, 1e-9).primal == pytest.approx(expected.primal, rel=1e-8)
 
 
@@ -41,7 +41,7 @@ def test_a_programme_with_a_total_crosses_over_too():
     columns = stump_columns(n_rows=300, n_columns=15, seed=2, multiplicities=False)
     lower = np.zeros(300)
     programme = Programme(columns.rows, lower, np.full(300, 0.02), LinearTerm(0.0, lower), Simplex(), total=1.0)
-    ladders = [Ladder([master], 1e-6) for master in (InteriorPointMaster, HighsMaster)]
-    ours, reference = (ladder.solve(columns, programme) for ladder in ladders)
+    ladders = [FallbackSolver([solver], 1e-6) for solver in (InteriorPointSolver, HighsSolver)]
+    ours, reference = (fallback_solver.solve(columns, programme) for fallback_solver in ladders)
     assert ours.primal == pytest.approx(reference.primal, rel=1e-6)
     assert ours.gap <= 1e-6

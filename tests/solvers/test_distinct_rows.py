@@ -11,9 +11,9 @@ from dualboost.datasets import make_ringnorm
 from dualboost.errors import InterruptedFitWarning, UnsupportedFormulationError
 from dualboost.formulations import FORMULATIONS
 from dualboost.formulations.terms import LinearTerm
-from dualboost.solvers import DistinctRows, Interleaved, Ladder, Precision, make_reoptimiser
+from dualboost.solvers import DistinctRows, FallbackSolver, Precision, WarmStartedSolver, make_reoptimiser
 from dualboost.solvers import reduced_rows as module
-from dualboost.solvers.interior_point import InteriorPointMaster
+from dualboost.solvers.interior_point import InteriorPointSolver
 
 from ..conftest import columns_of, small_dataset, stump_columns
 from ..thoroughness import MECHANISMS, every
@@ -30,18 +30,23 @@ def few_kinds(n_rows=600, n_columns=6, seed=0):
     return columns_of(labels, rng.integers(1, 4, n_rows).astype(float), X.T)
 
 
-def solved(master, columns, name, C=None):
+def solved(solver, columns, name, C=None):
     formulation = FORMULATIONS[name](C=C).resolve(columns.rows.n_samples)
-    return master.polish(columns, formulation.programme(columns.rows, columns.n_columns))
+    return solver.polish(columns, formulation.programme(columns.rows, columns.n_columns))
 
 
-@pytest.mark.parametrize("interleaves", [True, False])
+@pytest.mark.parametrize("warm_starts", [True, False])
 @pytest.mark.parametrize("name", every(MERGING, [name for name in MECHANISMS if name in MERGING]))
-def test_the_optimum_is_that_of_all_rows(name, interleaves):
+def test_the_optimum_is_that_of_all_rows(name, warm_starts):
     columns = few_kinds()
-    ladder = Ladder([InteriorPointMaster], 1e-6)
-    merged = DistinctRows(Interleaved(Ladder([InteriorPointMaster], 1e-6)) if interleaves else ladder)
-    solution, expected = solved(merged, columns, name), solved(Ladder([InteriorPointMaster], 1e-6), columns, name)
+    fallback_solver = FallbackSolver([InteriorPointSolver], 1e-6)
+    merged = DistinctRows(
+        WarmStartedSolver(FallbackSolver([InteriorPointSolver], 1e-6)) if warm_starts else fallback_solver
+    )
+    solution, expected = (
+        solved(merged, columns, name),
+        solved(FallbackSolver([InteriorPointSolver], 1e-6), columns, name),
+    )
     assert solution.primal == pytest.approx(expected.primal, rel=2e-6, abs=1e-9)
     assert solution.gap <= 1e-6
     assert len(solution.u) == len(solution.margins) == columns.n_rows
@@ -55,29 +60,29 @@ def test_steps_while_columns_divide_the_rows(name):
     whole = few_kinds()
     columns = whole.subset(np.arange(1))
     formulation = FORMULATIONS[name]().resolve(whole.rows.n_samples)
-    master = DistinctRows(Interleaved(Ladder([InteriorPointMaster], 1e-6)))
+    solver = DistinctRows(WarmStartedSolver(FallbackSolver([InteriorPointSolver], 1e-6)))
     for new in range(1, whole.n_columns + 1):
         programme = formulation.programme(columns.rows, columns.n_columns)
-        solution = master.solve(columns, programme)
+        solution = solver.solve(columns, programme)
         np.testing.assert_allclose(solution.margins, columns.margins(solution.w), atol=1e-4 * solution.w.sum())
         dual = programme.dual_value(solution.u, solution.edges)
         assert dual == pytest.approx(solution.dual, rel=1e-6, abs=1e-6 * np.abs(solution.u).sum())
         if new < whole.n_columns:
             columns.take(whole, np.array([new]))
-    expected = solved(Ladder([InteriorPointMaster], 1e-6), whole, name)
-    assert master.polish(columns, programme).primal == pytest.approx(expected.primal, rel=2e-6, abs=1e-9)
+    expected = solved(FallbackSolver([InteriorPointSolver], 1e-6), whole, name)
+    assert solver.polish(columns, programme).primal == pytest.approx(expected.primal, rel=2e-6, abs=1e-9)
 
 
 def test_few_rows_take_part():
     columns, seen = few_kinds(), []
 
-    class Seen(Interleaved):
+    class Seen(WarmStartedSolver):
         def solve(self, columns, programme):
             seen.append(columns.n_rows)
             return super().solve(columns, programme)
 
-    master = DistinctRows(Seen(Ladder([InteriorPointMaster], 1e-6)))
-    master.solve(columns, FORMULATIONS["nm"](C=0.1).programme(columns.rows, columns.n_columns))
+    solver = DistinctRows(Seen(FallbackSolver([InteriorPointSolver], 1e-6)))
+    solver.solve(columns, FORMULATIONS["nm"](C=0.1).programme(columns.rows, columns.n_columns))
     assert max(seen) <= 2**columns.n_columns < columns.n_rows
 
 
@@ -87,12 +92,14 @@ def test_rows_that_differ_are_kept_apart(monkeypatch):
     columns = whole.subset(np.arange(1))
     monkeypatch.setattr(module, "MOST_DISTINCT", 0.3)
     formulation = FORMULATIONS["lp"](C=0.3)
-    master = DistinctRows(Interleaved(Ladder([InteriorPointMaster], 1e-6)))
+    solver = DistinctRows(WarmStartedSolver(FallbackSolver([InteriorPointSolver], 1e-6)))
     for new in range(1, whole.n_columns):
-        master.solve(columns, formulation.programme(columns.rows, columns.n_columns))
+        solver.solve(columns, formulation.programme(columns.rows, columns.n_columns))
         columns.take(whole, np.array([new]))
-    found = master.polish(columns, formulation.programme(columns.rows, columns.n_columns))
-    assert found.primal == pytest.approx(solved(Ladder([InteriorPointMaster], 1e-6), whole, "lp", 0.3).primal, rel=2e-6)
+    found = solver.polish(columns, formulation.programme(columns.rows, columns.n_columns))
+    assert found.primal == pytest.approx(
+        solved(FallbackSolver([InteriorPointSolver], 1e-6), whole, "lp", 0.3).primal, rel=2e-6
+    )
 
 
 @pytest.mark.parametrize(("name", "merges"), [("lp", True), ("cq", False), ("lexi", False), ("spatial", False)])
@@ -122,7 +129,7 @@ def test_fits_are_certified_over_all_rows(name, depth, monkeypatch):
 def test_an_interrupt_between_two_states_leaves_a_certified_ensemble(place, monkeypatch):
     """What the master held halfway is forgotten; the ensemble so far is solved from the start."""
     monkeypatch.setattr("dualboost.solvers.LEAST_ROWS", 10)
-    usual, calls = getattr(Interleaved, place), []
+    usual, calls = getattr(WarmStartedSolver, place), []
 
     def interrupted(self, *arguments):
         calls.append(place)
@@ -130,7 +137,7 @@ def test_an_interrupt_between_two_states_leaves_a_certified_ensemble(place, monk
             raise KeyboardInterrupt
         return usual(self, *arguments)
 
-    monkeypatch.setattr(Interleaved, place, interrupted)
+    monkeypatch.setattr(WarmStartedSolver, place, interrupted)
     X, y = small_dataset("integers", 400)
     with pytest.warns(InterruptedFitWarning, match="interrupted"):
         clf = DualBoostClassifier("qrlp", max_depth=2, max_trees=30).fit(X, y)

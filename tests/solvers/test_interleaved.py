@@ -8,23 +8,31 @@ import pytest
 
 from dualboost import ConvexBoost, DualBoostClassifier
 from dualboost.formulations import FORMULATIONS
-from dualboost.solvers import MASTERS, Interleaved, Ladder, Precision, SolverOptions, Staged, make_reoptimiser
+from dualboost.solvers import (
+    SOLVERS,
+    FallbackSolver,
+    Precision,
+    SolverOptions,
+    Staged,
+    WarmStartedSolver,
+    make_reoptimiser,
+)
 from dualboost.solvers import interior_point as interleaved
-from dualboost.solvers.interior_point import InteriorPointMaster
+from dualboost.solvers.interior_point import InteriorPointSolver
 
 from ..conftest import stump_columns
 
 
 def made(programme):
     """Our own master, interleaved: in stages, where the programme has them."""
-    return make_reoptimiser(SolverOptions(master="ipm"), programme, "any", Precision(1e-6))
+    return make_reoptimiser(SolverOptions(method="ipm"), programme, "any", Precision(1e-6))
 
 
 def optimum(columns, programme):
     """By our own master from the start."""
-    ladder = Ladder([InteriorPointMaster], 1e-6)
-    master = ladder if programme.stages is None else Staged(ladder, interleaves=False)
-    return master.solve(columns, programme).primal
+    fallback_solver = FallbackSolver([InteriorPointSolver], 1e-6)
+    solver = fallback_solver if programme.stages is None else Staged(fallback_solver, warm_starts=False)
+    return solver.solve(columns, programme).primal
 
 
 def grown(name, n_columns=25, n_rows=200):
@@ -33,34 +41,34 @@ def grown(name, n_columns=25, n_rows=200):
     columns = stump_columns(n_rows=n_rows, n_columns=1, formulation=name)
     formulation = FORMULATIONS[name]().resolve(whole.counts.sum())
     programme = formulation.programme_over(columns, 1)
-    master = made(programme)
-    master.solve(columns, programme)
+    solver = made(programme)
+    solver.solve(columns, programme)
     for new in range(1, n_columns):
         columns.take(whole, [new])
-        master.solve(columns, formulation.programme_over(columns, columns.n_columns))
-    return master, columns, formulation.programme_over(columns, n_columns)
+        solver.solve(columns, formulation.programme_over(columns, columns.n_columns))
+    return solver, columns, formulation.programme_over(columns, n_columns)
 
 
 def test_steps_between_columns_then_a_polish(formulation_name):
-    master, columns, programme = grown(formulation_name)
+    solver, columns, programme = grown(formulation_name)
     expected = optimum(columns, programme)
-    polished = master.polish(columns, programme)
+    polished = solver.polish(columns, programme)
     assert polished.gap <= 1e-6
     assert polished.primal == pytest.approx(expected, rel=2e-6, abs=1e-9)
 
 
 def test_calls_without_a_new_column_end_at_the_optimum(formulation_name):
-    master, columns, programme = grown(formulation_name)
-    gaps = [master.solve(columns, programme).gap for _ in range(30)]
+    solver, columns, programme = grown(formulation_name)
+    gaps = [solver.solve(columns, programme).gap for _ in range(30)]
     assert min(gaps) <= 1e-6
 
 
 def test_every_step_is_certified(formulation_name):
     """However loose, the duals are feasible and the two values bracket the optimum."""
-    master, columns, programme = grown(formulation_name, n_columns=8)
+    solver, columns, programme = grown(formulation_name, n_columns=8)
     best = optimum(columns, programme)
     for _ in range(4):
-        solution = master.solve(columns, programme)
+        solution = solver.solve(columns, programme)
         slack = 1e-6 * max(1.0, abs(best))
         assert solution.dual - slack <= best <= solution.primal + slack
         assert (solution.u >= programme.lower - 1e-12).all()
@@ -68,10 +76,10 @@ def test_every_step_is_certified(formulation_name):
 
 
 def test_fewer_columns_than_before_are_solved_anew(formulation_name):
-    master, columns, _ = grown(formulation_name)
+    solver, columns, _ = grown(formulation_name)
     columns.keep_first(5)
     programme = FORMULATIONS[formulation_name]().resolve(columns.counts.sum()).programme_over(columns, 5)
-    solution = master.polish(columns, programme)
+    solution = solver.polish(columns, programme)
     assert solution.gap <= 1e-6
     assert len(solution.w) == 5
 
@@ -82,26 +90,26 @@ def test_the_iterate_is_carried_to_another_C(formulation_name):
     formulation = FORMULATIONS[formulation_name]()
     grid = formulation.C_grid(float(columns.counts.sum()), 4)
     at = [replace(formulation, C=float(C)).resolve(columns.counts.sum()).programme_over(columns, 15) for C in grid]
-    master = made(at[0])
+    solver = made(at[0])
     for programme in at:
-        master.move_to(columns, programme)
-        solution = master.polish(columns, programme)
+        solver.move_to(columns, programme)
+        solution = solver.polish(columns, programme)
         assert solution.gap <= 1e-6
         assert solution.primal == pytest.approx(optimum(columns, programme), rel=2e-6, abs=1e-9)
 
 
-@pytest.mark.parametrize("master", ["auto", *MASTERS])
-def test_only_our_own_master_is_interleaved(master):
+@pytest.mark.parametrize("solver", ["auto", *SOLVERS])
+def test_only_our_own_master_is_interleaved(solver):
     columns = stump_columns(n_rows=10, n_columns=1)
     programme = FORMULATIONS["lp"](C=1.0).programme(columns.rows, 1)
-    one = make_reoptimiser(SolverOptions(master), programme, "lp", Precision(1e-6))
-    assert isinstance(one, Interleaved) == (master in ("auto", "ipm"))
-    exact = make_reoptimiser(SolverOptions(master, reoptimize="every"), programme, "lp", Precision(1e-6))
-    assert isinstance(exact, Ladder)
+    one = make_reoptimiser(SolverOptions(solver), programme, "lp", Precision(1e-6))
+    assert isinstance(one, WarmStartedSolver) == (solver in ("auto", "ipm"))
+    exact = make_reoptimiser(SolverOptions(solver, reoptimize="every"), programme, "lp", Precision(1e-6))
+    assert isinstance(exact, FallbackSolver)
     assert np.isfinite(one.solve(columns, programme).primal)
 
 
-class CountingLadder(Ladder):
+class CountingLadder(FallbackSolver):
     """A ladder that counts how often it is asked."""
 
     n_solved = 0
@@ -117,25 +125,25 @@ def test_the_ladders_optimum_is_found_once_for_the_same_columns(name, monkeypatc
     monkeypatch.setattr(interleaved, "POLISH_STEPS", 0)
     columns, whole = stump_columns(n_columns=10), stump_columns(n_columns=11)
     formulation = FORMULATIONS[name]().resolve(columns.counts.sum())
-    ladder = CountingLadder([InteriorPointMaster], 1e-6)
-    master, programme = Interleaved(ladder), formulation.programme(columns.rows, 10)
-    first = master.polish(columns, programme)
-    assert ladder.n_solved == 1
-    assert master.polish(columns, programme) is first
-    assert master.solve(columns, programme) is first
-    assert ladder.n_solved == 1
+    fallback_solver = CountingLadder([InteriorPointSolver], 1e-6)
+    solver, programme = WarmStartedSolver(fallback_solver), formulation.programme(columns.rows, 10)
+    first = solver.polish(columns, programme)
+    assert fallback_solver.n_solved == 1
+    assert solver.polish(columns, programme) is first
+    assert solver.solve(columns, programme) is first
+    assert fallback_solver.n_solved == 1
     columns.take(whole, [10])
-    second = master.polish(columns, formulation.programme(columns.rows, 11))
-    assert ladder.n_solved == 2
+    second = solver.polish(columns, formulation.programme(columns.rows, 11))
+    assert fallback_solver.n_solved == 2
     assert len(second.w) == 11
     assert second.primal == pytest.approx(optimum(whole, formulation.programme(whole.rows, 11)), rel=2e-6)
     columns.keep_first(10)
-    assert master.polish(columns, programme).primal == pytest.approx(first.primal, rel=2e-6)
-    assert ladder.n_solved == 3
+    assert solver.polish(columns, programme).primal == pytest.approx(first.primal, rel=2e-6)
+    assert fallback_solver.n_solved == 3
     another = replace(formulation, C=0.7 * formulation.C).programme(columns.rows, 10)
-    master.move_to(columns, another)
-    assert master.polish(columns, another).primal == pytest.approx(optimum(columns, another), rel=2e-6)
-    assert ladder.n_solved == 4
+    solver.move_to(columns, another)
+    assert solver.polish(columns, another).primal == pytest.approx(optimum(columns, another), rel=2e-6)
+    assert fallback_solver.n_solved == 4
 
 
 def test_a_step_that_is_blocked_leaves_the_optimum_to_the_ladder_once(monkeypatch):
@@ -143,12 +151,12 @@ def test_a_step_that_is_blocked_leaves_the_optimum_to_the_ladder_once(monkeypatc
     monkeypatch.setattr(interleaved, "BLOCKED", 2.0)
     columns = stump_columns(n_rows=300, n_columns=25)
     programme = FORMULATIONS["lp"]().resolve(columns.counts.sum()).programme(columns.rows, 25)
-    ladder = CountingLadder([InteriorPointMaster], 1e-6)
-    master = Interleaved(ladder)
-    found = [master.solve(columns, programme) for _ in range(40)]
-    assert ladder.n_solved == 1
+    fallback_solver = CountingLadder([InteriorPointSolver], 1e-6)
+    solver = WarmStartedSolver(fallback_solver)
+    found = [solver.solve(columns, programme) for _ in range(40)]
+    assert fallback_solver.n_solved == 1
     assert found[-1].gap <= 1e-6
-    assert master.polish(columns, programme) is found[-1]
+    assert solver.polish(columns, programme) is found[-1]
 
 
 def test_an_iterate_that_leaves_double_precision_is_given_up():

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from dualboost.formulations import FORMULATIONS
-from dualboost.solvers import MasterFailed, Precision, SolverOptions, make_reoptimiser
+from dualboost.solvers import Precision, SolverFailed, SolverOptions, make_reoptimiser
 
 from ..conftest import dense, stump_columns
 from ..paper_programmes import paper_optimum
@@ -19,7 +19,7 @@ def solved(programme, name, columns=COLUMNS, tolerance=1e-6):
     """The optimum, or the best that was found."""
     try:
         return make_reoptimiser(SolverOptions(), programme, name, Precision(tolerance)).polish(columns, programme)
-    except MasterFailed as failure:
+    except SolverFailed as failure:
         return failure.best
 
 

@@ -16,7 +16,7 @@ from dualboost.solvers.leaf_kinked import kinked_optimum
 from dualboost.solvers.leaf_newton import certified, optimum
 from dualboost.solvers.leaf_points import LeafPoint
 from dualboost.solvers.leaf_sweeps import sweep
-from dualboost.targets.classes import Signs
+from dualboost.targets.classes import BinaryOperator
 
 SMOOTH = [
     LogisticBoost(C=50.0),
@@ -30,7 +30,7 @@ KINKED = [LPBoost(C=0.3), CGBoost(C=0.3)]
 def leaf_columns(n_rows=150, sizes=(2, 4, 3, 5), seed=0, counts=None):
     rng = np.random.default_rng(seed)
     labels = np.where(rng.random(n_rows) < 0.4, 1.0, -1.0)
-    columns = LeafColumns(Rows(np.ones(n_rows) if counts is None else counts), Signs(labels))
+    columns = LeafColumns(Rows(np.ones(n_rows) if counts is None else counts), BinaryOperator(labels))
     for size in sizes:
         noisy = labels * rng.random(n_rows) + rng.normal(size=n_rows)
         columns.append(np.digitize(noisy, np.quantile(noisy, np.arange(1, size) / size)), size)

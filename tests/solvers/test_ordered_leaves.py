@@ -11,8 +11,8 @@ from dualboost.formulations.weight_sets import Free, Ordered
 from dualboost.matrix.leaves import LeafColumns
 from dualboost.matrix.rows import Rows
 from dualboost.solvers.leaf_points import LeafPoint
-from dualboost.solvers.leaf_solvers import leaf_master_of
-from dualboost.targets.classes import Signs
+from dualboost.solvers.leaf_solvers import leaf_solver_of
+from dualboost.targets.classes import BinaryOperator
 from dualboost.trees.ordering import LeafOrder
 
 LOSSES = {
@@ -34,7 +34,7 @@ def some_order(size, rng):
 def problem(formulation, seed, n_rows=120, sizes=(4, 2, 6, 5)):
     rng = np.random.default_rng(seed)
     labels = np.where(rng.random(n_rows) < 0.4, 1.0, -1.0)
-    columns = LeafColumns(Rows(rng.integers(1, 4, size=n_rows).astype(float)), Signs(labels))
+    columns = LeafColumns(Rows(rng.integers(1, 4, size=n_rows).astype(float)), BinaryOperator(labels))
     for k, size in enumerate(sizes):
         noisy = labels * rng.random(n_rows) + rng.normal(size=n_rows)
         leaves = np.digitize(noisy, np.quantile(noisy, np.arange(1, size) / size))
@@ -61,7 +61,7 @@ def objective(point, values, intercept):
 @pytest.mark.parametrize("loss", LOSSES)
 def test_the_optimum_is_in_order_and_no_point_in_order_is_better(loss, seed):
     point = problem(LOSSES[loss], seed)
-    reached, solution = leaf_master_of(point.programme).optimum(point, 1e-7)
+    reached, solution = leaf_solver_of(point.programme).optimum(point, 1e-7)
     assert solution.gap <= 1e-7
     assert in_order(reached.values, point.columns)
     best = objective(point, reached.values, reached.intercept)
@@ -78,7 +78,7 @@ def test_the_optimum_is_in_order_and_no_point_in_order_is_better(loss, seed):
 @pytest.mark.parametrize("seed", range(3))
 def test_the_logistic_optimum_is_that_of_another_solver(seed):
     point = problem(LOSSES["logistic"], seed)
-    _, solution = leaf_master_of(point.programme).optimum(point, 1e-8)
+    _, solution = leaf_solver_of(point.programme).optimum(point, 1e-8)
     columns, labels = point.columns, point.columns.operator.targets
     Z = np.concatenate([np.eye(size)[columns.leaves(k)] for k, size in enumerate(columns.sizes)], axis=1)
     values, intercept = cp.Variable(Z.shape[1]), cp.Variable()
@@ -115,14 +115,14 @@ def test_the_support_is_the_most_that_values_in_order_gain(seed):
 @pytest.mark.parametrize("loss", ["logistic", "squared hinge"])
 def test_a_sweep_stays_in_order_and_lowers_the_objective(loss, seed):
     point = problem(LOSSES[loss], seed)
-    master = leaf_master_of(point.programme)
+    solver = leaf_solver_of(point.programme)
     before = point.objective
     for _ in range(3):
-        point = master.improved(point, None)
+        point = solver.improved(point, None)
         assert in_order(point.values, point.columns)
         assert point.objective <= before
         before = point.objective
-    best = master.optimum(point, 1e-7)[1]
-    found = master.certified(point)
+    best = solver.optimum(point, 1e-7)[1]
+    found = solver.certified(point)
     assert found.dual <= best.primal * (1 + 1e-9)
     assert found.primal >= best.dual * (1 - 1e-9)

@@ -9,34 +9,34 @@ from dualboost.formulations import FORMULATIONS
 from dualboost.solvers import (
     ActiveRows,
     DistinctRows,
-    Interleaved,
-    Ladder,
+    FallbackSolver,
     Precision,
     Reoptimiser,
     SolverOptions,
     Staged,
-    make_ladder,
+    WarmStartedSolver,
+    make_fallback_solver,
     make_reoptimiser,
 )
 
 from ..conftest import stump_columns
 
 KINDS = {
-    "ladder": (SolverOptions(reoptimize="every"), "lp", Ladder),
-    "ladder of a quadratic programme": (SolverOptions(reoptimize="every"), "cg", Ladder),
-    "highs": (SolverOptions(master="highs", reoptimize="every"), "lp", Ladder),
-    "clarabel": (SolverOptions(master="clarabel"), "erlp", Ladder),
-    "interleaved": (SolverOptions(), "lp", Interleaved),
-    "interleaved with a total": (SolverOptions(), "erlp", Interleaved),
+    "ladder": (SolverOptions(reoptimize="every"), "lp", FallbackSolver),
+    "ladder of a quadratic programme": (SolverOptions(reoptimize="every"), "cg", FallbackSolver),
+    "highs": (SolverOptions(method="highs", reoptimize="every"), "lp", FallbackSolver),
+    "clarabel": (SolverOptions(method="clarabel"), "erlp", FallbackSolver),
+    "interleaved": (SolverOptions(), "lp", WarmStartedSolver),
+    "interleaved with a total": (SolverOptions(), "erlp", WarmStartedSolver),
     "staged": (SolverOptions(), "lexi", Staged),
     "staged to the end": (SolverOptions(reoptimize="every"), "lexi", Staged),
     "active rows": (SolverOptions(active_rows=40), "lp", ActiveRows),
     "active rows to the end": (SolverOptions(active_rows=40, reoptimize="every"), "cg", ActiveRows),
-    "active rows by highs": (SolverOptions(active_rows=40, master="highs", reoptimize="every"), "lp", ActiveRows),
+    "active rows by highs": (SolverOptions(active_rows=40, method="highs", reoptimize="every"), "lp", ActiveRows),
     "more active rows than there are": (SolverOptions(active_rows=10_000), "cg", ActiveRows),
     "distinct rows": (SolverOptions(), "lp", DistinctRows),
     "distinct rows with a total": (SolverOptions(), "erlp", DistinctRows),
-    "distinct rows to the end": (SolverOptions(master="highs", reoptimize="every"), "nm", DistinctRows),
+    "distinct rows to the end": (SolverOptions(method="highs", reoptimize="every"), "nm", DistinctRows),
 }
 ASKED = sorted(name for name in vars(Reoptimiser) if not name.startswith("_"))
 
@@ -57,37 +57,37 @@ def programme_of(name, columns, factor=1.0):
 
 def optimum(name, programme, columns):
     """By a ladder from the start."""
-    ladder = make_ladder("auto", programme, name, Precision(1e-6))
-    master = ladder if programme.stages is None else Staged(ladder, interleaves=False)
-    return master.solve(columns, programme).primal
+    fallback_solver = make_fallback_solver("auto", programme, name, Precision(1e-6))
+    solver = fallback_solver if programme.stages is None else Staged(fallback_solver, warm_starts=False)
+    return solver.solve(columns, programme).primal
 
 
 def test_it_has_all_that_the_loop_asks_for(kind):
     solver, name, expected = kind
     columns = stump_columns(n_rows=30, n_columns=3)
-    master = make_reoptimiser(solver, programme_of(name, columns), name, Precision(1e-5))
-    assert isinstance(master, expected)
+    solver = make_reoptimiser(solver, programme_of(name, columns), name, Precision(1e-5))
+    assert isinstance(solver, expected)
     assert {"forget", "is_exact", "move_to", "polish", "solve", "tolerance"} <= set(ASKED)
     for asked in ASKED:
-        promised, kept = getattr(Reoptimiser, asked), getattr(master, asked)
+        promised, kept = getattr(Reoptimiser, asked), getattr(solver, asked)
         if callable(promised):
             names = list(inspect.signature(promised).parameters)[1:]
             assert list(inspect.signature(kept).parameters) == names, asked
-    assert master.tolerance == 1e-5
-    can_interleave = solver.master in ("auto", "ipm")
-    assert master.is_exact == (solver.reoptimize == "every" or not can_interleave)
+    assert solver.tolerance == 1e-5
+    can_interleave = solver.solver in ("auto", "ipm")
+    assert solver.is_exact == (solver.reoptimize == "every" or not can_interleave)
 
 
 def test_another_C_is_that_of_a_solve_from_the_start(kind):
     """There and back: what was found for one C does not stay for another."""
     solver, name, _ = kind
     columns = stump_columns(n_rows=300, n_columns=15)
-    master = make_reoptimiser(solver, programme_of(name, columns), name, Precision(1e-6))
-    master.solve(columns, programme_of(name, columns))
+    solver = make_reoptimiser(solver, programme_of(name, columns), name, Precision(1e-6))
+    solver.solve(columns, programme_of(name, columns))
     for factor in (1.0, 0.4, 2.5, 1.0):
         programme = programme_of(name, columns, factor)
-        master.move_to(columns, programme)
-        solution = master.polish(columns, programme)
+        solver.move_to(columns, programme)
+        solution = solver.polish(columns, programme)
         assert solution.gap <= 1e-6
         assert solution.primal == pytest.approx(optimum(name, programme, columns), rel=2e-6, abs=1e-9), factor
 
@@ -96,11 +96,11 @@ def test_forgotten_rows_and_columns_are_forgotten(kind):
     """The next programme is over other rows and fewer columns."""
     solver, name, _ = kind
     first, second = stump_columns(n_rows=300, n_columns=15), stump_columns(n_rows=250, n_columns=9, seed=1)
-    master = make_reoptimiser(solver, programme_of(name, first), name, Precision(1e-6))
-    master.polish(first, programme_of(name, first))
-    master.forget()
+    solver = make_reoptimiser(solver, programme_of(name, first), name, Precision(1e-6))
+    solver.polish(first, programme_of(name, first))
+    solver.forget()
     programme = programme_of(name, second)
-    solution = master.polish(second, programme)
+    solution = solver.polish(second, programme)
     assert solution.gap <= 1e-6
     assert solution.primal == pytest.approx(optimum(name, programme, second), rel=2e-6, abs=1e-9)
 
@@ -109,7 +109,7 @@ def test_calls_end_at_the_optimum_where_nothing_is_new(kind):
     solver, name, _ = kind
     columns = stump_columns(n_rows=300, n_columns=15)
     programme = programme_of(name, columns)
-    master = make_reoptimiser(solver, programme, name, Precision(1e-6))
-    solutions = [master.solve(columns, programme) for _ in range(1 if master.is_exact else 40)]
+    solver = make_reoptimiser(solver, programme, name, Precision(1e-6))
+    solutions = [solver.solve(columns, programme) for _ in range(1 if solver.is_exact else 40)]
     assert solutions[-1].gap <= 1e-6
     assert solutions[-1].primal == pytest.approx(optimum(name, programme, columns), rel=2e-6, abs=1e-9)

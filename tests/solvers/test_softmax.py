@@ -14,7 +14,7 @@ from dualboost.solvers.leaf_elimination import Elimination
 from dualboost.solvers.leaf_newton import optimum, softmax_certified, softmax_optimum
 from dualboost.solvers.leaf_points import LeafPoint, SoftmaxPoint
 from dualboost.solvers.leaf_sweeps import softmax_sweep
-from dualboost.targets.classes import Signs
+from dualboost.targets.classes import BinaryOperator
 
 
 def leaves_of(codes, sizes, rng):
@@ -77,7 +77,7 @@ def test_two_classes_have_the_optimum_of_the_two_class_programme():
     point = start(C := 25.0, n_classes=2)
     _, solution = softmax_optimum(point, 1e-9)
     rows, codes = point.columns.rows, point.programme.codes
-    columns = LeafColumns(rows, Signs(2.0 * codes - 1.0))
+    columns = LeafColumns(rows, BinaryOperator(2.0 * codes - 1.0))
     columns.hold([(point.columns.leaves(k), size) for k, size in enumerate(point.columns.sizes)])
     programme = LogisticBoost(C=2 * C).programme(rows, 1).over_leaves(columns.operator.intercepts())
     single = LeafPoint(programme, columns, np.zeros(columns.n_columns), 0.0, np.zeros(rows.n_data))

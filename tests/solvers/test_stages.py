@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from dualboost.formulations import LexiBoost
-from dualboost.solvers import MASTERS, InteriorPointMaster, Ladder, MasterFailed, Staged, in_stages
+from dualboost.solvers import SOLVERS, FallbackSolver, InteriorPointSolver, SolverFailed, Staged, in_stages
 
 from ..conftest import columns_of, dense, expanded, stump_columns
 from ..paper_programmes import lexi
@@ -29,19 +29,19 @@ def with_rare(n_rare, n_columns=15):
     return columns_of(whole.labels[kept], whole.counts[kept], votes[kept].T)
 
 
-def solved(columns, programme, master=InteriorPointMaster):
+def solved(columns, programme, solver=InteriorPointSolver):
     """Both stages to the end, by that master alone."""
-    return Staged(Ladder([master], TOLERANCE), interleaves=False).solve(columns, programme)
+    return Staged(FallbackSolver([solver], TOLERANCE), warm_starts=False).solve(columns, programme)
 
 
 @pytest.mark.parametrize("intercept", [False, True])
 @pytest.mark.parametrize("C", [0.7, 1.5, 5.0, 50.0])
-@pytest.mark.parametrize("master", MASTERS)
-def test_the_optimum_of_both_stages(master, C, intercept):
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_the_optimum_of_both_stages(solver, C, intercept):
     columns = stump_columns()
     programme = programme_of(columns, C)
     programme = programme.with_intercepts(columns.labels[None, :]) if intercept else programme
-    solution = solved(columns, programme, MASTERS[master])
+    solution = solved(columns, programme, SOLVERS[solver])
     assert solution.primal == pytest.approx(reference(columns, C, intercept), rel=1e-6, abs=1e-8)
     assert solution.gap <= TOLERANCE
 
@@ -74,11 +74,11 @@ def test_where_one_ensemble_is_best_for_both_the_class_weights_are_equal():
 
 def test_few_class_weights_are_tried():
     columns = stump_columns(n_rows=500, n_columns=40)
-    ladder, tried = Ladder([InteriorPointMaster], 1e-7), []
+    fallback_solver, tried = FallbackSolver([InteriorPointSolver], 1e-7), []
 
     def solve(programme):
         tried.append(programme)
-        return ladder.solve(columns, programme)
+        return fallback_solver.solve(columns, programme)
 
     in_stages(columns, programme_of(columns), solve, TOLERANCE)
     assert len(tried) <= 20
@@ -86,37 +86,37 @@ def test_few_class_weights_are_tried():
 
 def test_out_of_class_weights_the_best_is_handed_over():
     columns = stump_columns()
-    ladder = Ladder([InteriorPointMaster], 1e-7)
-    with pytest.raises(MasterFailed, match="class weights") as failed:
-        in_stages(columns, programme_of(columns), lambda one: ladder.solve(columns, one), 1e-300, n_searched=1)
+    fallback_solver = FallbackSolver([InteriorPointSolver], 1e-7)
+    with pytest.raises(SolverFailed, match="class weights") as failed:
+        in_stages(columns, programme_of(columns), lambda one: fallback_solver.solve(columns, one), 1e-300, n_searched=1)
     assert np.isfinite(failed.value.best.gap)
     assert failed.value.best.primal >= reference(columns) - 1e-9
 
 
 def test_steps_between_columns_then_a_polish():
     whole, columns = stump_columns(n_columns=25), stump_columns(n_columns=1)
-    master = Staged(Ladder([InteriorPointMaster], TOLERANCE), interleaves=True)
+    solver = Staged(FallbackSolver([InteriorPointSolver], TOLERANCE), warm_starts=True)
     for new in range(1, 25):
-        stepped = master.solve(columns, programme_of(columns))
+        stepped = solver.solve(columns, programme_of(columns))
         assert stepped.primal >= stepped.dual - 1e-9
         columns.take(whole, [new])
-    solution = master.polish(columns, programme_of(columns))
+    solution = solver.polish(columns, programme_of(columns))
     assert solution.gap <= TOLERANCE
     assert solution.primal == pytest.approx(reference(whole), rel=2e-6, abs=1e-9)
 
 
 def test_calls_without_a_new_column_end_at_the_optimum():
     columns = stump_columns(n_columns=10)
-    master = Staged(Ladder([InteriorPointMaster], TOLERANCE), interleaves=True)
-    solutions = [master.solve(columns, programme_of(columns)) for _ in range(30)]
+    solver = Staged(FallbackSolver([InteriorPointSolver], TOLERANCE), warm_starts=True)
+    solutions = [solver.solve(columns, programme_of(columns)) for _ in range(30)]
     assert solutions[-1].gap <= TOLERANCE
     assert solutions[-1].primal == pytest.approx(reference(columns), rel=2e-6, abs=1e-9)
 
 
 def test_another_C_is_solved_anew():
     columns = stump_columns(n_columns=10)
-    master = Staged(Ladder([InteriorPointMaster], TOLERANCE), interleaves=True)
+    solver = Staged(FallbackSolver([InteriorPointSolver], TOLERANCE), warm_starts=True)
     for C in (2.0, 8.0):
-        master.move_to(columns, programme_of(columns, C))
-        solution = master.polish(columns, programme_of(columns, C))
+        solver.move_to(columns, programme_of(columns, C))
+        solution = solver.polish(columns, programme_of(columns, C))
         assert solution.primal == pytest.approx(reference(columns, C), rel=2e-6, abs=1e-9)

@@ -10,7 +10,7 @@ from dualboost import DualBoostClassifier, thin
 from dualboost.datasets import make_twonorm
 from dualboost.errors import InvalidDataError, UnsupportedModelError
 from dualboost.matrix.rows import Rows
-from dualboost.targets import CLASSIFICATION, TwoClasses, read_target
+from dualboost.targets import CLASSIFICATION, BinaryTarget, read_target
 
 N_ROWS = 40
 Y = {
@@ -113,7 +113,7 @@ def test_groups_are_the_classes(task):
 
 
 @dataclass(frozen=True, eq=False)
-class OtherTask(TwoClasses):
+class OtherTask(BinaryTarget):
     """A task that files and thinning do not know."""
 
     name: ClassVar[str] = "another task"

@@ -7,7 +7,7 @@ from sklearn.metrics import balanced_accuracy_score, f1_score, get_scorer_names,
 
 from dualboost.errors import InvalidParameterError
 from dualboost.matrix.rows import Rows
-from dualboost.targets.classes import ManyClasses, TwoClasses
+from dualboost.targets.classes import BinaryTarget, MulticlassTarget
 from dualboost.targets.scoring import ScoredRows, make_scoring, scoring_name
 
 RNG = np.random.default_rng(0)
@@ -22,7 +22,7 @@ def probabilities(scores):
 
 def known(counts=None, scores=SCORES, targets=TARGETS, curve=probabilities):
     rows = Rows(np.ones(len(scores)) if counts is None else counts)
-    return ScoredRows(TwoClasses(np.array(["no", "yes"])), scores, targets, rows, curve)
+    return ScoredRows(BinaryTarget(np.array(["no", "yes"])), scores, targets, rows, curve)
 
 
 def test_the_scorers_see_the_scores_as_a_classifier_would_answer():
@@ -114,7 +114,7 @@ def of_three(present):
     """Rows of these classes, of three, with scores that mostly agree."""
     targets = np.array(present, dtype=float)[np.arange(90) % len(present)]
     scores = np.eye(3)[targets.astype(int)] + np.random.default_rng(0).normal(size=(90, 3))
-    task = ManyClasses(np.array(["high", "low", "mid"]))
+    task = MulticlassTarget(np.array(["high", "low", "mid"]))
     curve = task.identity_calibration()
     return ScoredRows(task, scores, targets, Rows(np.ones(90)), lambda found: task.probabilities(found, curve))
 

@@ -97,7 +97,7 @@ CASES = {
     "ours": by(DualBoostRegressor(**OURS), gaps),
     "ours, tuned": by(DualBoostRegressorCV(Cs=2, **OURS)),
     "ours, counts": by(DualBoostRegressor("poisson", **OURS), rare),
-    "ours, weights": by(DualBoostRegressor("absolute", corrects="trees", C=20.0, **OURS)),
+    "ours, weights": by(DualBoostRegressor("absolute", optimize="weights", C=20.0, **OURS)),
 }
 FEW = (
     *("xgboost", "xgboost booster", "xgboost, dart", "lightgbm", "lightgbm, forest", "lightgbm booster", "catboost"),

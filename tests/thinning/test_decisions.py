@@ -103,7 +103,7 @@ def test_decisions_are_those_of_predict(name):
         return
     adapter = adapter_for(model)
     rows = read_rows(adapter, X, y, None)
-    differ = adapter.task.decode(rows.full_scores) != predicted(model, X)
+    differ = adapter.target.decode(rows.full_scores) != predicted(model, X)
     assert not (differ & is_clear(rows.full_scores, adapter.cut)).any()
     assert rows.full_quality == pytest.approx(np.mean(predicted(model, X) == y), abs=2 / len(y))
 

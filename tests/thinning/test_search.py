@@ -7,7 +7,7 @@ from dualboost.formulations import FORMULATIONS
 from dualboost.targets.classes import accuracy
 from dualboost.thinning.base import TwoClassAdapter
 from dualboost.thinning.links import Logit
-from dualboost.thinning.member_solver import EXACT, LOOSE, MemberMaster
+from dualboost.thinning.member_solver import EXACT, LOOSE, MemberSolver
 from dualboost.thinning.result import take
 from dualboost.thinning.reweighting import METHODS, Search
 from dualboost.thinning.rows import MemberRows
@@ -72,9 +72,9 @@ def test_one_C_is_the_optimum_of_the_papers_programme(name, method):
 def test_columns_that_take_part_are_enough(name):
     """The certificate is over all columns; those left out have no edge that would improve the master."""
     search = search_on(rows_of(), name)
-    master = MemberMaster(search._wiring, LOOSE)
+    solver = MemberSolver(search._fit_context, LOOSE)
     for C in FORMULATIONS[name]().C_grid(N_ROWS)[::-3]:
-        solution = master.solve(search._programme(float(C)))
+        solution = solver.solve(search._programme(float(C)))
         assert len(solution.w) == N_MEMBERS
         assert solution.gap <= LOOSE.precision.tolerance
 

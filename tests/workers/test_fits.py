@@ -88,7 +88,7 @@ NUMBERS = {
     "tube": {"loss": "epsilon_insensitive"},
     "quantiles": {"loss": "quantile", "quantiles": [0.1, 0.5, 0.9]},
     "in order": {"loss": "absolute", "monotonic_cst": [1, 0, 0, 0, 0, 0]},
-    "trees": {"loss": "absolute", "corrects": "trees", "max_depth": 1},
+    "weights": {"loss": "absolute", "optimize": "weights", "max_depth": 1},
 }
 
 
@@ -130,7 +130,7 @@ def test_one_class_and_few_categories_on_a_worker():
     models = on_workers(2, work)
     assert_same(alone, models)
     assert models[0].encoder.categories[4].tolist() == ["blue", "green", "grey", "red"]
-    assert models[0].task.classes.tolist() == ["no", "yes"]
+    assert models[0].target.classes.tolist() == ["no", "yes"]
 
 
 def test_traffic_does_not_grow_with_the_rows():
@@ -216,5 +216,5 @@ def test_workers_whose_clocks_differ_end_alike_when_time_is_up(formulation, monk
     assert one.figures == other.figures
     assert one.figures.stop_reason == "time_limit"
     np.testing.assert_array_equal(one.ensemble.weights, other.ensemble.weights)
-    scores, own = (model.task.probabilities(model.scores(X), model.calibration) for model in (one, other))
+    scores, own = (model.target.probabilities(model.scores(X), model.calibration) for model in (one, other))
     np.testing.assert_array_equal(scores, own)

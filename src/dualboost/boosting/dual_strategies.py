@@ -15,7 +15,7 @@ from ..formulations.programme import Programme
 from ..formulations.terms import EntropyTerm
 from ..formulations.weight_sets import Cone
 from ..matrix.columns import Columns
-from ..solvers.base import MasterSolution, relative_gap
+from ..solvers.base import Solution, relative_gap
 from ..solvers.interior_point import starting_point
 from ..solvers.newton import Newton
 
@@ -30,7 +30,7 @@ class PricingDuals(NamedTuple):
     """Whether u is final for the columns held, so that a pricing without a new column ends the loop."""
 
 
-class Guide(ABC):
+class DualStrategy(ABC):
     """Chooses the duals between two pricings. Stateful: it may remember earlier pricings."""
 
     needs_optimum: ClassVar[bool]
@@ -40,7 +40,7 @@ class Guide(ABC):
         self.formulation, self.tol = formulation, tol
 
     @abstractmethod
-    def next(self, columns: Columns, solution: MasterSolution, priced: Vector) -> PricingDuals | None:
+    def next(self, columns: Columns, solution: Solution, priced: Vector) -> PricingDuals | None:
         """The next duals, after columns found with the duals ``priced`` entered; None once the guarantee is met."""
 
 
@@ -54,16 +54,16 @@ def uniform_shares(columns: Columns) -> Vector:
     return columns.rows.counts / columns.rows.n_samples
 
 
-class OwnDuals(Guide):
+class OwnDuals(DualStrategy):
     """The duals of the master's solution; they are settled once the master is solved to the tolerance."""
 
     needs_optimum: ClassVar[bool] = False
 
-    def next(self, columns: Columns, solution: MasterSolution, priced: Vector) -> PricingDuals:
+    def next(self, columns: Columns, solution: Solution, priced: Vector) -> PricingDuals:
         return self.of(solution, self.tol)
 
     @staticmethod
-    def of(solution: MasterSolution, tol: float) -> PricingDuals:
+    def of(solution: Solution, tol: float) -> PricingDuals:
         return PricingDuals(solution.u, solution.threshold, solution.gap <= tol)
 
 
@@ -73,7 +73,7 @@ STEP_BACK = 0.995
 """A step goes at most this fraction of the way to the nearest bound, so that the iterate stays strictly inside."""
 
 
-class Projection(Guide):
+class Projection(DualStrategy):
     """The duals of least relative entropy whose edges are at most gamma - epsilon.
 
     gamma is the smallest, over all pricings, of the largest edge found.
@@ -85,7 +85,7 @@ class Projection(Guide):
         super().__init__(*arguments)
         self.least_edge = np.inf
 
-    def next(self, columns: Columns, solution: MasterSolution, priced: Vector) -> PricingDuals | None:
+    def next(self, columns: Columns, solution: Solution, priced: Vector) -> PricingDuals | None:
         self.least_edge = min(self.least_edge, largest_share_edge(columns, priced))
         target = self.least_edge - self.formulation.guarantee
         if solution.edges.max() >= target:  # the master's largest edge is the least possible: none can meet the target
@@ -96,7 +96,7 @@ class Projection(Guide):
         return PricingDuals(project(columns, programme, solution, self.tol), -np.inf, is_settled=False)
 
 
-def project(columns: Columns, programme: Programme, inside: MasterSolution, tol: float) -> Vector:
+def project(columns: Columns, programme: Programme, inside: Solution, tol: float) -> Vector:
     """The u of least relative entropy whose edges are at most ``programme.weight_set.cost``.
 
     ``inside`` is a solution whose edges are strictly below that.
@@ -121,7 +121,7 @@ def project(columns: Columns, programme: Programme, inside: MasterSolution, tol:
     return best
 
 
-def _admitted(u: Vector, columns: Columns, inside: MasterSolution, target: float) -> Vector:
+def _admitted(u: Vector, columns: Columns, inside: Solution, target: float) -> Vector:
     """u, moved towards ``inside.u`` until no edge exceeds the target."""
     edges = columns.edges(u)
     if not np.isfinite(edges).all():
@@ -141,7 +141,7 @@ class Smoothed(NamedTuple):
     u: Vector
 
 
-class FrankWolfe(Guide):
+class FrankWolfe(DualStrategy):
     """After every column takes the better of two weight vectors: a step towards the best column, or the optimum."""
 
     needs_optimum: ClassVar[bool] = True
@@ -150,9 +150,9 @@ class FrankWolfe(Guide):
         super().__init__(*arguments)
         self.least_edge = np.inf
         self.w = np.zeros(0)
-        self.eta = max(0.5, 2.0 * np.log(1.0 / self.formulation.strength) / self.formulation.guarantee)
+        self.eta = max(0.5, 2.0 * np.log(1.0 / self.formulation.C_value) / self.formulation.guarantee)
 
-    def next(self, columns: Columns, solution: MasterSolution, priced: Vector) -> PricingDuals | None:
+    def next(self, columns: Columns, solution: Solution, priced: Vector) -> PricingDuals | None:
         self.least_edge = min(self.least_edge, largest_share_edge(columns, priced))
         programme = self.formulation.programme(columns.rows, columns.n_columns)
         programme = replace(programme, term=EntropyTerm(uniform_shares(columns), self.eta))
@@ -186,12 +186,12 @@ def smoothed(columns: Columns, programme: Programme, w: Vector, eta: float) -> S
     return Smoothed(w, value, programme.feasible(programme.response(margins, rho)))
 
 
-GUIDES: dict[str, type[Guide]] = {"own": OwnDuals, "projection": Projection, "frank-wolfe": FrankWolfe}
+DUAL_STRATEGIES: dict[str, type[DualStrategy]] = {"own": OwnDuals, "projection": Projection, "frank-wolfe": FrankWolfe}
 
 
-def make_guide(formulation: Formulation, tol: float) -> Guide:
+def make_dual_strategy(formulation: Formulation, tol: float) -> DualStrategy:
     """The guide that the formulation names."""
-    return GUIDES[formulation.guide](formulation, tol)
+    return DUAL_STRATEGIES[formulation.dual_strategy](formulation, tol)
 
 
-__all__ = ["GUIDES", "Guide", "OwnDuals", "PricingDuals", "make_guide"]
+__all__ = ["DUAL_STRATEGIES", "DualStrategy", "OwnDuals", "PricingDuals", "make_dual_strategy"]

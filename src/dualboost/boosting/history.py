@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 from .._typing import Features, Matrix, Scores, Vector
 from ..data.merging import n_observed, numbers_of_rows
 from ..matrix.rows import Rows
-from ..solvers import MasterSolution
+from ..solvers import Solution
 from ..targets.scoring import ScoredRows, Scoring
 from ..trees.tree import Learner, Tree
-from .context import Wiring
+from .context import FitContext
 from .leaf_context import LeafStage
 
 
@@ -66,11 +66,11 @@ class Iteration:
     gap: float
     edge: float
     threshold: float
-    train_accuracy: float
+    train_score: float
     validation_score: float
     n_trees: int
     pricing_seconds: float
-    master_seconds: float
+    solver_seconds: float
     n_generated: int = 0
     bound: float = float("nan")
     """A bound on the optimal objective over all learners of the class, from the next pricing; nan without a proof."""
@@ -158,23 +158,23 @@ class Trace:
 class EnsembleScores:
     """Scores over the columns held, of training rows and of rows that are held out."""
 
-    wiring: Wiring
+    fit_context: FitContext
 
-    def intercept(self, solution: MasterSolution) -> float:
+    def intercept(self, solution: Solution) -> float:
         """The multiplier of the free intercept, which comes last among those of the equations.
 
         Where no tree has a weight and all targets are zero, the intercept is zero: under a tube other numbers are
         optimal too, but they are not y.
         """
-        rows, targets = self.wiring.rows, self.wiring.targets
-        if not self.wiring.has_intercept or not (solution.w.any() or rows.any(targets != 0)):
+        rows, targets = self.fit_context.rows, self.fit_context.targets
+        if not self.fit_context.has_intercept or not (solution.w.any() or rows.any(targets != 0)):
             return 0.0
         return float(solution.rho[-1])
 
     def of_margins(self, margins: Vector, w: Vector, intercept: float) -> Vector:
         """The scores of the training rows, given their margins under the weights w."""
-        own = margins[: self.wiring.columns.n_data]
-        return self._finished(self.wiring.operator.scores(own), w, intercept, self.wiring.rows)
+        own = margins[: self.fit_context.columns.n_data]
+        return self._finished(self.fit_context.operator.scores(own), w, intercept, self.fit_context.rows)
 
     def judged(self, held_out: HeldOut, w: Vector, intercept: float) -> float:
         """How good the weights w are on held-out rows."""
@@ -186,25 +186,27 @@ class EnsembleScores:
         Probabilities, where a scorer asks for them and scores are no log-odds, are those of the curve that fits the
         training rows.
         """
-        task, rows, columns = self.wiring.task, self.wiring.rows, self.wiring.columns
+        target, rows, columns = self.fit_context.target, self.fit_context.rows, self.fit_context.columns
 
         def probabilities(scores: Vector) -> Matrix:
-            if self.wiring.formulation.has_final_scores:
-                return task.probabilities(scores, task.identity_calibration())
+            if self.fit_context.formulation.has_final_scores:
+                return target.probabilities(scores, target.identity_calibration())
             known = self.of_margins(columns.margins(np.pad(w, (0, columns.n_columns - len(w)))), w, intercept)
             counts = rows.counts * rows.rows_in_unit
-            curve = task.calibrate(*map(rows.host, (known, self.wiring.targets, counts)))
-            return task.probabilities(scores, curve)
+            curve = target.calibrate(*map(rows.host, (known, self.fit_context.targets, counts)))
+            return target.probabilities(scores, curve)
 
         scores = self._finished(held_out.scores(w), w, intercept, held_out.rows)
-        return ScoredRows(task, scores, held_out.targets, held_out.rows, probabilities)
+        return ScoredRows(target, scores, held_out.targets, held_out.rows, probabilities)
 
     def _finished(self, scores: Vector, w: Vector, intercept: float, rows: Rows) -> Vector:
         """The scores with the intercept, or divided by the sum of the weights; those of the empty ensemble if zero."""
-        if not self.wiring.has_normalised_scores:
+        if not self.fit_context.has_normalised_scores:
             return scores + intercept
         if not rows.any(scores != 0):
-            return np.full_like(scores, self.wiring.task.baseline(self.wiring.targets, self.wiring.rows))
+            return np.full_like(
+                scores, self.fit_context.target.baseline(self.fit_context.targets, self.fit_context.rows)
+            )
         return scores / w.sum()
 
 

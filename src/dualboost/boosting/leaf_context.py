@@ -16,9 +16,9 @@ from ..formulations.base import Formulation
 from ..learners.newton_trees import Grower, GrownTree
 from ..matrix.leaves import LeafColumns, VectorLeafColumns
 from ..matrix.rows import Rows
-from ..solvers import MASTERS, MasterSolution, Precision, SolverOptions
-from ..solvers.leaf_solvers import leaf_master_of
-from ..targets.base import Operator, Task
+from ..solvers import SOLVERS, Precision, Solution, SolverOptions
+from ..solvers.leaf_solvers import leaf_solver_of
+from ..targets.base import Operator, Target
 from ..trees.tree import Tree
 from ..workers.base import cached_property
 
@@ -165,7 +165,7 @@ class LeafEnsemble:
         values = np.concatenate([*stage.values, self._zeros(0)])
         self.point = self.point.at(values, stage.intercept, self.columns.scores(values))
 
-    def adopt(self, solution: MasterSolution) -> None:
+    def adopt(self, solution: Solution) -> None:
         """Take over the values of a solution over the trees held."""
         self.point = self.point.adopting(solution)
 
@@ -183,15 +183,15 @@ class LeafEnsemble:
 
 
 @dataclass(frozen=True, eq=False)
-class LeafWiring:
+class LeafFitContext:
     """The parts of a fit: targets and their task, the formulation, the rows, who grows trees, and on which rows."""
 
-    task: Task
+    target: Target
     targets: Vector
     formulation: Formulation
     """The formulation, with a number for C."""
     rows: Rows
-    solver: SolverOptions
+    solver_options: SolverOptions
     precision: Precision
     grower: Grower
     samples: RowSamples
@@ -208,34 +208,34 @@ class LeafWiring:
 
     @cached_property
     def operator(self) -> Operator:
-        return self.task.operator(self.targets)
+        return self.target.operator(self.targets)
 
     def duals_of_rows(self, u: Vector) -> Vector:
         """What the duals say of each row; where a row has several scores, they are one for each already."""
-        return u if self.task.n_outputs > 1 else self.operator.duals_of_rows(u)
+        return u if self.target.n_outputs > 1 else self.operator.duals_of_rows(u)
 
     @cached_property
     def columns(self) -> LeafColumns:
-        if self.task.n_outputs > 1:
-            return VectorLeafColumns(self.rows, self.task.n_outputs)
+        if self.target.n_outputs > 1:
+            return VectorLeafColumns(self.rows, self.target.n_outputs)
         return LeafColumns(self.rows, self.operator)
 
     @cached_property
     def programme(self) -> Any:
         """The programme of the formulation, with leaves of any value and a ridge in place of its weights."""
-        programme = self.formulation.over_leaves(self.rows, self.operator, self.task.n_outputs)
+        programme = self.formulation.over_leaves(self.rows, self.operator, self.target.n_outputs)
         programme = programme.for_growing() if self.is_rough else programme
         return programme.in_order() if self.signs is not None else programme
 
     def improved(self, point: Any, newest: int | None = None) -> Any:
         """A point with a smaller objective, as good as the next pricing needs; ``newest`` is the newest tree."""
-        if self.solver.reoptimize == "every":
+        if self.solver_options.reoptimize == "every":
             return self.optimum(point)[0]
-        return leaf_master_of(point.programme).improved(point, newest)
+        return leaf_solver_of(point.programme).improved(point, newest)
 
-    def optimum(self, point: Any) -> tuple[Any, MasterSolution]:
+    def optimum(self, point: Any) -> tuple[Any, Solution]:
         """The optimum over the leaves held, to the tolerance."""
-        return leaf_master_of(point.programme).optimum(point, self.precision.tolerance)
+        return leaf_solver_of(point.programme).optimum(point, self.precision.tolerance)
 
     def unit(self, point: Any) -> float:
         """The factor that makes the mean curvature of a row at this point a quarter, as trees are grown with."""
@@ -243,53 +243,53 @@ class LeafWiring:
         total = max(rows.total(point.curvature), np.finfo(float).tiny)
         return float(0.25 * rows.rows_each * rows.workers.sum(float(point.curvature.size)) / total)
 
-    def at(self, C: float) -> LeafWiring:
+    def at(self, C: float) -> LeafFitContext:
         """The same parts at another C."""
         return replace(self, formulation=replace(self.formulation, C=C).resolve_for(self.rows))
 
     @cached_property
-    def growing(self) -> LeafWiring:
+    def growing(self) -> LeafFitContext:
         """The same parts as trees are grown with them: at another C, and for a loss without kinks."""
-        is_rough = self.solver.reoptimize != "every"
+        is_rough = self.solver_options.reoptimize != "every"
         return replace(self, formulation=self.formulation.for_growing(self.rows), is_rough=is_rough)
 
 
-def wire_leaves(
-    task: Task,
+def make_leaf_fit_context(
+    target: Target,
     targets: Vector,
     formulation: Formulation,
     rows: Rows,
-    solver: SolverOptions,
+    solver_options: SolverOptions,
     precision: Precision,
     grower: Grower,
     samples: RowSamples,
     signs: tuple[int, ...] | None = None,
-) -> LeafWiring:
+) -> LeafFitContext:
     """Put the parts together; a formulation without a loss for free values is refused before any work is done."""
     formulation = formulation.resolve_for(rows)
-    if task.n_outputs == 1:
+    if target.n_outputs == 1:
         require_leaves(formulation, rows)
-    _require_options(solver, formulation)
-    parts = (task, targets, formulation, rows, solver, precision, grower, samples)
-    return LeafWiring(*parts, signs=signs)
+    _require_options(solver_options, formulation)
+    parts = (target, targets, formulation, rows, solver_options, precision, grower, samples)
+    return LeafFitContext(*parts, signs=signs)
 
 
-def _require_options(solver: SolverOptions, formulation: Formulation) -> None:
+def _require_options(solver_options: SolverOptions, formulation: Formulation) -> None:
     """Refuse the options of masters that solve for weights: leaves have solvers of their own."""
-    if solver.active_rows is not None:
+    if solver_options.active_rows is not None:
         raise UnsupportedFormulationError(
-            f"active_rows={solver.active_rows!r} leaves rows out of programmes over weights, but formulation "
-            f"{formulation.name!r} is to correct leaves: use None, or corrects='trees' with 'lp' or 'cg'."
+            f"active_rows={solver_options.active_rows!r} leaves rows out of programmes over weights, but formulation "
+            f"{formulation.name!r} is to correct leaves: use None, or optimize='weights' with 'lp' or 'cg'."
         )
-    if solver.master == "auto":
+    if solver_options.method == "auto":
         return
-    if solver.master not in MASTERS:
+    if solver_options.method not in SOLVERS:
         raise InvalidParameterError(
-            f"master={solver.master!r} is not known; choose 'auto' or one of {sorted(MASTERS)}."
+            f"method={solver_options.method!r} is not known; choose 'auto' or one of {sorted(SOLVERS)}."
         )
     raise UnsupportedFormulationError(
-        f"master={solver.master!r} solves for the weights of trees, but formulation {formulation.name!r} is to correct "
-        "leaves: use 'auto', or corrects='trees'."
+        f"method={solver_options.method!r} solves for the weights of trees, but formulation {formulation.name!r} is "
+        "to correct leaves: use 'auto', or optimize='weights'."
     )
 
 
@@ -297,8 +297,8 @@ def require_leaves(formulation: Formulation, rows: Rows) -> None:
     """Refuse a formulation that is not a loss plus a cost of the weights."""
     programme = formulation.programme(rows, 1)
     is_loss = programme.total is None and programme.weight_set.total is None and not programme.weight_set.is_bounded
-    if not is_loss or programme.stages is not None or formulation.has_sides or formulation.guide != "own":
+    if not is_loss or programme.stages is not None or formulation.has_sides or formulation.dual_strategy != "own":
         raise UnsupportedFormulationError(
-            f"corrects='leaves' needs a loss plus a cost of the weights, as in 'logistic', 'convex', 'lp' or 'cg'; "
-            f"formulation {formulation.name!r} is another kind of programme: use corrects='trees'."
+            f"optimize='leaves' needs a loss plus a cost of the weights, as in 'logistic', 'convex', 'lp' or 'cg'; "
+            f"formulation {formulation.name!r} is another kind of programme: use optimize='weights'."
         )

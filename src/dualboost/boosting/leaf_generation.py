@@ -18,45 +18,45 @@ from ..deadlines import is_affordable, share_of_time, time_is_up, time_to_solve
 from ..errors import GrowingError, InterruptedFitWarning, SolverWarning
 from ..learners.newton_trees import GrownTree
 from ..learners.stump_exchange import StumpExchange
-from ..solvers import MasterFailed, MasterSolution, n_used
+from ..solvers import Solution, SolverFailed, n_used
 from ..solvers.leaf_elimination import ELIMINATED_AT_ONCE, Elimination, operations_of_elimination
-from ..solvers.leaf_solvers import certificate_of, leaf_master_of
+from ..solvers.leaf_solvers import certificate_of, leaf_solver_of
 from ..targets.scoring import ScoredRows
 from .history import HeldOut, Iteration, LeafCache, LeafTrace
-from .leaf_context import LeafEnsemble, LeafStage, LeafWiring, part
+from .leaf_context import LeafEnsemble, LeafFitContext, LeafStage, part
 from .observers import StoppingRule, warn_of_grower
 
 
-def exchanger_of(wiring: LeafWiring) -> StumpExchange | None:
+def exchanger_of(fit_context: LeafFitContext) -> StumpExchange | None:
     """Who compares all stumps for the places of those held; None where none does, or where the loss is another one.
 
     None too where stumps are grown on samples of the rows: what they are to do without is what the exchange would find.
     """
-    stumps: StumpExchange | None = getattr(wiring.grower, "stumps", None)
-    sees_all_rows = wiring.samples.share == 1.0
-    return stumps if sees_all_rows and wiring.formulation.effort(wiring.rows).exchanges_stumps else None
+    stumps: StumpExchange | None = getattr(fit_context.grower, "stumps", None)
+    sees_all_rows = fit_context.samples.share == 1.0
+    return stumps if sees_all_rows and fit_context.formulation.effort(fit_context.rows).exchanges_stumps else None
 
 
 def exchange_stumps(
-    ensemble: LeafEnsemble, wiring: LeafWiring, stumps: StumpExchange, least_share: float, n_fixed: int
+    ensemble: LeafEnsemble, fit_context: LeafFitContext, stumps: StumpExchange, least_share: float, n_fixed: int
 ) -> float:
     """Exchange stumps at the programme of the ensemble, whose leaves end at the optimum; returns the objective's fall.
 
     ``least_share`` is the share of the objective by which an exchange must lower it, and the first ``n_fixed`` stumps
     stay.
     """
-    ensemble.point = wiring.optimum(ensemble.point)[0]
+    ensemble.point = fit_context.optimum(ensemble.point)[0]
     before, stage, columns = ensemble.point, ensemble.stage(), ensemble.columns
     if not ensemble.held or any(ensemble.grown[j].tree.n_leaves != 2 for j in ensemble.held):
         return 0.0
-    unit = wiring.unit(before)
+    unit = fit_context.unit(before)
     curvature, least = unit * before.curvature, unit * least_share * abs(before.objective)
     pull = unit * before.residual + curvature * before.scores
     goes_left = [columns.leaves(k) == 0 for k in range(columns.n_trees)]
     found = stumps.exchanged(goes_left, pull, curvature, unit * before.ridge, least, n_fixed)
     for place, grown in found.items():
         ensemble.put(place, grown)
-    ensemble.point = wiring.optimum(ensemble.point)[0]
+    ensemble.point = fit_context.optimum(ensemble.point)[0]
     if ensemble.point.objective > before.objective:  # rounding, where hardly anything was left to gain
         ensemble.restore(stage)
         ensemble.point = before
@@ -86,7 +86,7 @@ solved: a path of C, which solves them loosely, must grow the trees that the fin
 class LeafGeneration:
     """The loop; ``run`` returns all that was found, whatever stopped it."""
 
-    wiring: LeafWiring
+    fit_context: LeafFitContext
     max_trees: int
     held_out: HeldOut | None = None
     scores_each: bool = True
@@ -104,10 +104,10 @@ class LeafGeneration:
     trace: LeafTrace = field(default_factory=LeafTrace)
 
     def __post_init__(self) -> None:
-        programme = self.wiring.growing.programme
-        self.ensemble = LeafEnsemble(leaf_master_of(programme).start(programme, self.wiring.columns))
-        self._effort = self.wiring.formulation.effort(self.wiring.rows)
-        self._stumps = exchanger_of(self.wiring)
+        programme = self.fit_context.growing.programme
+        self.ensemble = LeafEnsemble(leaf_solver_of(programme).start(programme, self.fit_context.columns))
+        self._effort = self.fit_context.formulation.effort(self.fit_context.rows)
+        self._stumps = exchanger_of(self.fit_context)
         self._cache = LeafCache(self.held_out.X if self.held_out is not None else np.empty((0, 1)))
         self._n_grown, self._grown_at, self._pricing_seconds = len(self.earlier), time.perf_counter(), 0.0
 
@@ -143,9 +143,9 @@ class LeafGeneration:
                 self._eliminate(self.max_trees)
             with time_to_solve() if self.is_last else nullcontext():
                 self._polish()
-            if self._is_late and self.trace.result.gap > self.wiring.precision.tolerance:
+            if self._is_late and self.trace.result.gap > self.fit_context.precision.tolerance:
                 reason = "time_limit"
-        except MasterFailed as failure:
+        except SolverFailed as failure:
             reason = "time_limit" if self._is_late else "solver_failed"
             self._accept(failure, is_told=reason == "solver_failed")
         self.trace.conclude(self.ensemble.trees)
@@ -153,7 +153,7 @@ class LeafGeneration:
 
     @property
     def _is_late(self) -> bool:
-        return time_is_up(self.wiring.rows.workers)
+        return time_is_up(self.fit_context.rows.workers)
 
     def _generate(self) -> str:
         """Grow, eliminate, regrow; returns why growing ended."""
@@ -169,8 +169,8 @@ class LeafGeneration:
     def _start(self) -> None:
         # Begin at the class balance: else the first tree would have to make up for the intercept, and where classes
         # are unequal no split of it might be worth the ridge.
-        self.ensemble.point = point = self.wiring.optimum(self.ensemble.point)[0]
-        self._unit = self.wiring.unit(point)
+        self.ensemble.point = point = self.fit_context.optimum(self.ensemble.point)[0]
+        self._unit = self.fit_context.unit(point)
         self._take_up()
 
     def _exchanged_after(self, reason: str) -> str:
@@ -184,23 +184,23 @@ class LeafGeneration:
             return reason
         if self._stumps is not None:
             if not self.is_shared:
-                self._note(self._exchanged(self._stumps, self.wiring))
+                self._note(self._exchanged(self._stumps, self.fit_context))
             return reason
         sweeps = (self._regrow() for _ in range(self._effort.n_regrown))
         return next(filter(None, sweeps), reason)
 
-    def _exchanged(self, stumps: StumpExchange, wiring: LeafWiring) -> float:
+    def _exchanged(self, stumps: StumpExchange, fit_context: LeafFitContext) -> float:
         """Exchange stumps at the C of a wiring; returns how much the objective falls."""
-        self.ensemble.move_to(wiring.programme)
-        return exchange_stumps(self.ensemble, wiring, stumps, LEAST_FALL, len(self.earlier))
+        self.ensemble.move_to(fit_context.programme)
+        return exchange_stumps(self.ensemble, fit_context, stumps, LEAST_FALL, len(self.earlier))
 
     def _take_up(self) -> None:
         """Begin with the trees of an earlier fit, whose ensemble is the first that is recorded."""
         if not self.earlier:
             return
         for grown in self.earlier:
-            self.ensemble.enter(grown._replace(leaves=self.wiring.rows.put(grown.leaves)))
-        self.ensemble.point = self.wiring.optimum(self.ensemble.point)[0]
+            self.ensemble.enter(grown._replace(leaves=self.fit_context.rows.put(grown.leaves)))
+        self.ensemble.point = self.fit_context.optimum(self.ensemble.point)[0]
         self._note(np.nan)
 
     def _grow(self, n_trees: int) -> str:
@@ -210,7 +210,7 @@ class LeafGeneration:
             if grown is None:
                 return "converged"
             self.ensemble.enter(grown)
-            self.ensemble.point = self.wiring.improved(self.ensemble.point)
+            self.ensemble.point = self.fit_context.improved(self.ensemble.point)
             reason = self._note(self._fall(grown, point.residual, point.curvature))
             if reason is not None:
                 return reason
@@ -220,29 +220,29 @@ class LeafGeneration:
         """Remove the trees that are missed least, a third at a time, until so many are left."""
         while len(self.ensemble.held) > n_trees:
             n_operations = operations_of_elimination(self.ensemble.columns.n_columns)
-            if self._is_late or not is_affordable(n_operations, self.wiring.rows.workers):
+            if self._is_late or not is_affordable(n_operations, self.fit_context.rows.workers):
                 self.ensemble.restore(self._strongest(n_trees))
                 return
             stage, n_held = self.ensemble.stage(), len(self.ensemble.held)
             elimination = Elimination(self.ensemble.point)
             elimination.remove_down_to(max(n_trees, int(n_held * (1 - ELIMINATED_AT_ONCE))), len(self.earlier))
             self.ensemble.restore(_some(stage, elimination))
-            self.ensemble.point = self.wiring.improved(self.wiring.improved(self.ensemble.point))
+            self.ensemble.point = self.fit_context.improved(self.fit_context.improved(self.ensemble.point))
 
     def shrink_to(self, n_trees: int) -> None:
         """Keep at most so many of the trees, with the best values for their leaves, as ``run`` has left them."""
         if len(self.ensemble.held) > n_trees:
             self._eliminate(n_trees)
-            self.ensemble.point, _ = self.wiring.optimum(self.ensemble.point)
+            self.ensemble.point, _ = self.fit_context.optimum(self.ensemble.point)
 
     def value_at(self, C: float) -> None:
         """Give the leaves of the trees held the best values for another C, and exchange stumps for it."""
-        wiring = self.wiring.at(C)
+        fit_context = self.fit_context.at(C)
         if self._stumps is not None:
-            self._exchanged(self._stumps, wiring)
+            self._exchanged(self._stumps, fit_context)
             return
-        self.ensemble.move_to(wiring.programme)
-        self.ensemble.point, _ = wiring.optimum(self.ensemble.point)
+        self.ensemble.move_to(fit_context.programme)
+        self.ensemble.point, _ = fit_context.optimum(self.ensemble.point)
 
     def _regrow(self) -> str | None:
         """Grow each tree once more against all others, the weakest first; returns why that ended early, if it did."""
@@ -255,7 +255,7 @@ class LeafGeneration:
             if grown is None:
                 continue
             self.ensemble.put(k, grown)
-            self.ensemble.point = self.wiring.improved(self.ensemble.point, newest=k)
+            self.ensemble.point = self.fit_context.improved(self.ensemble.point, newest=k)
             if self.ensemble.point.objective >= before.objective:
                 self.ensemble.undo(stage, before)
                 continue
@@ -266,9 +266,9 @@ class LeafGeneration:
 
     def _weakest_first(self) -> list[int]:
         """The trees held that are not those of an earlier fit, in the order of how much they move the scores."""
-        columns, values = self.wiring.columns, self.ensemble.stage().values
+        columns, values = self.fit_context.columns, self.ensemble.stage().values
         moves = [
-            self.wiring.rows.dot(columns.values_of_rows(k, _size(own)), self.wiring.rows.counts)
+            self.fit_context.rows.dot(columns.values_of_rows(k, _size(own)), self.fit_context.rows.counts)
             for k, own in enumerate(values)
         ]
         weakest = [self.ensemble.held[k] for k in np.argsort(moves, kind="stable").tolist()]
@@ -285,11 +285,11 @@ class LeafGeneration:
         """A tree that lowers the objective, grown on a sample of the rows, and on all of them where that finds none."""
         self._grown_at = time.perf_counter()
         self._n_grown += 1
-        point, grown, rows = self.ensemble.point, None, self.wiring.rows
-        for mask, share in self.wiring.samples.draws():
+        point, grown, rows = self.ensemble.point, None, self.fit_context.rows
+        for mask, share in self.fit_context.samples.draws():
             drawn = None if mask is None else rows.put(mask)
             pull, curve = (self._unit * part(values, drawn) for values in (residual, curvature))
-            offer = self.wiring.grower.grow(pull, curve, self._unit * share * point.ridge)
+            offer = self.fit_context.grower.grow(pull, curve, self._unit * share * point.ridge)
             least = LEAST_FALL * abs(point.objective)
             if offer is not None and self._fall(offer, residual, curvature) > least:
                 grown = offer
@@ -299,18 +299,18 @@ class LeafGeneration:
 
     def _fall(self, grown: GrownTree, residual: Vector, curvature: Vector) -> float:
         """How much the objective falls, to second order, by the leaves of this tree alone."""
-        rows = self.wiring.rows
-        return grown.fall(residual, curvature, self.ensemble.point.ridge, rows.workers, rows.device)
+        rows = self.fit_context.rows
+        return grown.objective_decrease(residual, curvature, self.ensemble.point.ridge, rows.workers, rows.device)
 
-    def _note(self, fall: float) -> str | None:
+    def _note(self, objective_decrease: float) -> str | None:
         """Record the ensemble; returns a reason to stop, if a rule has one."""
-        is_certified = self.wiring.solver.reoptimize == "every"
+        is_certified = self.fit_context.solver_options.reoptimize == "every"
         gap = certificate_of(self.ensemble.point).gap if is_certified else np.nan
         row = Iteration(
             iteration=len(self.trace.iterations) + 1,
-            edge=fall,
+            edge=objective_decrease,
             pricing_seconds=self._pricing_seconds,
-            master_seconds=time.perf_counter() - self._grown_at,
+            solver_seconds=time.perf_counter() - self._grown_at,
             **self._figures(gap),
         )
         self.trace.note(self.ensemble.stage(), row)
@@ -322,15 +322,17 @@ class LeafGeneration:
 
     def _figures(self, gap: float) -> dict[str, Any]:
         """The figures of the ensemble; its gap is computed only where all leaves are solved to it."""
-        point, task = self.ensemble.point, self.wiring.task
+        point, target = self.ensemble.point, self.fit_context.target
         can_be_kept = not self.keep_best or len(self.ensemble.held) <= self.max_trees
         held = self.held_out if self.scores_each and can_be_kept else None
         validated = np.nan if held is None else held.scoring.score(self.scored(held))
         return {
-            "objective": self.wiring.formulation.objective_sign * point.objective,
+            "objective": self.fit_context.formulation.objective_sign * point.objective,
             "gap": gap,
             "threshold": 0.0,
-            "train_accuracy": task.quality(point.scores + point.intercept, self.wiring.targets, self.wiring.rows),
+            "train_score": target.quality(
+                point.scores + point.intercept, self.fit_context.targets, self.fit_context.rows
+            ),
             "validation_score": validated,
             "n_trees": n_used(self.ensemble.stage().sizes),
             "n_generated": self._n_grown,
@@ -342,37 +344,37 @@ class LeafGeneration:
         Probabilities, where a scorer asks for them and scores are no log-odds, are those of the curve that fits the
         training rows.
         """
-        task, point, targets = self.wiring.task, self.ensemble.point, self.wiring.targets
+        target, point, targets = self.fit_context.target, self.ensemble.point, self.fit_context.targets
 
         def probabilities(scores: Scores) -> Matrix:
-            if self.wiring.formulation.has_final_scores:
-                return task.probabilities(scores, task.identity_calibration())
-            rows = self.wiring.rows
+            if self.fit_context.formulation.has_final_scores:
+                return target.probabilities(scores, target.identity_calibration())
+            rows = self.fit_context.rows
             counts = rows.counts * rows.rows_in_unit
-            curve = task.calibrate(*map(rows.host, (point.scores + point.intercept, targets, counts)))
-            return task.probabilities(scores, curve)
+            curve = target.calibrate(*map(rows.host, (point.scores + point.intercept, targets, counts)))
+            return target.probabilities(scores, curve)
 
         scores = self._cache.scores(self.ensemble.stage(), self.ensemble.trees)
-        return ScoredRows(task, scores, held_out.targets, held_out.rows, probabilities)
+        return ScoredRows(target, scores, held_out.targets, held_out.rows, probabilities)
 
     def _polish(self) -> None:
         """Solve all leaves to the optimum at the C asked for, and let that be the last iteration."""
-        self.ensemble.move_to(self.wiring.programme)
+        self.ensemble.move_to(self.fit_context.programme)
         if self.keep_best and self.trace.stages:
             self._polish_best()
             return
-        self.ensemble.point, solution = self.wiring.optimum(self.ensemble.point)
+        self.ensemble.point, solution = self.fit_context.optimum(self.ensemble.point)
         self._conclude(solution)
 
     def _polish_best(self) -> None:
         """Polish the iteration with the best score until that is one which is polished: polishing changes the score."""
-        polished: dict[int, MasterSolution] = {}
+        polished: dict[int, Solution] = {}
         while (best := self.trace.best) not in polished:
             if polished and self._is_late:
                 best = max(polished, key=lambda k: self.trace.iterations[k].validation_score)
                 break
             self.ensemble.restore(self.trace.stages[best])
-            self.ensemble.point, polished[best] = self.wiring.optimum(self.ensemble.point)
+            self.ensemble.point, polished[best] = self.fit_context.optimum(self.ensemble.point)
             row = self.trace.iterations[best]
             figures = self._figures(polished[best].gap) | {"n_generated": row.n_generated}
             self.trace.stages[best], self.trace.iterations[best] = self.ensemble.stage(), replace(row, **figures)
@@ -381,7 +383,7 @@ class LeafGeneration:
             self.trace.note(self.trace.stages[best], row)
         self.trace.kept, self.trace.duals = len(self.trace.stages) - 1, polished[best].u
 
-    def _conclude(self, solution: MasterSolution) -> None:
+    def _conclude(self, solution: Solution) -> None:
         if not self.trace.iterations:
             self._note(0.0)
         last = self.trace.iterations[-1]
@@ -389,7 +391,7 @@ class LeafGeneration:
         self.trace.stages[-1], self.trace.n_grown = self.ensemble.stage(), self._n_grown
         self.trace.kept, self.trace.duals = len(self.trace.iterations) - 1, solution.u
 
-    def _accept(self, failure: MasterFailed, is_told: bool) -> None:
+    def _accept(self, failure: SolverFailed, is_told: bool) -> None:
         """Keep the best feasible ensemble, with a warning if asked for, because no solver reached the tolerance."""
         if failure.best is not None:
             self.ensemble.adopt(failure.best)
@@ -399,8 +401,8 @@ class LeafGeneration:
         self._conclude(solution)
         if is_told:
             warn_user(
-                f"No solver reached a relative gap of {self.wiring.precision.tolerance:g} over the leaves of "
-                f"{self.wiring.columns.n_trees} trees ({failure}); the best feasible ensemble, with gap "
+                f"No solver reached a relative gap of {self.fit_context.precision.tolerance:g} over the leaves of "
+                f"{self.fit_context.columns.n_trees} trees ({failure}); the best feasible ensemble, with gap "
                 f"{solution.gap:.1e}, is returned. A larger tol or another C may help.",
                 SolverWarning,
             )

@@ -88,7 +88,7 @@ class ProgressBar:
 
     def __call__(self, iteration: Iteration) -> None:
         figures = {"objective": f"{iteration.objective:.5g}", "gap": f"{iteration.gap:.0e}"}
-        figures["accuracy"] = f"{iteration.train_accuracy:.3f}"
+        figures["accuracy"] = f"{iteration.train_score:.3f}"
         if iteration.validation_score == iteration.validation_score:
             figures["validation"] = f"{iteration.validation_score:.3f}"
         self.advance(**figures)
@@ -131,7 +131,7 @@ def log_iteration(iteration: Iteration) -> None:
         iteration.objective,
         iteration.gap,
         iteration.edge,
-        iteration.train_accuracy,
+        iteration.train_score,
         iteration.n_trees,
     )
 

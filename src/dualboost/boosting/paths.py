@@ -14,12 +14,12 @@ from ..deadlines import share_of_time
 from ..errors import InterruptedFitWarning
 from ..learners.base import PricedColumn
 from ..learners.newton_trees import GrownTree
-from ..solvers import MasterFailed, Precision
+from ..solvers import Precision, SolverFailed
 from ..trees.tree import Learner, Tree
 from .column_generation import ColumnGeneration
-from .context import Wiring
+from .context import FitContext
 from .history import HeldOut, Trace
-from .leaf_context import LeafWiring
+from .leaf_context import LeafFitContext
 from .leaf_generation import LeafGeneration
 
 
@@ -39,14 +39,16 @@ class EarlierFit(NamedTuple):
         return [PricedColumn(learner, learner.vote(self.X)) for learner in self.learners]
 
 
-def generate(wiring: Wiring | LeafWiring, max_trees: int, earlier: EarlierFit | None = None, **watched: Any) -> Trace:
+def generate(
+    fit_context: FitContext | LeafFitContext, max_trees: int, earlier: EarlierFit | None = None, **watched: Any
+) -> Trace:
     """What the loop finds with at most ``max_trees`` trees; ``watched`` are held-out rows, rules and observers."""
-    if isinstance(wiring, LeafWiring):
-        trees = earlier.trees(wiring.signs) if earlier is not None else ()
-        return LeafGeneration(wiring, max_trees, earlier=trees, **watched).run()
+    if isinstance(fit_context, LeafFitContext):
+        trees = earlier.trees(fit_context.signs) if earlier is not None else ()
+        return LeafGeneration(fit_context, max_trees, earlier=trees, **watched).run()
     columns = earlier.columns if earlier is not None else ()
-    most_entering = wiring.solver.most_entering
-    return ColumnGeneration(wiring, max_trees, most_entering=most_entering, earlier=columns, **watched).run()
+    most_entering = fit_context.solver_options.most_entering
+    return ColumnGeneration(fit_context, max_trees, most_entering=most_entering, earlier=columns, **watched).run()
 
 
 # The first fit is at the end of the path that needs the most columns. Every next value of C begins with the columns
@@ -78,7 +80,7 @@ def ignore(point: PathPoint) -> None:
 
 
 def follow_path(
-    wiring: Wiring,
+    fit_context: FitContext,
     Cs: Vector,
     held_out: HeldOut,
     max_trees: int,
@@ -89,25 +91,25 @@ def follow_path(
 
     With ``with_errors``, the points have the standard errors of their scores. ``observer`` sees each when it is found.
     """
-    order = range(len(Cs)) if wiring.formulation.sparser_with_larger_C else range(len(Cs) - 1, -1, -1)
+    order = range(len(Cs)) if fit_context.formulation.sparser_with_larger_C else range(len(Cs) - 1, -1, -1)
     points: dict[int, PathPoint] = {}
     for k in order:
         share = 1.0 / (len(Cs) - len(points))
         with share_of_time(share if points else max(share, FIRST)):
-            points[k] = _point(wiring, float(Cs[k]), held_out, max_trees, with_errors)
+            points[k] = _point(fit_context, float(Cs[k]), held_out, max_trees, with_errors)
         observer(points[k])
     return [points[k] for k in range(len(Cs))]
 
 
-def _point(wiring: Wiring, C: float, held_out: HeldOut, max_trees: int, with_errors: bool) -> PathPoint:
+def _point(fit_context: FitContext, C: float, held_out: HeldOut, max_trees: int, with_errors: bool) -> PathPoint:
     """What this C gives, with the columns held and a few more."""
-    wiring, columns = wiring.at(C), wiring.columns
+    fit_context, columns = fit_context.at(C), fit_context.columns
     try:
-        start = wiring.master.polish(columns, wiring.programme()) if columns.n_columns else None
-    except MasterFailed:  # no solver can solve this extreme value of C, so it is no candidate
+        start = fit_context.solver.polish(columns, fit_context.programme()) if columns.n_columns else None
+    except SolverFailed:  # no solver can solve this extreme value of C, so it is no candidate
         return PathPoint(C, np.nan, columns.n_columns)
     most = max(max_trees, columns.n_columns + max(max_trees // EXTRA_SHARE, 1))
-    generation = ColumnGeneration(wiring, most, held_out=held_out, scores_each=False, start=start)
+    generation = ColumnGeneration(fit_context, most, held_out=held_out, scores_each=False, start=start)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", InterruptedFitWarning)  # the warning speaks of an ensemble returned
         trace = generation.run()
@@ -146,7 +148,7 @@ def sizes_below(max_trees: int) -> list[int]:
 
 
 def follow_leaf_path(
-    wiring: LeafWiring,
+    fit_context: LeafFitContext,
     Cs: Vector,
     held_out: HeldOut,
     sizes: Sequence[int],
@@ -155,14 +157,14 @@ def follow_leaf_path(
 ) -> list[PathPoint]:
     """One point for each number of trees, which are in decreasing order, and each value of C."""
     grown: dict[float, LeafGeneration] = {}
-    alike = [wiring.at(float(C)).growing.formulation.strength for C in Cs]
+    alike = [fit_context.at(float(C)).growing.formulation.C_value for C in Cs]
     points: list[PathPoint] = []
     n_points, n_shared = len(sizes) * len(Cs), len(set(alike))
     for size in sizes:
         for C, shared in zip(Cs.tolist(), alike, strict=True):
             if shared not in grown:
                 with share_of_time(GROWING / (n_shared - len(grown))):
-                    grown[shared] = _grown(wiring.at(shared), sizes[0], held_out)
+                    grown[shared] = _grown(fit_context.at(shared), sizes[0], held_out)
             generation = grown[shared]
             with share_of_time(1.0 / (n_points - len(points))):
                 generation.shrink_to(size)
@@ -171,8 +173,8 @@ def follow_leaf_path(
     return points
 
 
-def _grown(wiring: LeafWiring, max_trees: int, held_out: HeldOut) -> LeafGeneration:
-    generation = LeafGeneration(wiring, max_trees, held_out=held_out, scores_each=False, is_shared=True)
+def _grown(fit_context: LeafFitContext, max_trees: int, held_out: HeldOut) -> LeafGeneration:
+    generation = LeafGeneration(fit_context, max_trees, held_out=held_out, scores_each=False, is_shared=True)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", InterruptedFitWarning)  # the warning speaks of an ensemble returned
         trace = generation.run()
@@ -189,7 +191,7 @@ def _leaf_point(generation: LeafGeneration, C: float, held_out: HeldOut, with_er
         generation.value_at(C)
         scored, scoring = generation.scored(held_out), held_out.scoring
         return PathPoint(C, scoring.score(scored), n_trees, scoring.standard_error(scored) if with_errors else np.nan)
-    except MasterFailed:  # no solver can solve this extreme value of C, so it is no candidate
+    except SolverFailed:  # no solver can solve this extreme value of C, so it is no candidate
         return PathPoint(C, np.nan, n_trees)
     finally:
         ensemble.restore(stage)

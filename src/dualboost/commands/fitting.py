@@ -62,8 +62,8 @@ OF_NUMBERS = ("delta", "quantile", "quantiles", "calibrate")
     help="The constant of erlp, qrlp, soft, total and mlp; or the half-width of --loss epsilon_insensitive.",
 )
 @click.option(
-    "--corrects",
-    type=click.Choice(["trees", "leaves"]),
+    "--optimize",
+    type=click.Choice(["weights", "leaves"]),
     help="What is re-optimised after every new tree [default: the leaves for logistic and losses, else the trees].",
 )
 @click.option("--C", "C", default=None, help="A number, or auto to tune it on held-out rows [default: by formulation].")
@@ -170,7 +170,7 @@ def fit(
     said = learnt if task or as_json else f"{learnt}, guessed from the target (see --task)"
     figures = {"task": said, "model": str(out), "rows": n_rows, "features": n_features}
     quality = f"{'weighted_' if is_weighted else ''}training_{'accuracy' if learnt == TASKS[0] else 'r2'}"
-    figures |= description(model) | {quality: model.history_["train_accuracy"][-1]}
+    figures |= description(model) | {quality: model.history_["train_score"][-1]}
     judged = model.history_["validation_score"][-1]
     figures |= {"validation_score": judged} if judged == judged else {}
     report(figures, as_json, to_stderr=out == STANDARD)

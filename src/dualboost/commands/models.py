@@ -23,7 +23,7 @@ from .tables import features_for, numbers_for, split_numbers, split_target
 
 def description(model: Any) -> dict[str, Any]:
     """The figures of a fit; values of leaves and the intercept are in the units of y."""
-    task, intercept = model.fitted_.task, model.fitted_.in_units.intercept
+    task, intercept = model.fitted_.target, model.fitted_.in_units.intercept
     has_quantiles = task.n_outputs > 1 and not task.has_classes
     return {
         "formulation" if task.has_classes else "loss": model.formulation_.name,
@@ -57,7 +57,7 @@ def load_with_features(model_path: Path, data: Path) -> tuple[Any, pd.DataFrame,
 
 def predictions_of(fitted: Any, features: Table) -> pd.DataFrame:
     """The predictions, and what a model says beside them."""
-    task = fitted.fitted_.task
+    task = fitted.fitted_.target
     columns = {"prediction": fitted.predict(features)}
     if task.has_classes:
         columns |= _probabilities(fitted, features)
@@ -68,7 +68,7 @@ def predictions_of(fitted: Any, features: Table) -> pd.DataFrame:
 
 def _quantiles(fitted: Any, features: Table) -> dict[str, Any]:
     """A column for each quantile, and the ends of the outermost interval."""
-    names = [*fitted.fitted_.task.output_names, "lower", "upper"]
+    names = [*fitted.fitted_.target.output_names, "lower", "upper"]
     found = np.hstack([fitted.predict_quantiles(features), fitted.predict_interval(features)])
     return dict(zip(names, found.T, strict=True))
 
@@ -81,7 +81,7 @@ def _probabilities(fitted: Any, features: Table) -> dict[str, Any]:
 
 def summary_of(fitted: Any, predictions: pd.DataFrame) -> dict[str, Any]:
     """How often each class is predicted, or the mean of the predictions."""
-    if not fitted.fitted_.task.has_classes:
+    if not fitted.fitted_.target.has_classes:
         return {"mean": predictions["prediction"].mean()}
     counts = predictions["prediction"].value_counts()
     return {"classes": {str(name): int(count) for name, count in counts.items()}}
@@ -114,7 +114,7 @@ def _certificate_or_why_not(figures: dict[str, Any]) -> dict[str, Any]:
 
 def _classes(fitted: Any) -> dict[str, Any]:
     """The classes; nothing for a regressor."""
-    return {"classes": fitted.classes_} if fitted.fitted_.task.has_classes else {}
+    return {"classes": fitted.classes_} if fitted.fitted_.target.has_classes else {}
 
 
 def _trees(fitted: Any) -> list[str]:
@@ -130,7 +130,7 @@ def _trees(fitted: Any) -> list[str]:
 
 def _rules(fitted: Any) -> list[str]:
     table = fitted.rules()
-    task = fitted.fitted_.task
+    task = fitted.fitted_.target
     of_one = _said_of_two if task.has_classes else _said_of_numbers
     of_several = _said_of_each if task.has_classes else _said_of_quantiles
     says = (of_several if task.n_outputs > 1 else of_one)(table, fitted)
@@ -148,13 +148,13 @@ def _said_of_two(table: Any, fitted: Any) -> list[str]:
 
 
 def _said_of_quantiles(table: Any, fitted: Any) -> list[str]:
-    names = fitted.fitted_.task.output_names
+    names = fitted.fitted_.target.output_names
     return [quantile_text(values, names) for values in class_values(table, names)]
 
 
 def _said_of_each(table: Any, fitted: Any) -> list[str]:
     shown = names_of(fitted.fitted_).classes
-    return [class_text(values, shown) for values in class_values(table, fitted.fitted_.task.output_names)]
+    return [class_text(values, shown) for values in class_values(table, fitted.fitted_.target.output_names)]
 
 
 MOST_JUDGED = 10_000
@@ -169,11 +169,15 @@ def spelled(summary: Any) -> dict[str, Any]:
 
 def require_kind(out: Path, model: Path) -> None:
     """Require an ending that fits the kind of model, since libraries choose the format by the ending."""
-    endings = (".json", ".json.gz") if is_ours(model) else (".txt",) if model.suffix == ".txt" else (".json", ".ubj")
+    output_transforms = (
+        (".json", ".json.gz") if is_ours(model) else (".txt",) if model.suffix == ".txt" else (".json", ".ubj")
+    )
     if out == STANDARD and is_ours(model):
         return
-    if not out.name.endswith(endings):
-        raise InvalidParameterError(f"--out {out}: the name of such a model ends with {' or '.join(endings)}.")
+    if not out.name.endswith(output_transforms):
+        raise InvalidParameterError(
+            f"--out {out}: the name of such a model ends with {' or '.join(output_transforms)}."
+        )
 
 
 def is_ours(path: Path) -> bool:
@@ -189,13 +193,13 @@ def is_ours(path: Path) -> bool:
 def read_model_and_rows(model: Path, data: Path, target: str) -> tuple[Any, Any, Any]:
     if is_ours(model):
         fitted, frame, features = load_with_features(model, data)
-        split = split_target if fitted.fitted_.task.has_classes else split_numbers
+        split = split_target if fitted.fitted_.target.has_classes else split_numbers
         y = split(frame, target, data)[1]
         fitted.fitted_.encoder.transform(features)  # what cannot be read is told as of this file
         return fitted, features.native, y
     booster, names = _booster(model)
     frame, adapter = read_table(data), adapter_for(booster)
-    if not adapter.task.has_classes:
+    if not adapter.target.has_classes:
         features, numbers = split_numbers(frame, target, data)
         return booster, numbers_for(names, features, data), numbers
     features, labels = split_target(frame, target, data)
@@ -214,8 +218,8 @@ def read_model_and_rows(model: Path, data: Path, target: str) -> tuple[Any, Any,
 def _warn_of_another_order(booster: Any, features: Any, codes: Any, classes: list[Any]) -> None:
     """Boosters know classes by number, so labels are taken in order; a model that then does badly had another one."""
     adapter = adapter_for(booster)
-    labels = adapter.task.decode(adapter.raw_scores(booster, features))
-    predicted = adapter.task.groups(adapter.task.encode(labels, len(codes)))
+    labels = adapter.target.decode(adapter.raw_scores(booster, features))
+    predicted = adapter.target.groups(adapter.target.encode(labels, len(codes)))
     right, majority = float(np.mean(predicted == codes)), float(np.bincount(codes).max() / len(codes))
     if right < majority:
         echo(

@@ -229,7 +229,7 @@ def figures_of(fitted: Any, frame: pd.DataFrame, features: Table, target: str, p
     """The figures of a model on a table with a target."""
     figures: dict[str, Any] = {"rows": len(frame)}
     confusion: dict[str, Any] = {}
-    if fitted.fitted_.task.has_classes:
+    if fitted.fitted_.target.has_classes:
         true = _class_numbers(split_target(frame, target, path)[1], fitted, path)
         predicted = np.searchsorted(fitted.classes_, fitted.predict(features))
         figures |= quality_figures(true, predicted, fitted.predict_proba(features))
@@ -280,7 +280,7 @@ def number_figures(true: Vector, predicted: Vector) -> dict[str, float]:
 def figures_of_loss(model: Any, features: Any, true: Vector) -> dict[str, float]:
     """What judges the predictions of losses that are not for means."""
     loss, predicted = model.formulation_, model.predict(features)
-    if model.fitted_.task.n_outputs > 1:
+    if model.fitted_.target.n_outputs > 1:
         return quantile_figures(model, features, true)
     if isinstance(loss, QuantileLoss):
         return {

@@ -12,9 +12,9 @@ from sklearn.utils import check_random_state
 
 from .._typing import Integers, Vector
 from ..arguments import require_fraction, require_integer, seed_of
-from ..boosting.context import Wiring, wire
+from ..boosting.context import FitContext, make_fit_context
 from ..boosting.history import HeldOut, Trace
-from ..boosting.leaf_context import LeafWiring, RowSamples, share_of_rows, wire_leaves
+from ..boosting.leaf_context import LeafFitContext, RowSamples, make_leaf_fit_context, share_of_rows
 from ..boosting.observers import (
     Callbacks,
     NoImprovement,
@@ -40,7 +40,7 @@ from ..models.ensemble import Ensemble, VectorEnsemble, WeightStages
 from ..models.fitted import FitFigures, FittedModel, Tuning
 from ..models.tree_sum import Marginal, has_small_parts, marginals_of
 from ..solvers import Precision, SolverOptions
-from ..targets import Task, TaskReader
+from ..targets import Target, TargetReader
 from ..targets.scoring import Scoring, make_scoring, require_for_task
 from ..trees.tree import Learner, Tree, pruned
 from ..workers import ALONE, Communicator
@@ -55,26 +55,26 @@ from .reading import Problem, Rewire, TrainingSet, as_evaluation_set, read_train
 
 def conclude(problem: Problem, trace: Trace, tuning: Tuning | None, n_jobs: int) -> FittedModel:
     """The ensemble that the loop kept, with its calibration and all figures of the fit."""
-    data, rows, wiring = problem.training_set, problem.rows, problem.wiring
+    data, rows, fit_context = problem.training_set, problem.rows, problem.fit_context
     weights = trace.final_weights()
-    baseline = data.task.baseline(wiring.targets, wiring.rows)
-    learners = _finished(trace, weights, rows, not wiring.columns.sides.read_splits, data.workers)
-    kind = Ensemble if data.task.n_outputs == 1 else VectorEnsemble
+    baseline = data.target.baseline(fit_context.targets, fit_context.rows)
+    learners = _finished(trace, weights, rows, not fit_context.columns.sides.read_splits, data.workers)
+    kind = Ensemble if data.target.n_outputs == 1 else VectorEnsemble
     ensemble = kind(
         learners,
         weights,
         baseline,
         rows.X.shape[1],
         n_jobs,
-        intercept=trace.intercept if data.task.n_outputs == 1 else trace.intercept + np.zeros(data.task.n_outputs),
-        is_normalised=wiring.has_normalised_scores,
+        intercept=trace.intercept if data.target.n_outputs == 1 else trace.intercept + np.zeros(data.target.n_outputs),
+        is_normalised=fit_context.has_normalised_scores,
     )
     model = FittedModel(
-        task=data.task,
+        target=data.target,
         encoder=data.encoder,
         ensemble=ensemble,
         calibration=calibration_of(problem, trace, ensemble),
-        formulation=wiring.formulation,
+        formulation=fit_context.formulation,
         figures=_figures(trace),
         history=trace.history(),
         feature_names=data.feature_names,
@@ -90,8 +90,8 @@ def conclude(problem: Problem, trace: Trace, tuning: Tuning | None, n_jobs: int)
 
 def _duals(problem: Problem, trace: Trace) -> Vector:
     """What the duals say of each row of the training data, in memory."""
-    of_rows = problem.wiring.duals_of_rows(trace.duals)
-    return problem.rows.spread(problem.wiring.rows.host(of_rows))
+    of_rows = problem.fit_context.duals_of_rows(trace.duals)
+    return problem.rows.spread(problem.fit_context.rows.host(of_rows))
 
 
 def _marginals(
@@ -157,7 +157,7 @@ class Boosting(FittedAttributes):
     subsample: float | None
     monotonic_cst: Any
     interaction_cst: Any
-    corrects: str | None
+    optimize: str | None
     solver: SolverOptions | None
     categorical_features: Any
     tol: float
@@ -175,7 +175,7 @@ class Boosting(FittedAttributes):
     warm_start: bool = False
     epsilon: float | None = None
 
-    def _tasks(self) -> Sequence[TaskReader]:
+    def _tasks(self) -> Sequence[TargetReader]:
         """The tasks that the estimator learns, in the order in which they are asked whether they take y."""
         raise NotImplementedError
 
@@ -187,7 +187,7 @@ class Boosting(FittedAttributes):
         """What held-out rows are judged by."""
         return make_scoring(self.scoring)
 
-    def _require_formulation_for(self, task: Task, formulation: Formulation) -> None:
+    def _require_formulation_for(self, target: Target, formulation: Formulation) -> None:
         """Refuse a formulation that cannot learn the task."""
 
     def fit(
@@ -232,7 +232,7 @@ class Boosting(FittedAttributes):
             trace = self._generate(problem, most or self._size(formulation).trees)
         warn_if_cut_short(trace, self.tol, self.time_limit)
         fitted = conclude(problem, trace, tuning, available_threads(self.n_jobs))
-        warn_if_degenerate(fitted, problem.wiring)
+        warn_if_degenerate(fitted, problem.fit_context)
         return fitted
 
     def _choose_formulation(self, data: TrainingSet) -> tuple[Formulation, Tuning | None]:
@@ -242,8 +242,8 @@ class Boosting(FittedAttributes):
     def _pose(self, data: TrainingSet, formulation: Formulation) -> Problem:
         held_out, training_weights = self._hold_out(data)
         rows = self._rows(data, training_weights)
-        wiring = self._wire(data, rows, formulation, Precision(self.tol))
-        return Problem(data, rows, wiring, held_out, self._rewire(data, wiring.formulation))
+        fit_context = self._wire(data, rows, formulation, Precision(self.tol))
+        return Problem(data, rows, fit_context, held_out, self._rewire(data, fit_context.formulation))
 
     def _rewire(self, data: TrainingSet, formulation: Formulation) -> Rewire | None:
         """Wires the same programme for other rows, if probabilities are to be calibrated by such fits."""
@@ -260,58 +260,60 @@ class Boosting(FittedAttributes):
 
     def _wire(
         self, data: TrainingSet, rows: TrainingRows, formulation: Formulation, precision: Precision
-    ) -> Wiring | LeafWiring:
+    ) -> FitContext | LeafFitContext:
         """The parts of the algorithm for these rows."""
-        self._require_formulation_for(data.task, formulation)
+        self._require_formulation_for(data.target, formulation)
         solver = self.solver or SolverOptions()
         threads = available_threads(self.n_jobs)
-        algebra = spread(data.task.rows(rows.targets, rows.counts, threads, rows.rows_each), data.workers, rows.keys)
-        algebra = rows_for(self, data.task, algebra)
+        algebra = spread(data.target.rows(rows.targets, rows.counts, threads, rows.rows_each), data.workers, rows.keys)
+        algebra = rows_for(self, data.target, algebra)
         targets = algebra.put(rows.targets)
         merged = (rows.rows_each, rows.n_each)
         record = tree_record(self, data, rows)
         training_data = TrainingData(
             rows.X, sorted(data.encoder.categories), *merged, data.workers, record, algebra.device
         )
-        size, corrected = self._size(formulation), self._corrected(formulation)
+        size, corrected = self._size(formulation), self._optimized(formulation)
         require_for_units(self, corrected)
         seed = seed_of(self.random_state) if corrected == "leaves" else 0
         context = PricingContext(
             size.depth,
             threads,
-            n_outputs=data.task.n_outputs,
+            n_outputs=data.target.n_outputs,
             leave_out_zeros=solver.active_rows is not None,
             limits=limits_of(self, data, rows, seed),
         )
         if corrected == "leaves":
             grower = make_grower(self.learner, training_data, context)
             n_leaves = size.trees * min(2.0**size.depth, self.max_leaf_nodes or np.inf)
-            share = self.subsample or share_of_rows(n_leaves, algebra.n_all_data, data.task.n_outputs)
+            share = self.subsample or share_of_rows(n_leaves, algebra.n_all_data, data.target.n_outputs)
             samples = RowSamples(rows.keys, share, seed)
-            leaf_parts = (data.task, targets, formulation, algebra, solver, precision, grower, samples)
-            return wire_leaves(*leaf_parts, signs=context.limits.signs)
+            leaf_parts = (data.target, targets, formulation, algebra, solver, precision, grower, samples)
+            return make_leaf_fit_context(*leaf_parts, signs=context.limits.signs)
         sides = formulation.side_rows(algebra, rows.X.shape[1])
-        of_A = data.task.operator(targets).rows_of_A(algebra)
+        of_A = data.target.operator(targets).rows_of_A(algebra)
         columns = Columns(of_A, capacity=min(size.trees, 128), sides=sides)
         pool = make_pool(self.learner, training_data, context, rotate=solver.schedule == "rotate")
-        parts = (data.task, targets, formulation, columns, solver, precision, pool)
-        return wire(*parts, has_intercept=formulation.has_intercept, rows=algebra if of_A is not algebra else None)
+        parts = (data.target, targets, formulation, columns, solver, precision, pool)
+        return make_fit_context(
+            *parts, has_intercept=formulation.has_intercept, rows=algebra if of_A is not algebra else None
+        )
 
     def _size(self, formulation: Formulation) -> EnsembleSize:
         """The greatest depth and number of trees: those asked for, or the defaults of what is corrected."""
-        default = DEFAULT_SIZES[self._corrected(formulation)]
+        default = DEFAULT_SIZES[self._optimized(formulation)]
         depth = self.max_depth or affordable_depth(self.learner, default.depth)
         return EnsembleSize(depth, self.max_trees or default.trees)
 
-    def _corrected(self, formulation: Formulation) -> str:
+    def _optimized(self, formulation: Formulation) -> str:
         """What is re-optimised: leaves only where learners are trees."""
-        if self.corrects is not None:
-            return self.corrects
-        return formulation.corrects if makes_trees(self.learner) else "trees"
+        if self.optimize is not None:
+            return self.optimize
+        return formulation.optimize if makes_trees(self.learner) else "weights"
 
     def _rows(self, data: TrainingSet, weights: Vector) -> TrainingRows:
         rows = merge_rows(data.features, data.targets, weights, data.numbers, data.workers)
-        data.task.require_fold(data.known_to_all(rows.targets))
+        data.target.require_fold(data.known_to_all(rows.targets))
         return rows
 
     def _hold_out(self, data: TrainingSet) -> tuple[HeldOut | None, Vector]:
@@ -321,11 +323,11 @@ class Boosting(FittedAttributes):
         share = self._held_out_share()
         if share is None:
             return None, data.weights
-        strata, rng = data.task.groups(data.targets), check_random_state(self.random_state)
+        strata, rng = data.target.groups(data.targets), check_random_state(self.random_state)
         held = hold_out(strata, data.weights, share, rng)
         training_weights = data.weights.copy()
         training_weights[held] = 0.0
-        scoring = require_for_task(self._scoring(), data.task)
+        scoring = require_for_task(self._scoring(), data.target)
         rows = (data.features[held], data.targets[held], data.weights[held])
         return HeldOut(*rows, scoring, data.numbers[held]), training_weights
 
@@ -344,11 +346,11 @@ class Boosting(FittedAttributes):
         return fitted
 
     def _generate(self, problem: Problem, max_trees: int) -> Trace:
-        wiring, callbacks = problem.wiring, Callbacks(as_callbacks(self.callbacks))
-        log_start(wiring.formulation, wiring.columns.rows, max_trees)
+        fit_context, callbacks = problem.fit_context, Callbacks(as_callbacks(self.callbacks))
+        log_start(fit_context.formulation, fit_context.columns.rows, max_trees)
         with one_blas_thread(), ProgressBar(max_trees, enabled=self.verbose > 0) as progress:
             trace = generate(
-                wiring,
+                fit_context,
                 max_trees,
                 earlier_fit(self, problem, max_trees),
                 held_out=problem.held_out,
@@ -358,7 +360,7 @@ class Boosting(FittedAttributes):
                 observers=[progress, log_iteration, callbacks],
             )
         log_end(trace)
-        log_traffic(wiring.rows.workers.traffic)
+        log_traffic(fit_context.rows.workers.traffic)
         return trace
 
     def _stopping_rules(self) -> list[StoppingRule]:

@@ -13,9 +13,9 @@ from sklearn.utils import check_random_state
 
 from .._typing import Integers, Matrix, Scores, Vector
 from ..arguments import warn_user
-from ..boosting.context import Wiring
+from ..boosting.context import FitContext
 from ..boosting.history import Trace
-from ..boosting.leaf_context import LeafWiring
+from ..boosting.leaf_context import LeafFitContext
 from ..boosting.observers import log_no_twins
 from ..boosting.paths import generate
 from ..data.merging import TrainingRows, equal_rows, hold_out
@@ -28,7 +28,7 @@ from ..models.ensemble import Ensemble
 from ..models.fitted import FittedModel
 from ..targets.base import Scored
 from ..targets.calibration import limit_of
-from ..targets.quantiles import QuantileNumbers, Widening, moved_apart
+from ..targets.quantiles import QuantileTarget, Widening, moved_apart
 from ..workers.base import joined
 from .reading import Problem, Rewire, TrainingSet
 
@@ -57,12 +57,12 @@ def calibration_of(problem: Problem, trace: Trace, ensemble: Ensemble) -> Any:
 
     It is fitted to the held-out rows, else to the training rows with the scores of twins, else to the training rows.
     """
-    task, held_out = problem.training_set.task, problem.held_out
-    if problem.wiring.formulation.has_final_scores:
-        return task.identity_calibration()
+    target, held_out = problem.training_set.target, problem.held_out
+    if problem.fit_context.formulation.has_final_scores:
+        return target.identity_calibration()
     if held_out is not None:
-        return task.calibrate(ensemble.decide(held_out.X), held_out.targets, held_out.counts_in_rows())
-    rows, rows_in_unit = _rows_of_all(problem), problem.wiring.rows.rows_in_unit
+        return target.calibrate(ensemble.decide(held_out.X), held_out.targets, held_out.counts_in_rows())
+    rows, rows_in_unit = _rows_of_all(problem), problem.fit_context.rows.rows_in_unit
     training = Scored(ensemble.decide(rows.X), rows.targets, rows.counts * rows_in_unit)
     unseen = None
     if problem.has_twins and problem.rewire is not None and trace.stop_reason != "interrupted":
@@ -78,7 +78,7 @@ def calibration_of(problem: Problem, trace: Trace, ensemble: Ensemble) -> Any:
             )
         except Exception as error:  # any learner may fail on fewer rows in its own way, but the model is fitted
             log_no_twins(error)
-    return task.calibrate(*training) if unseen is None else task.calibrate_by_twins(training, unseen)
+    return target.calibrate(*training) if unseen is None else target.calibrate_by_twins(training, unseen)
 
 
 def _time_of(problem: Problem) -> AbstractContextManager[None]:
@@ -91,7 +91,7 @@ def _rows_of_all(problem: Problem) -> TrainingRows:
     workers, rows = problem.training_set.workers, problem.rows
     if workers.size == 1:
         return rows
-    n = problem.wiring.rows.n_first(MOST_GATHERED)
+    n = problem.fit_context.rows.n_first(MOST_GATHERED)
     features = rows.X[:n].toarray() if sparse.issparse(rows.X) else rows.X[:n]
     X, targets, counts, keys = (
         joined(workers, values)[0] for values in (features.T, rows.targets[:n], rows.counts[:n], rows.keys[:n])
@@ -132,14 +132,14 @@ def _scored_by_twins(
     return Scored(*(np.concatenate(both) for both in zip(*found, strict=True)))
 
 
-def _twin(wiring: Wiring | LeafWiring, ensemble: Ensemble) -> Ensemble:
+def _twin(fit_context: FitContext | LeafFitContext, ensemble: Ensemble) -> Ensemble:
     """An ensemble of other rows with as many trees to choose from, which nobody watches and no rule stops."""
     with warnings.catch_warnings(), one_blas_thread():
         warnings.simplefilter("ignore", DualBoostWarning)  # they speak of an ensemble that is returned
-        trace = generate(wiring, len(ensemble.learners))
+        trace = generate(fit_context, len(ensemble.learners))
     if trace.stop_reason == "interrupted":
         raise KeyboardInterrupt
-    baseline = wiring.task.baseline(wiring.targets, wiring.rows)
+    baseline = fit_context.target.baseline(fit_context.targets, fit_context.rows)
     weights, intercept = trace.final_weights(), trace.intercept
     return replace(ensemble, learners=trace.learners, weights=weights, baseline=baseline, intercept=intercept)
 
@@ -200,15 +200,15 @@ def rows_aside(weights: Vector, random_state: Any) -> Integers:
 
 def widening_of(fitted: FittedModel, data: TrainingSet) -> Widening:
     """By how much the interval of each pair of levels is to be made wider, by the rows that were set aside."""
-    task, aside = fitted.task, data.aside
-    assert isinstance(task, QuantileNumbers)
+    target, aside = fitted.target, data.aside
+    assert isinstance(target, QuantileTarget)
     assert aside is not None, "no rows were set aside"
     scores = np.sort(fitted.scores(some_rows(data.features, aside.rows)), axis=1)
     targets = data.targets[aside.rows]
     shifts = []
-    for pair in range(task.n_intervals):
+    for pair in range(target.n_intervals):
         outside = _outside(scores[:, [pair, -1 - pair]], targets)
-        shifts.append(_widened(outside, aside.counts, task.coverage(pair)))
+        shifts.append(_widened(outside, aside.counts, target.coverage(pair)))
     return Widening(tuple(shifts))
 
 

@@ -11,7 +11,7 @@ from ..errors import InvalidParameterError, UnsupportedFormulationError
 from ..formulations import Formulation, make_formulation
 from ..inspection import InspectionMixin
 from ..solvers import SolverOptions
-from ..targets import CLASSIFICATION, Task
+from ..targets import CLASSIFICATION, Target
 from .base import Boosting
 from .prediction import PredictionMixin
 
@@ -41,7 +41,7 @@ class DualBoostClassifier(Boosting, InspectionMixin, PredictionMixin, Classifier
     C : float, default=None
         The formulation's one hyperparameter, with the paper's meaning. None picks the formulation's documented default
         for the size of the data. Leave it at None if ``formulation`` is an object with its own C.
-    corrects : {"trees", "leaves"}, default=None
+    optimize : {"weights", "leaves"}, default=None
         What is re-optimised after every new tree: one weight for each tree, or the values of all leaves with a ridge
         and a free intercept. None means the leaves for "logistic", if the learners are trees, and the trees for all
         others. "leaves" is also possible for the losses of "lp", "cg" and "convex".
@@ -188,8 +188,8 @@ class DualBoostClassifier(Boosting, InspectionMixin, PredictionMixin, Classifier
         with CART, a heuristic, that is not a proof that none exists; for "soft", "total" and "mlp", that epsilon is
         reached.
     history_ : dict of equal-length arrays
-        iteration, objective, gap, edge, threshold, train_accuracy, validation_score, n_trees, n_generated,
-        pricing_seconds, master_seconds, bound (nan where nothing is proven).
+        iteration, objective, gap, edge, threshold, train_score, validation_score, n_trees, n_generated,
+        pricing_seconds, solver_seconds, bound (nan where nothing is proven).
     feature_importances_ : ndarray
         For each feature the weighted sum, over the learners, of its share in the learner's gain (for classifiers that
         are not trees: in their own importances or absolute coefficients). Sums to one; all zero if no learner has a
@@ -214,7 +214,7 @@ class DualBoostClassifier(Boosting, InspectionMixin, PredictionMixin, Classifier
         formulation: str | Formulation = "logistic",
         C: float | None = None,
         *,
-        corrects: str | None = None,
+        optimize: str | None = None,
         epsilon: float | None = None,
         learner: Any = "cart",
         max_depth: int | None = None,
@@ -243,7 +243,7 @@ class DualBoostClassifier(Boosting, InspectionMixin, PredictionMixin, Classifier
     ) -> None:
         self.formulation = formulation
         self.C = C
-        self.corrects = corrects
+        self.optimize = optimize
         self.epsilon = epsilon
         self.learner = learner
         self.max_depth = max_depth
@@ -270,23 +270,23 @@ class DualBoostClassifier(Boosting, InspectionMixin, PredictionMixin, Classifier
         self.verbose = verbose
         self.callbacks = callbacks
 
-    def _tasks(self) -> Sequence[type[Task]]:
+    def _tasks(self) -> Sequence[type[Target]]:
         return CLASSIFICATION
 
     def _made_formulation(self, C: float | None = None) -> Formulation:
         return make_formulation(self.formulation, self.C if C is None else C, self.epsilon)
 
-    def _require_formulation_for(self, task: Task, formulation: Formulation) -> None:
-        if task.n_outputs > 1 and not self._learns_many_classes(formulation):
+    def _require_formulation_for(self, target: Target, formulation: Formulation) -> None:
+        if target.n_outputs > 1 and not self._learns_many_classes(formulation):
             raise UnsupportedFormulationError(
-                f"Only binary classification is supported for formulation={formulation.name!r} with corrects="
-                f"{self._corrected(formulation)!r}. The type of the target is multiclass: y has {task.n_outputs} "
+                f"Only binary classification is supported for formulation={formulation.name!r} with optimize="
+                f"{self._optimized(formulation)!r}. The type of the target is multiclass: y has {target.n_outputs} "
                 "classes. 'logistic' learns them with leaves of trees, 'nm', 'lp', 'md' and others with the weights of "
                 "any learners; or wrap the classifier in sklearn.multiclass.OneVsRestClassifier."
             )
 
     def _learns_many_classes(self, formulation: Formulation) -> bool:
-        return self._corrected(formulation) in formulation.corrects_for_classes
+        return self._optimized(formulation) in formulation.optimizes_for_classes
 
     def _takes_many_classes(self) -> bool:
         """The same for scikit-learn's tags, which are asked for before parameters are checked."""

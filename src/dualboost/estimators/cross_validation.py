@@ -14,7 +14,7 @@ from sklearn.utils import check_random_state
 from .._typing import Integers, Vector
 from ..arguments import require_choice, require_fraction, require_integer
 from ..boosting.history import HeldOut
-from ..boosting.leaf_context import LeafWiring
+from ..boosting.leaf_context import LeafFitContext
 from ..boosting.observers import ProgressBar, log_choice
 from ..boosting.paths import ON_PATH, PathPoint, follow_leaf_path, follow_path, sizes_below
 from ..data.merging import hold_out
@@ -104,12 +104,14 @@ class TunedBoosting(TunedAttributes, Boosting):
             bar.advance(C=f"{C:.3g}", score=f"{point.score:.4g}", trees=point.n_trees)
 
         rows = self._rows(data, split.training)
-        wiring = self._wire(data, rows, formulation, ON_PATH)
+        fit_context = self._wire(data, rows, formulation, ON_PATH)
         tested = split.scored()
         with one_blas_thread():
-            if isinstance(wiring, LeafWiring):
-                return follow_leaf_path(wiring, values, tested, self._sizes(), with_errors, note)
-            return follow_path(wiring, values, tested, self._size(wiring.formulation).trees, with_errors, note)
+            if isinstance(fit_context, LeafFitContext):
+                return follow_leaf_path(fit_context, values, tested, self._sizes(), with_errors, note)
+            return follow_path(
+                fit_context, values, tested, self._size(fit_context.formulation).trees, with_errors, note
+            )
 
     def _sizes(self) -> list[int]:
         """The numbers of trees that are compared where leaves are corrected."""
@@ -118,14 +120,14 @@ class TunedBoosting(TunedAttributes, Boosting):
 
     def _n_sizes(self) -> int:
         """How many numbers of trees each value of C is compared at."""
-        return len(self._sizes()) if self._corrected(self._untuned()) == "leaves" else 1
+        return len(self._sizes()) if self._optimized(self._untuned()) == "leaves" else 1
 
     def _n_rows(self, data: TrainingSet) -> float:
         """The number of rows that a grid of C is made for: their count where the scale of weights means nothing."""
         if not self._untuned().is_scale_free:
             return float(data.weights.sum())
         rows = self._rows(data, data.weights)
-        return self._untuned().size_of(data.task.rows(rows.targets, rows.counts, rows_each=rows.rows_each))
+        return self._untuned().size_of(data.target.rows(rows.targets, rows.counts, rows_each=rows.rows_each))
 
     def _values(self, n_samples: float) -> Vector:
         if isinstance(self.Cs, Integral):
@@ -147,7 +149,7 @@ class TunedBoosting(TunedAttributes, Boosting):
         if data.evaluation is not None:
             evaluation = data.evaluation
             return [Split(lambda: evaluation, data.weights)]
-        splits, scoring = [], require_for_task(self._scoring(), data.task)
+        splits, scoring = [], require_for_task(self._scoring(), data.target)
         for held in self._folds(data):
             training = data.weights.copy()
             training[held] = 0.0
@@ -156,7 +158,7 @@ class TunedBoosting(TunedAttributes, Boosting):
 
     def _folds(self, data: TrainingSet) -> list[Integers]:
         """The rows to score on in each fold, without the rows of weight zero."""
-        strata, weights = data.task.groups(data.targets), data.weights
+        strata, weights = data.target.groups(data.targets), data.weights
         if self.cv is None:
             return [hold_out(strata, weights, self.validation_fraction, check_random_state(self.random_state))]
         # An int divides the rows with a positive weight; the indices of a splitter refer to all rows.
@@ -248,7 +250,7 @@ class DualBoostClassifierCV(TunedBoosting, DualBoostClassifier):
         formulation: str | Formulation = "logistic",
         Cs: Any = 10,
         *,
-        corrects: str | None = None,
+        optimize: str | None = None,
         epsilon: float | None = None,
         learner: Any = "cart",
         max_depth: int | None = None,
@@ -277,7 +279,7 @@ class DualBoostClassifierCV(TunedBoosting, DualBoostClassifier):
     ) -> None:
         super().__init__(
             formulation=formulation,
-            corrects=corrects,
+            optimize=optimize,
             epsilon=epsilon,
             learner=learner,
             max_depth=max_depth,
@@ -344,7 +346,7 @@ class DualBoostRegressorCV(TunedBoosting, DualBoostRegressor):
         *,
         quantiles: Sequence[float] | None = None,
         calibrate: str | None = None,
-        corrects: str | None = None,
+        optimize: str | None = None,
         learner: Any = "cart",
         max_depth: int | None = None,
         max_trees: int | None = None,
@@ -372,7 +374,7 @@ class DualBoostRegressorCV(TunedBoosting, DualBoostRegressor):
             loss=loss,
             quantiles=quantiles,
             calibrate=calibrate,
-            corrects=corrects,
+            optimize=optimize,
             learner=learner,
             max_depth=max_depth,
             max_trees=max_trees,

@@ -10,9 +10,9 @@ import numpy as np
 
 from .._typing import Scores, Vector
 from ..arguments import warn_user
-from ..boosting.context import Wiring
+from ..boosting.context import FitContext
 from ..boosting.history import Trace
-from ..boosting.leaf_context import LeafWiring
+from ..boosting.leaf_context import LeafFitContext
 from ..errors import (
     ConstantPredictionWarning,
     DegenerateEnsembleWarning,
@@ -63,22 +63,22 @@ class Answers:
 
     @classmethod
     def of(cls, model: FittedModel, problem: Problem) -> Answers:
-        task: Any = model.task
-        rows, targets = problem.wiring.rows, problem.rows.targets
+        target: Any = model.target
+        rows, targets = problem.fit_context.rows, problem.rows.targets
         scores = model.scores(problem.rows.X)
-        groups = task.groups(targets)
+        groups = target.groups(targets)
         assert groups is not None, "only tasks with classes are asked"
-        right = np.take_along_axis(task.probabilities(scores, model.calibration), groups[:, None], axis=1)[:, 0]
+        right = np.take_along_axis(target.probabilities(scores, model.calibration), groups[:, None], axis=1)[:, 0]
         of_rows = rows.put(np.log(np.maximum(right, np.finfo(float).tiny)))
         log_loss = -rows.dot(of_rows, rows.counts) / rows.n_samples
-        predicted = task.decode(scores)
-        leading = max(task.classes, key=lambda label: rows.total(rows.counts * rows.put(predicted == label)))
+        predicted = target.decode(scores)
+        leading = max(target.classes, key=lambda label: rows.total(rows.counts * rows.put(predicted == label)))
         others, of_others = (
             rows.total(rows.counts * rows.put(labels != leading)) / rows.n_samples
-            for labels in (predicted, task.labels(targets))
+            for labels in (predicted, target.labels(targets))
         )
         balance = rows.totals_of_groups / rows.n_samples
-        quality = task.quality(rows.put(scores), problem.wiring.targets, rows)
+        quality = target.quality(rows.put(scores), problem.fit_context.targets, rows)
         return cls(scores, quality, log_loss, balance, np.asarray(leading).item(), others, of_others)
 
     @property
@@ -108,10 +108,10 @@ class Answers:
 
 def warn_of_answers(model: FittedModel, problem: Problem) -> None:
     """Warn if the model is of little use on the rows that it was trained on."""
-    if not model.task.has_classes or not model.ensemble.weights.any():
+    if not model.target.has_classes or not model.ensemble.weights.any():
         return
     answers = Answers.of(model, problem)
-    if tied_share(problem.wiring.rows.put(answers.leads), problem.wiring.rows) > MOST_TIED:
+    if tied_share(problem.fit_context.rows.put(answers.leads), problem.fit_context.rows) > MOST_TIED:
         return
     for message, category in _doubts(model, problem, answers):
         warn_user(message, category)
@@ -128,7 +128,7 @@ def _doubts(model: FittedModel, problem: Problem, answers: Answers) -> Iterator[
         yield _constant(model, answers), ConstantPredictionWarning
     yield from _worse_than_the_balance(model, answers)
     yield from _flat_trees(model, answers)
-    if isinstance(problem.wiring, Wiring) and problem.held_out is None:
+    if isinstance(problem.fit_context, FitContext) and problem.held_out is None:
         yield from _better_on_the_way(model, answers)
 
 
@@ -137,7 +137,7 @@ def _constant(model: FittedModel, answers: Answers) -> str:
     says = f"The model predicts class {answers.leading!r} for {rows}"
     if answers.is_flat:
         return f"{says}, and all with the same probability. {BALANCE} {_advice(model.formulation)} may tell them apart."
-    threshold = ", with a threshold other than one half" if model.task.n_outputs == 1 else ""
+    threshold = ", with a threshold other than one half" if model.target.n_outputs == 1 else ""
     return (
         f"{says}, and is right for {answers.accuracy:.1%} of them. Probabilities do differ: use "
         f"predict_proba{threshold}, or class_weight='balanced'. {_advice(model.formulation)} may do better too."
@@ -183,7 +183,7 @@ def _better_on_the_way(model: FittedModel, answers: Answers) -> Iterator[tuple[s
     """An optimum of one or two trees is sparse because its C says so, and may be far behind what was seen before."""
     few, many = FEW_OF
     n_used, n_generated = model.figures.n_trees, model.figures.n_generated
-    best = float(model.history["train_accuracy"].max())
+    best = float(model.history["train_score"].max())
     if n_used <= few and n_generated >= many and answers.accuracy < best - LOST:
         yield (
             f"The optimum of {_named(model.formulation)} uses {n_used} of {n_generated} trees and is right for "
@@ -216,15 +216,15 @@ FLAT = 1e-3
 """Predictions of numbers that differ by less than this, in deviations of y, are as good as one constant."""
 
 
-def warn_if_degenerate(model: FittedModel, wiring: Wiring | LeafWiring) -> None:
+def warn_if_degenerate(model: FittedModel, fit_context: FitContext | LeafFitContext) -> None:
     """Warn if the ensemble is empty, gives a tie for most rows, or fails to reach what its formulation requires."""
-    if isinstance(wiring, LeafWiring):
+    if isinstance(fit_context, LeafFitContext):
         if not model.ensemble.weights.any():
-            warn_user(_without_splits(model.formulation, wiring), DegenerateEnsembleWarning)
+            warn_user(_without_splits(model.formulation, fit_context), DegenerateEnsembleWarning)
         elif is_flat_for_numbers(model):
             warn_user(_flatness(model.formulation), DegenerateEnsembleWarning)
         return
-    for message, category in _findings(model, wiring):
+    for message, category in _findings(model, fit_context):
         warn_user(message, category)
 
 
@@ -241,7 +241,7 @@ def warn_if_cut_short(trace: Trace, tol: float, time_limit: float | None) -> Non
 
 def is_flat_for_numbers(model: FittedModel) -> bool:
     """Whether no two predictions of a regressor can differ by more than ``FLAT`` deviations of y."""
-    return not model.task.has_classes and 2.0 * float(np.abs(model.ensemble.weights).sum()) < FLAT
+    return not model.target.has_classes and 2.0 * float(np.abs(model.ensemble.weights).sum()) < FLAT
 
 
 def _flatness(formulation: Formulation) -> str:
@@ -251,32 +251,32 @@ def _flatness(formulation: Formulation) -> str:
     )
 
 
-def _findings(model: FittedModel, wiring: Wiring) -> Iterator[tuple[str, type[DualBoostWarning]]]:
-    weights, formulation, columns = model.ensemble.weights, model.formulation, wiring.columns
+def _findings(model: FittedModel, fit_context: FitContext) -> Iterator[tuple[str, type[DualBoostWarning]]]:
+    weights, formulation, columns = model.ensemble.weights, model.formulation, fit_context.columns
     margins = columns.margins(weights[: columns.n_columns])
     share = tied_share(margins[: columns.n_data], columns.rows, TIE * weights.sum())
     if not weights.any():
-        yield SAME_Y if _is_constant(wiring) else _emptiness(model, columns), DegenerateEnsembleWarning
-    elif model.task.has_classes and share > MOST_TIED:
+        yield SAME_Y if _is_constant(fit_context) else _emptiness(model, columns), DegenerateEnsembleWarning
+    elif model.target.has_classes and share > MOST_TIED:
         yield _tie(formulation, share), TiedEnsembleWarning
     missed = formulation.shortcoming(margins[columns.n_data :])
     if missed is not None:
         yield missed, DegenerateEnsembleWarning
 
 
-def _is_constant(wiring: Wiring | LeafWiring) -> bool:
+def _is_constant(fit_context: FitContext | LeafFitContext) -> bool:
     """Whether the targets of all workers are the same number, up to the rounding error of their mean."""
-    rows, targets = wiring.rows, wiring.targets
+    rows, targets = fit_context.rows, fit_context.targets
     mean = rows.dot(targets, rows.counts) / rows.n_samples
     return not rows.any(np.abs(targets - mean) > ROUNDING)
 
 
-def _without_splits(formulation: Formulation, wiring: LeafWiring) -> str:
-    if _is_constant(wiring):
+def _without_splits(formulation: Formulation, fit_context: LeafFitContext) -> str:
+    if _is_constant(fit_context):
         return SAME_Y
     return (
         f"No split lowers the objective of {formulation.name!r} with C={formulation.C:.3g}, so every row gets the "
-        f"same prediction. {formulation.advice_for_splits(wiring.targets)}"
+        f"same prediction. {formulation.advice_for_splits(fit_context.targets)}"
     )
 
 
@@ -284,12 +284,12 @@ def _emptiness(model: FittedModel, columns: Columns) -> str:
     formulation = model.formulation
     duals = columns.with_sides(formulation.multiplicities(columns.rows))
     smallest = formulation.smallest_useful_C(float(columns.edges(duals).max()))
-    is_known = smallest is not None and smallest > formulation.strength  # several classes share duals, which hides it
+    is_known = smallest is not None and smallest > formulation.C_value  # several classes share duals, which hides it
     advice = f" A {'smaller' if formulation.sparser_with_larger_C else 'larger'} C may help."
     hint = f" The smallest C that uses a learner is about {smallest:.3g}." if is_known else ""
     return (
         f"The optimal ensemble of {formulation.name!r} with C={formulation.C:.3g} is empty, so every row gets the same "
-        f"prediction, {'the majority class' if model.task.has_classes else 'the best constant'}.{hint or advice}"
+        f"prediction, {'the majority class' if model.target.has_classes else 'the best constant'}.{hint or advice}"
     )
 
 

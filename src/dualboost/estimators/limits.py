@@ -56,9 +56,9 @@ def require_for_units(estimator: Any, corrected: str) -> None:
     """Refuse random choices where trees are corrected: a pricing that finds nothing must mean that nothing is left."""
     for name in ("subsample", "max_features"):
         value = getattr(estimator, name)
-        if corrected == "trees" and value is not None and not _is_all(value):
+        if corrected == "weights" and value is not None and not _is_all(value):
             raise InvalidParameterError(
-                f"{name}={value!r} draws at random, which is for corrects='leaves': the weights of trees are optimal "
+                f"{name}={value!r} draws at random, which is for optimize='leaves': the weights of trees are optimal "
                 f"only if every tree is looked for on all rows and features. Leave {name} at None."
             )
 
@@ -92,10 +92,11 @@ def _signs(value: Any, data: TrainingSet) -> tuple[int, ...] | None:
             raise InvalidParameterError(
                 f"monotonic_cst={value!r} is not for feature {k}, which has categories: these have no order."
             )
-    if data.task.n_outputs > 1:
+    if data.target.n_outputs > 1:
         raise InvalidParameterError(
             f"monotonic_cst={value!r} is for one score a row, two classes or numbers, but y has "
-            f"{data.task.n_outputs} scores ({', '.join(data.task.output_names)}): leave it at None, or fit each alone."
+            f"{data.target.n_outputs} scores ({', '.join(data.target.output_names)}): leave it at None, or fit "
+            "each alone."
         )
     return tuple(signs)
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..boosting.leaf_context import LeafWiring
+from ..boosting.leaf_context import LeafFitContext
 from ..boosting.paths import EarlierFit
 from ..data.columns import require_categorical_features
 from ..data.merging import TrainingRows
@@ -99,7 +99,7 @@ def earlier_fit(estimator: Any, problem: Problem, max_trees: int) -> EarlierFit 
 def _require_order(estimator: Any, learners: list[Learner], problem: Problem) -> None:
     """Refuse trees whose votes stay what they are where these are not in the order asked for."""
     signs = limits_of(estimator, problem.training_set, problem.rows, 0).signs
-    if signs is None or isinstance(problem.wiring, LeafWiring):
+    if signs is None or isinstance(problem.fit_context, LeafFitContext):
         return
     for tree in (learner for learner in learners if isinstance(learner, Tree)):
         order = leaf_order(tree, signs)
@@ -125,8 +125,9 @@ def _require_same_data(fitted: FittedModel, problem: Problem) -> None:
             "X has other categories than the trees that warm_start=True goes on from: pass the same rows, or set "
             "warm_start=False."
         )
-    if fitted.task.name != data.task.name or fitted.task.output_names != data.task.output_names:
+    if fitted.target.name != data.target.name or fitted.target.output_names != data.target.output_names:
         raise InvalidDataError(
-            f"y has {data.task.output_names or data.task.name}, but the trees that warm_start=True goes on from have "
-            f"{fitted.task.output_names or fitted.task.name}: pass the same y, or set warm_start=False."
+            f"y has {data.target.output_names or data.target.name}, but the trees that warm_start=True goes on "
+            "from have "
+            f"{fitted.target.output_names or fitted.target.name}: pass the same y, or set warm_start=False."
         )

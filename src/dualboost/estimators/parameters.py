@@ -18,7 +18,7 @@ from ..learners import as_learners, makes_trees, require_learner
 from ..matrix.remote_rows import on_device
 from ..matrix.rows import DEVICES, Device, Rows, device_named
 from ..solvers import SolverOptions
-from ..targets import Task
+from ..targets import Target
 from ..targets.scoring import make_scoring
 from ..workers import ALONE, Communicator
 from .limits import require_limits
@@ -39,14 +39,14 @@ def require_class_weight(value: Any) -> None:
 
 
 def weights_by_class(
-    class_weight: Any, task: Any, targets: Vector, weights: Vector, workers: Communicator = ALONE
+    class_weight: Any, target: Any, targets: Vector, weights: Vector, workers: Communicator = ALONE
 ) -> Vector | None:
     """What the weights of rows of each class, in sorted order, are multiplied by; None for nothing."""
     if class_weight is None:
         return None
     if isinstance(class_weight, dict):
-        return _given(class_weight, task.classes)
-    return _balanced(task.groups(targets), len(task.classes), weights, workers)
+        return _given(class_weight, target.classes)
+    return _balanced(target.groups(targets), len(target.classes), weights, workers)
 
 
 def _balanced(codes: Integers, n_classes: int, weights: Vector, workers: Communicator) -> Vector:
@@ -91,12 +91,13 @@ def find_device(estimator: Any) -> Device:
     return device_named(estimator.device)
 
 
-def rows_for(estimator: Any, task: Task, rows: Rows) -> Rows:
+def rows_for(estimator: Any, target: Target, rows: Rows) -> Rows:
     """The rows, with their vectors where the estimator asks for them."""
     device = find_device(estimator)
-    if not device.is_memory and task.n_outputs > 1:
+    if not device.is_memory and target.n_outputs > 1:
         raise UnsupportedFormulationError(
-            f"device={estimator.device!r} is for one score a row, and {task.n_outputs} classes or quantiles are asked "
+            f"device={estimator.device!r} is for one score a row, and {target.n_outputs} classes or quantiles are "
+            "asked "
             "for: use device='cpu'."
         )
     return on_device(rows, device)
@@ -116,7 +117,7 @@ class EnsembleSize(NamedTuple):
     trees: int
 
 
-DEFAULT_SIZES = {"leaves": EnsembleSize(5, 50), "trees": EnsembleSize(1, 100)}
+DEFAULT_SIZES = {"leaves": EnsembleSize(5, 50), "weights": EnsembleSize(1, 100)}
 """By what is corrected; ``benchmarks/defaults.py`` compares that of leaves with the defaults of other libraries."""
 
 
@@ -134,7 +135,7 @@ def check_common(estimator: Any) -> None:
     """Check the parameters that all estimators have, except for C, which its formulation checks."""
     require_learner(estimator.learner)
     require_device(estimator)
-    _require_corrects(estimator)
+    _require_optimize(estimator)
     _require_solver(estimator.solver)
     require_categorical_features(estimator.categorical_features)
     require_class_weight(estimator.class_weight)
@@ -157,14 +158,14 @@ def check_common(estimator: Any) -> None:
         require_positive("time_limit", estimator.time_limit)
 
 
-def _require_corrects(estimator: Any) -> None:
-    if estimator.corrects is None:
+def _require_optimize(estimator: Any) -> None:
+    if estimator.optimize is None:
         return
-    asked = require_choice("corrects", estimator.corrects, ["trees", "leaves"])
+    asked = require_choice("optimize", estimator.optimize, ["weights", "leaves"])
     if asked == "leaves" and not makes_trees(estimator.learner):
         raise InvalidParameterError(
-            f"corrects='leaves' needs learners that are trees, 'cart', 'optimal' or 'xgboost', but learner is "
-            f"{estimator.learner!r}; use corrects='trees'."
+            f"optimize='leaves' needs learners that are trees, 'cart', 'optimal' or 'xgboost', but learner is "
+            f"{estimator.learner!r}; use optimize='weights'."
         )
 
 

@@ -18,7 +18,7 @@ from ..matrix.rows import in_memory
 from ..model_file.writing import save_model
 from ..models.tree_sum import TreeSum
 from ..targets.base import plain_labels
-from ..targets.quantiles import QuantileNumbers
+from ..targets.quantiles import QuantileTarget
 from ..targets.standardising import r_squared
 from .attributes import FittedAttributes
 from .reading import read_features
@@ -104,7 +104,7 @@ class PredictionMixin(FeatureReading):
 
     def staged_predict(self, X: Any) -> Iterator[NDArray[Any]]:
         """The classes predicted by the ensemble as it was optimised after each iteration."""
-        return (self.fitted_.task.decode(scores) for scores in self.staged_decision_function(X))
+        return (self.fitted_.target.decode(scores) for scores in self.staged_decision_function(X))
 
 
 CLOSE = 1e-9
@@ -133,8 +133,8 @@ class NumberPredictionMixin(FeatureReading):
         """
         if coverage is not None:
             require_fraction("coverage", coverage)
-        features, task = self._features(X), self._quantile_task()
-        shares = [task.coverage(pair) for pair in range(task.n_intervals)]
+        features, target = self._features(X), self._quantile_task()
+        shares = [target.coverage(pair) for pair in range(target.n_intervals)]
         if coverage is None:
             pair = 0
         else:
@@ -142,15 +142,15 @@ class NumberPredictionMixin(FeatureReading):
         if pair < 0:
             known = ", ".join(f"{share:g}" for share in shares)
             raise InvalidParameterError(f"coverage={coverage!r} is none of the model's: {known}.")
-        return task.interval(self.fitted_.scores(features), pair, self.fitted_.calibration)
+        return target.interval(self.fitted_.scores(features), pair, self.fitted_.calibration)
 
-    def _quantile_task(self) -> QuantileNumbers:
-        task = self.fitted_.task
-        if not isinstance(task, QuantileNumbers):
+    def _quantile_task(self) -> QuantileTarget:
+        target = self.fitted_.target
+        if not isinstance(target, QuantileTarget):
             raise InvalidParameterError(
                 "The model has no quantiles: fit with loss='quantile' and quantiles=[0.05, 0.5, 0.95], for example."
             )
-        return task
+        return target
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """R^2 of the predictions: the share of the variance of y that they explain."""
@@ -160,4 +160,4 @@ class NumberPredictionMixin(FeatureReading):
     def staged_predict(self, X: Any) -> Iterator[Vector]:
         """What ``predict`` would be for the ensemble as it was optimised after each iteration."""
         features = self._features(X)
-        return (np.asarray(self.fitted_.task.decode(scores)) for scores in self.fitted_.staged_scores(features))
+        return (np.asarray(self.fitted_.target.decode(scores)) for scores in self.fitted_.staged_scores(features))

@@ -15,9 +15,9 @@ from sklearn.utils import get_tags
 from sklearn.utils.validation import check_array, validate_data
 
 from .._typing import Features, Integers, Matrix, Vector
-from ..boosting.context import Wiring
+from ..boosting.context import FitContext
 from ..boosting.history import HeldOut
-from ..boosting.leaf_context import LeafWiring
+from ..boosting.leaf_context import LeafFitContext
 from ..data.columns import Source, chosen_positions, require_categorical_features
 from ..data.features import FeatureEncoder, as_features, require_finite
 from ..data.merging import TrainingRows, in_rows, numbers_of_rows
@@ -26,7 +26,7 @@ from ..data.parts import require_same_columns
 from ..data.tables import Table, as_table, truths_of_array
 from ..errors import InvalidDataError, InvalidParameterError
 from ..matrix.rows import in_memory
-from ..targets import Task, TaskReader, read_target
+from ..targets import Target, TargetReader, read_target
 from ..targets.base import MOST_LABELS, warn_of_classes
 from ..targets.scoring import Scoring, make_scoring, require_for_task
 from ..trees.growing import to_code
@@ -49,7 +49,7 @@ class Aside(NamedTuple):
 class TrainingSet:
     """The arguments of ``fit`` in the form that the loop needs."""
 
-    task: Task
+    target: Target
     encoder: FeatureEncoder
     features: Features
     targets: Vector
@@ -77,7 +77,7 @@ class TrainingSet:
         """The multiplicities of rows with these targets, times the weights of their classes."""
         if self.class_weights is None:
             return weights
-        groups = self.task.groups(targets)
+        groups = self.target.groups(targets)
         assert groups is not None, "only classes have weights"
         return weights * self.class_weights[groups]
 
@@ -97,7 +97,7 @@ class _StandIn:
 
 def read_training_set(
     estimator: Any,
-    tasks: Sequence[TaskReader],
+    tasks: Sequence[TargetReader],
     X: Any,
     y: Any,
     sample_weight: Any,
@@ -120,13 +120,13 @@ def read_training_set(
     if rows is not None:
         aside = Aside(rows, in_rows(weights[rows]))
         weights = np.where(np.isin(np.arange(len(weights)), rows), 0.0, weights)
-    task, targets = read_target(y, tasks, weights, workers)
-    classes = getattr(task, "classes", None)
+    target, targets = read_target(y, tasks, weights, workers)
+    classes = getattr(target, "classes", None)
     if classes is not None:
         warn_of_classes(classes, workers.sum(float(len(targets))))
-    task.require_trainable(known_to_all(workers, targets[weights > 0]))
+    target.require_trainable(known_to_all(workers, targets[weights > 0]))
     training_set = TrainingSet(
-        task=task,
+        target=target,
         encoder=encoder,
         features=features,
         targets=targets,
@@ -134,7 +134,7 @@ def read_training_set(
         numbers=numbers_of_rows(weights, workers),
         feature_names=names,
         aside=aside,
-        class_weights=weights_by_class(estimator.class_weight, task, targets, weights, workers),
+        class_weights=weights_by_class(estimator.class_weight, target, targets, weights, workers),
         workers=workers,
     )
     return replace(training_set, weights=training_set.weigh(targets, weights))
@@ -320,13 +320,13 @@ class EvaluationSet(NamedTuple):
         """The rows in the form that the loop needs, encoded and weighed as those of the training set are."""
         try:
             features = in_batches(as_features(read_other_features(estimator, data, self.X)), lambda rows: rows)
-            targets = data.task.encode(data.task.plain(self.y), features.shape[0])
+            targets = data.target.encode(data.target.plain(self.y), features.shape[0])
             own = as_sample_weight(self.sample_weight, features.shape[0])
             weights = data.weigh(targets, own)
         except ValueError as error:
             raise InvalidDataError(f"eval_set: {error}") from error
         known = weights > 0
-        scoring = require_for_task(self.scoring or scoring, data.task)
+        scoring = require_for_task(self.scoring or scoring, data.target)
         return HeldOut(features[known], targets[known], weights[known], scoring, numbers_of_rows(own)[known])
 
 
@@ -358,7 +358,7 @@ def _parts(eval_set: Any) -> tuple[Any, ...]:
     return eval_set
 
 
-Rewire = Callable[[TrainingRows], Wiring | LeafWiring]
+Rewire = Callable[[TrainingRows], FitContext | LeafFitContext]
 
 
 @dataclass(frozen=True, eq=False)
@@ -367,7 +367,7 @@ class Problem:
 
     training_set: TrainingSet
     rows: TrainingRows
-    wiring: Wiring | LeafWiring
+    fit_context: FitContext | LeafFitContext
     held_out: HeldOut | None
     rewire: Rewire | None = None
     """The same parts for other rows, to be solved loosely; None if nothing is to be fitted but the model itself."""
@@ -375,4 +375,4 @@ class Problem:
     @property
     def has_twins(self) -> bool:
         """Whether probabilities are calibrated by ensembles of other rows."""
-        return self.held_out is None and self.rewire is not None and not self.wiring.formulation.has_final_scores
+        return self.held_out is None and self.rewire is not None and not self.fit_context.formulation.has_final_scores

@@ -18,7 +18,7 @@ from ..formulations.regression import NumberLoss
 from ..inspection import InspectionMixin
 from ..models.fitted import FittedModel
 from ..solvers import SolverOptions
-from ..targets import REGRESSION, TaskReader
+from ..targets import REGRESSION, TargetReader
 from ..targets.scoring import Scoring, make_scoring
 from .base import Boosting
 from .calibrating import CalibratedPinballScorer, rows_aside, widening_of
@@ -40,7 +40,8 @@ class DualBoostRegressor(Boosting, InspectionMixin, NumberPredictionMixin, Regre
     ----------
     loss : str or loss object, default="squared"
         What is optimised: "squared", "huber", "absolute", "quantile", "epsilon_insensitive" or "poisson". Options are
-        given by an object: ``HuberLoss(delta=1.0)`` and ``TubeLoss(epsilon=0.1)``, in units of y read off its deciles,
+        given by an object: ``HuberLoss(delta=1.0)`` and ``EpsilonInsensitiveLoss(epsilon=0.1)``, in units of y read
+        off its deciles,
         and ``QuantileLoss(quantile=0.9)``. "poisson" is for counts and rates, and predicts means by their logarithm.
     C : float, default=None
         The price of the mean loss, above 0: a larger one follows y more closely. None is the number of rows divided
@@ -52,7 +53,7 @@ class DualBoostRegressor(Boosting, InspectionMixin, NumberPredictionMixin, Regre
     calibrate : {None, "conformal"}, default=None
         With ``quantiles``: "conformal" sets a quarter of the rows aside and moves the ends of ``predict_interval`` such
         that it covers as many new rows as the levels promise, on average over rows like those of the fit.
-    corrects : {"leaves", "trees"}, default=None
+    optimize : {"leaves", "weights"}, default=None
         What is re-optimised after every new tree: the values of all leaves with a ridge, or one weight for each tree,
         whose sum is paid for. None is "leaves", if the learners are trees.
     learner, max_depth, max_trees, tol, solver, categorical_features : as for ``DualBoostClassifier``
@@ -69,7 +70,7 @@ class DualBoostRegressor(Boosting, InspectionMixin, NumberPredictionMixin, Regre
     ----------
     n_features_in_, feature_names_in_, estimators_, weights_, n_trees_, n_leaves_, n_generated_, n_iter_, objective_,
     gap_, bound_, certified_, duals_, stop_reason_, history_, feature_importances_, fitted_ :
-        as for ``DualBoostClassifier``; ``history_["train_accuracy"]`` is R^2 on the training rows. Votes, weights,
+        as for ``DualBoostClassifier``; ``history_["train_score"]`` is R^2 on the training rows. Votes, weights,
         ``intercept_`` and objective are those of the standardised y. With ``quantiles``, ``duals_`` has a column for
         each level, and one for the order of each level and the next.
     formulation_ : the loss with the value of C that was used
@@ -93,7 +94,7 @@ class DualBoostRegressor(Boosting, InspectionMixin, NumberPredictionMixin, Regre
         *,
         quantiles: Sequence[float] | None = None,
         calibrate: str | None = None,
-        corrects: str | None = None,
+        optimize: str | None = None,
         learner: Any = "cart",
         max_depth: int | None = None,
         max_trees: int | None = None,
@@ -121,7 +122,7 @@ class DualBoostRegressor(Boosting, InspectionMixin, NumberPredictionMixin, Regre
         self.C = C
         self.quantiles = quantiles
         self.calibrate = calibrate
-        self.corrects = corrects
+        self.optimize = optimize
         self.learner = learner
         self.max_depth = max_depth
         self.max_trees = max_trees
@@ -145,7 +146,7 @@ class DualBoostRegressor(Boosting, InspectionMixin, NumberPredictionMixin, Regre
         self.verbose = verbose
         self.callbacks = callbacks
 
-    def _tasks(self) -> Sequence[TaskReader]:
+    def _tasks(self) -> Sequence[TargetReader]:
         loss = self._loss(self.C)
         return [REGRESSION[loss.link].of_loss(loss)]
 

@@ -10,7 +10,7 @@ from .._version import __version__
 from ..errors import InvalidParameterError, UnsupportedModelError
 from ..escaping import c_comment
 from ..models.tree_sum import TreeSum
-from ..targets.base import EndingWriter, NumberEnding, QuantileEnding, SeveralClassEnding, TwoClassEnding
+from ..targets.base import BinaryTransform, MulticlassTransform, NumericTransform, QuantileTransform, TransformWriter
 from ..targets.calibration import AHEAD
 from ..targets.classes import DIGITS, TIE
 from ..trees.tree import Tree
@@ -40,7 +40,7 @@ def limited(variable: str, limit: float) -> str:
     return f"{variable} = {variable} > {end} ? {end} : {variable} < -{end} ? -{end} : {variable};"
 
 
-class Functions(EndingWriter[list[str]]):
+class Functions(TransformWriter[list[str]]):
     """The functions, made of the one that adds up the trees."""
 
     def __init__(self, name: str) -> None:
@@ -50,30 +50,30 @@ class Functions(EndingWriter[list[str]]):
         names = ", ".join(c_string(str(label)) for label in classes)
         return f"const char *const {self.name}_classes[{len(classes)}] = {{{names}}};\n"
 
-    def two_classes(self, ending: TwoClassEnding) -> list[str]:
-        curve, name = ending.calibration, self.name
+    def two_classes(self, output_transform: BinaryTransform) -> list[str]:
+        curve, name = output_transform.calibration, self.name
         below, above = number(curve.negative_slope), number(curve.positive_slope)
         slope = above if below == above else f"(s < 0.0 ? {below} : {above})"
-        settled = [f"if (fabs(s) < {TIE!r}) s = 0.0;", limited("s", 1.0)] if ending.is_normalised else []
+        settled = [f"if (fabs(s) < {TIE!r}) s = 0.0;", limited("s", 1.0)] if output_transform.is_normalised else []
         to_log_odds = [
             *([limited("s", curve.limit)] if curve.limit < float("inf") else []),
             f"s = {number(curve.intercept)} + {slope} * s;",
         ]
         return [
-            self._classes(ending.classes),
+            self._classes(output_transform.classes),
             function(f"double {name}_score(const double *x)", f"double s = {name}_sum(x);", *settled, "return s;"),
             function(
                 f"void {name}_predict_proba(const double *x, double *p)",
                 f"double s = {name}_score(x);",
-                *([] if ending.has_log_odds else to_log_odds),
+                *([] if output_transform.has_log_odds else to_log_odds),
                 "p[1] = 1.0 / (1.0 + exp(-s));",
                 "p[0] = 1.0 - p[1];",
             ),
             function(f"int {name}_predict(const double *x)", f"return {name}_score(x) > 0.0;"),
         ]
 
-    def several_classes(self, ending: SeveralClassEnding) -> list[str]:
-        name, n = self.name, len(ending.classes)
+    def several_classes(self, output_transform: MulticlassTransform) -> list[str]:
+        name, n = self.name, len(output_transform.classes)
         settled = [
             "int k;",
             f"{name}_sum(x, s);",
@@ -83,10 +83,10 @@ class Functions(EndingWriter[list[str]]):
             "}",
         ]
         return [
-            self._classes(ending.classes),
+            self._classes(output_transform.classes),
             function(
                 f"void {name}_scores(const double *x, double *s)",
-                *(settled if ending.is_normalised else [f"{name}_sum(x, s);"]),
+                *(settled if output_transform.is_normalised else [f"{name}_sum(x, s);"]),
             ),
             function(
                 f"static int {name}_largest(const double *s)",
@@ -100,13 +100,13 @@ class Functions(EndingWriter[list[str]]):
                 f"{name}_scores(x, s);",
                 f"return {name}_largest(s);",
             ),
-            self._softmax(ending),
+            self._softmax(output_transform),
         ]
 
-    def _softmax(self, ending: SeveralClassEnding) -> str:
-        curve, name, n = ending.calibration, self.name, len(ending.classes)
+    def _softmax(self, output_transform: MulticlassTransform) -> str:
+        curve, name, n = output_transform.calibration, self.name, len(output_transform.classes)
         shifts, each = ", ".join(map(number, curve.intercepts)), f"for (k = 0; k < {n}; k++)"
-        lifted = [f"if (p[best] < top) top = p[best] = top + {AHEAD!r};"] if ending.lifts else []
+        lifted = [f"if (p[best] < top) top = p[best] = top + {AHEAD!r};"] if output_transform.lifts else []
         return function(
             f"void {name}_predict_proba(const double *x, double *p)",
             f"static const double shifts[{n}] = {{{shifts}}};",
@@ -115,20 +115,20 @@ class Functions(EndingWriter[list[str]]):
             f"{name}_scores(x, p);",
             f"best = {name}_largest(p);",
             f"{each} p[k] = {number(curve.slope)} * p[k] + shifts[k];",
-            f"top = p[{name}_largest(p)];" if ending.lifts else "top = p[best];",
+            f"top = p[{name}_largest(p)];" if output_transform.lifts else "top = p[best];",
             *lifted,
             f"{each} total += p[k] = exp(p[k] - top);",
             f"{each} p[k] /= total;",
         )
 
-    def numbers(self, ending: NumberEnding) -> list[str]:
+    def numbers(self, output_transform: NumericTransform) -> list[str]:
         total = f"{self.name}_sum(x)"
         head = f"double {self.name}_predict(const double *x)"
-        return [function(head, f"return exp({total});" if ending.is_logarithm else f"return {total};")]
+        return [function(head, f"return exp({total});" if output_transform.is_logarithm else f"return {total};")]
 
-    def quantiles(self, ending: QuantileEnding) -> list[str]:
-        name, n = self.name, len(ending.levels)
-        shares = [f"{number(share)} * q[{k}]" for k, share in enumerate(ending.shares) if share]
+    def quantiles(self, output_transform: QuantileTransform) -> list[str]:
+        name, n = self.name, len(output_transform.levels)
+        shares = [f"{number(share)} * q[{k}]" for k, share in enumerate(output_transform.shares) if share]
         return [
             function(
                 f"void {name}_predict_quantiles(const double *x, double *q)",
@@ -150,11 +150,11 @@ class Functions(EndingWriter[list[str]]):
                 f"void {name}_predict_interval(const double *x, double *ends)",
                 f"double q[{n}];",
                 f"{name}_predict_quantiles(x, q);",
-                f"ends[0] = q[0] - {number(ending.widening)};",
-                f"ends[1] = q[{n - 1}] + {number(ending.widening)};",
+                f"ends[0] = q[0] - {number(output_transform.widening)};",
+                f"ends[1] = q[{n - 1}] + {number(output_transform.widening)};",
                 "if (ends[0] > ends[1]) ends[0] = ends[1] = (ends[0] + ends[1]) / 2.0;",
-                f"ends[0] -= {number(ending.outwards)};",
-                f"ends[1] += {number(ending.outwards)};",
+                f"ends[0] -= {number(output_transform.outwards)};",
+                f"ends[1] += {number(output_transform.outwards)};",
             ),
         ]
 
@@ -188,7 +188,7 @@ def to_c(model: Any, *, name: str = "model") -> str:
     if not isinstance(name, str) or not IDENTIFIER.fullmatch(name):
         raise InvalidParameterError(f"name={name!r} must be a name in C: letters, digits and underscores.")
     found = summed(model)
-    categories, functions = _category(found, name), found.ending.written_by(Functions(name))
+    categories, functions = _category(found, name), found.output_transform.written_by(Functions(name))
     headers = ["math", "string"] if categories else ["math"]
     parts = [_comment(found, name, [*functions, categories]), "".join(f"#include <{one}.h>\n" for one in headers)]
     numbered = found.inputs.numbered

@@ -11,7 +11,7 @@ import numpy as np
 from .._typing import Vector
 from ..errors import UnsupportedModelError
 from ..models.tree_sum import Inputs, TreeSum
-from ..targets.base import EndingWriter, NumberEnding, QuantileEnding, SeveralClassEnding, TwoClassEnding
+from ..targets.base import BinaryTransform, MulticlassTransform, NumericTransform, QuantileTransform, TransformWriter
 from ..trees.lightgbm_text import format_model, require_readable_cuts
 from ..trees.tree import Tree, constant_tree
 from .reading import summed
@@ -50,7 +50,7 @@ def to_lightgbm(model: Any) -> lightgbm.Booster:
     inputs = found.inputs
     _require_plain_categories(inputs)
     require_readable_cuts(found.trees, lambda feature: f"the feature {inputs.names[feature]!r}")
-    objective, slope, shifts = found.ending.written_by(Objective())
+    objective, slope, shifts = found.output_transform.written_by(Objective())
     trees = _of_one_score(found, slope, shifts)
     text = format_model(
         trees,
@@ -64,23 +64,23 @@ def to_lightgbm(model: Any) -> lightgbm.Booster:
     return lightgbm.Booster(model_str=text)
 
 
-class Objective(EndingWriter[tuple[str, float, Vector]]):
+class Objective(TransformWriter[tuple[str, float, Vector]]):
     """What LightGBM is to make of the scores, and the slope and the shifts that these get before."""
 
-    def two_classes(self, ending: TwoClassEnding) -> tuple[str, float, Vector]:
-        return "binary sigmoid:1" if ending.has_log_odds else "regression", 1.0, np.zeros(1)
+    def two_classes(self, output_transform: BinaryTransform) -> tuple[str, float, Vector]:
+        return "binary sigmoid:1" if output_transform.has_log_odds else "regression", 1.0, np.zeros(1)
 
-    def several_classes(self, ending: SeveralClassEnding) -> tuple[str, float, Vector]:
-        curve = ending.calibration
-        return f"multiclass num_class:{len(ending.classes)}", curve.slope, curve.intercepts
+    def several_classes(self, output_transform: MulticlassTransform) -> tuple[str, float, Vector]:
+        curve = output_transform.calibration
+        return f"multiclass num_class:{len(output_transform.classes)}", curve.slope, curve.intercepts
 
-    def numbers(self, ending: NumberEnding) -> tuple[str, float, Vector]:
-        return "poisson" if ending.is_logarithm else "regression", 1.0, np.zeros(1)
+    def numbers(self, output_transform: NumericTransform) -> tuple[str, float, Vector]:
+        return "poisson" if output_transform.is_logarithm else "regression", 1.0, np.zeros(1)
 
-    def quantiles(self, ending: QuantileEnding) -> tuple[str, float, Vector]:
+    def quantiles(self, output_transform: QuantileTransform) -> tuple[str, float, Vector]:
         # With "custom" LightGBM leaves several scores as they are. With "regression" it does too, but a converter to
         # ONNX takes these for one and adds them up, where it refuses "custom".
-        return "custom", 1.0, np.zeros(len(ending.levels))
+        return "custom", 1.0, np.zeros(len(output_transform.levels))
 
 
 def _of_one_score(found: TreeSum, slope: float, shifts: Vector) -> list[Tree]:

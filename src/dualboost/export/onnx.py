@@ -12,7 +12,7 @@ from .._version import __version__
 from ..arguments import how_to_install
 from ..errors import MissingDependencyError, UnsupportedModelError
 from ..models.tree_sum import TreeSum
-from ..targets.base import EndingWriter, NumberEnding, QuantileEnding, SeveralClassEnding, TwoClassEnding
+from ..targets.base import BinaryTransform, MulticlassTransform, NumericTransform, QuantileTransform, TransformWriter
 from ..targets.calibration import AHEAD
 from ..targets.classes import DIGITS, TIE
 from ..trees.tree import Tree
@@ -209,7 +209,7 @@ def _of_one_type(name: str, known: list[Any]) -> NDArray[Any]:
     )
 
 
-class Outputs(EndingWriter[None]):
+class Outputs(TransformWriter[None]):
     """Adds the outputs to a graph, of which ``scores`` names the matrix of the scores."""
 
     def __init__(self, graph: Graph, scores: str) -> None:
@@ -225,15 +225,15 @@ class Outputs(EndingWriter[None]):
         labels = self.graph.step("Gather", self.graph.constant(known), positions)
         self.graph.output("label", labels, known.dtype.kind)
 
-    def two_classes(self, ending: TwoClassEnding) -> None:
-        graph, scores, curve = self.graph, self.scores, ending.calibration
+    def two_classes(self, output_transform: BinaryTransform) -> None:
+        graph, scores, curve = self.graph, self.scores, output_transform.calibration
         zero, one = graph.constant(0.0), graph.constant(1.0)
-        if ending.is_normalised:
+        if output_transform.is_normalised:
             is_tie = graph.step("Less", graph.step("Abs", scores), graph.constant(TIE))
             scores = graph.step("Where", is_tie, zero, self._limited(scores, 1.0))
         is_second = graph.step("Reshape", graph.step("Greater", scores, zero), graph.constant([-1]))
-        self._label(graph.step("Cast", is_second, to=INT64), ending.classes)
-        if not ending.has_log_odds:
+        self._label(graph.step("Cast", is_second, to=INT64), output_transform.classes)
+        if not output_transform.has_log_odds:
             slopes = map(graph.constant, (curve.negative_slope, curve.positive_slope))
             slope = graph.step("Where", graph.step("Less", scores, zero), *slopes)
             limited = self._limited(scores, curve.limit)
@@ -242,44 +242,44 @@ class Outputs(EndingWriter[None]):
         both = graph.step("Concat", graph.step("Sub", one, second), second, axis=1)
         graph.output("probabilities", both, "f", 2)
 
-    def several_classes(self, ending: SeveralClassEnding) -> None:
-        graph, scores, curve, n = self.graph, self.scores, ending.calibration, len(ending.classes)
-        if ending.is_normalised:
+    def several_classes(self, output_transform: MulticlassTransform) -> None:
+        graph, scores, curve, n = self.graph, self.scores, output_transform.calibration, len(output_transform.classes)
+        if output_transform.is_normalised:
             tenths = graph.constant(10.0**DIGITS)
             rounded = graph.step("Round", graph.step("Mul", scores, tenths))
             scores = self._limited(graph.step("Div", rounded, tenths), 1.0)
         best = graph.step("ArgMax", scores, axis=1, keepdims=1)
-        self._label(graph.step("Reshape", best, graph.constant([-1])), ending.classes)
+        self._label(graph.step("Reshape", best, graph.constant([-1])), output_transform.classes)
         logits = graph.step(
             "Add", graph.step("Mul", scores, graph.constant(curve.slope)), graph.constant(curve.intercepts)
         )
-        if ending.lifts:
+        if output_transform.lifts:
             top = graph.step("ReduceMax", logits, graph.constant([1]), keepdims=1)
             is_best = graph.step("Equal", best, graph.constant(np.arange(n)))
             is_low = graph.step("And", is_best, graph.step("Less", logits, top))
             logits = graph.step("Where", is_low, graph.step("Add", top, graph.constant(AHEAD)), logits)
         graph.output("probabilities", graph.step("Softmax", logits, axis=1), "f", n)
 
-    def numbers(self, ending: NumberEnding) -> None:
+    def numbers(self, output_transform: NumericTransform) -> None:
         graph = self.graph
-        values = graph.step("Exp", self.scores) if ending.is_logarithm else self.scores
+        values = graph.step("Exp", self.scores) if output_transform.is_logarithm else self.scores
         graph.output("prediction", graph.step("Reshape", values, graph.constant([-1])), "f")
 
-    def quantiles(self, ending: QuantileEnding) -> None:
-        graph, n = self.graph, len(ending.levels)
+    def quantiles(self, output_transform: QuantileTransform) -> None:
+        graph, n = self.graph, len(output_transform.levels)
         ordered, _ = graph.steps("TopK", 2, self.scores, graph.constant([n]), axis=1, largest=0, sorted=1)
-        median = graph.step("MatMul", ordered, graph.constant(np.asarray(ending.shares)[:, None]))
+        median = graph.step("MatMul", ordered, graph.constant(np.asarray(output_transform.shares)[:, None]))
         graph.output("prediction", graph.step("Reshape", median, graph.constant([-1])), "f")
         graph.output("quantiles", ordered, "f", n)
         moved = graph.step(
             "Add",
             graph.step("Gather", ordered, graph.constant([0, n - 1]), axis=1),
-            graph.constant(ending.widening * np.array([-1.0, 1.0])),
+            graph.constant(output_transform.widening * np.array([-1.0, 1.0])),
         )
         middle = graph.step("ReduceMean", moved, graph.constant([1]), keepdims=1)
         lower, upper = (graph.step("Gather", moved, graph.constant([k]), axis=1) for k in (0, 1))
         ends = graph.step("Where", graph.step("Greater", lower, upper), middle, moved)
-        outwards = graph.constant(ending.outwards * np.array([-1.0, 1.0]))
+        outwards = graph.constant(output_transform.outwards * np.array([-1.0, 1.0]))
         graph.output("interval", graph.step("Add", ends, outwards), "f", 2)
 
 
@@ -310,7 +310,7 @@ def to_onnx(model: Any) -> Any:
     found = summed(model)
     graph = Graph(found.inputs.names)
     scores = _scores(found, graph, FeatureMatrix(found, graph))
-    found.ending.written_by(Outputs(graph, scores))
+    found.output_transform.written_by(Outputs(graph, scores))
     return graph.model("dualboost", __version__)
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..errors import InvalidParameterError, UnsupportedModelError
 from ..models.tree_sum import TreeSum
-from ..targets.base import EndingWriter, NumberEnding, QuantileEnding, SeveralClassEnding, TwoClassEnding
+from ..targets.base import BinaryTransform, MulticlassTransform, NumericTransform, QuantileTransform, TransformWriter
 from ..targets.calibration import AHEAD
 from ..targets.classes import DIGITS, TIE
 from ..trees.tree import Tree
@@ -97,7 +97,7 @@ def first_of_largest(named: Sequence[str], answers: Sequence[str]) -> str:
     return f"CASE {' '.join(cases)} ELSE {answers[-1]} END"
 
 
-class Question(EndingWriter[str]):
+class Question(TransformWriter[str]):
     """The expression asked for: ``asked`` is empty for the prediction, else it has one entry."""
 
     def __init__(self, scores: list[str], asked: dict[str, Any]) -> None:
@@ -115,22 +115,26 @@ class Question(EndingWriter[str]):
             raise InvalidParameterError(f"probability_of={label!r} must be one of the classes: {list(classes)}.")
         return list(classes).index(label)
 
-    def two_classes(self, ending: TwoClassEnding) -> str:
+    def two_classes(self, output_transform: BinaryTransform) -> str:
         self._require("probability_of")
         (score,) = self.scores
         if not self.asked:
-            first, second = map(literal, ending.classes)
-            is_second = f">= {number(TIE)}" if ending.is_normalised else "> 0e0"
+            first, second = map(literal, output_transform.classes)
+            is_second = f">= {number(TIE)}" if output_transform.is_normalised else "> 0e0"
             return f"CASE WHEN {score} {is_second} THEN {second} ELSE {first} END"
-        sign = "-" if self._class(ending.classes) else ""
-        log_odds = score if ending.has_log_odds else with_names(self._curve(ending, "db_s"), {"db_s": score})
+        sign = "-" if self._class(output_transform.classes) else ""
+        log_odds = (
+            score
+            if output_transform.has_log_odds
+            else with_names(self._curve(output_transform, "db_s"), {"db_s": score})
+        )
         return f"1e0 / (1e0 + EXP({sign}({log_odds})))"
 
-    def _curve(self, ending: TwoClassEnding, score: str) -> str:
+    def _curve(self, output_transform: BinaryTransform, score: str) -> str:
         """The log-odds: a slope for each sign of the score, which is limited, and zero where it is a tie."""
-        curve = ending.calibration
-        limit = min(curve.limit, 1.0) if ending.is_normalised else curve.limit
-        cases = [f"WHEN ABS({score}) < {number(TIE)} THEN 0e0"] if ending.is_normalised else []
+        curve = output_transform.calibration
+        limit = min(curve.limit, 1.0) if output_transform.is_normalised else curve.limit
+        cases = [f"WHEN ABS({score}) < {number(TIE)} THEN 0e0"] if output_transform.is_normalised else []
         if limit < float("inf"):
             cases += [
                 f"WHEN {score} > {number(limit)} THEN {number(limit * curve.positive_slope)}",
@@ -139,23 +143,26 @@ class Question(EndingWriter[str]):
         cases += [f"WHEN {score} < 0e0 THEN {score} * {number(curve.negative_slope)}"]
         return f"{number(curve.intercept)} + CASE {' '.join(cases)} ELSE {score} * {number(curve.positive_slope)} END"
 
-    def several_classes(self, ending: SeveralClassEnding) -> str:
+    def several_classes(self, output_transform: MulticlassTransform) -> str:
         self._require("probability_of")
         settled = [
-            limited(f"ROUND({score}, {DIGITS})", 1.0) if ending.is_normalised else score for score in self.scores
+            limited(f"ROUND({score}, {DIGITS})", 1.0) if output_transform.is_normalised else score
+            for score in self.scores
         ]
         scores = dict(zip(names("s", len(settled)), settled, strict=True))
         if not self.asked:
-            return with_names(first_of_largest(list(scores), [literal(label) for label in ending.classes]), scores)
-        return with_names(self._softmax(ending, list(scores), self._class(ending.classes)), scores)
+            return with_names(
+                first_of_largest(list(scores), [literal(label) for label in output_transform.classes]), scores
+            )
+        return with_names(self._softmax(output_transform, list(scores), self._class(output_transform.classes)), scores)
 
-    def _softmax(self, ending: SeveralClassEnding, scores: list[str], asked: int) -> str:
+    def _softmax(self, output_transform: MulticlassTransform, scores: list[str], asked: int) -> str:
         """One over the sum of the odds of all classes against the one asked for."""
-        slope, shifts = number(ending.calibration.slope), map(number, ending.calibration.intercepts)
+        slope, shifts = number(output_transform.calibration.slope), map(number, output_transform.calibration.intercepts)
         logits = names("l", len(scores))
         unlifted = [f"{slope} * {score} + {shift}" for score, shift in zip(scores, shifts, strict=True)]
         probability = f"1e0 / ({' + '.join(f'EXP({logit} - {logits[asked]})' for logit in logits)})"
-        if not ending.lifts:
+        if not output_transform.lifts:
             return with_names(probability, dict(zip(logits, unlifted, strict=True)))
         before = dict(zip(names("u", len(scores)), unlifted, strict=True))
         lifted = {
@@ -166,40 +173,42 @@ class Question(EndingWriter[str]):
         with_top = with_names(with_names(probability, lifted), {"db_top": largest(list(before))})
         return with_names(with_top, {"db_best": best, **before})
 
-    def numbers(self, ending: NumberEnding) -> str:
+    def numbers(self, output_transform: NumericTransform) -> str:
         self._require()
         (score,) = self.scores
-        return f"EXP({score})" if ending.is_logarithm else f"({score})"
+        return f"EXP({score})" if output_transform.is_logarithm else f"({score})"
 
-    def quantiles(self, ending: QuantileEnding) -> str:
+    def quantiles(self, output_transform: QuantileTransform) -> str:
         self._require("quantile", "end")
         scores = dict(zip(names("s", len(self.scores)), self.scores, strict=True))
         if "end" in self.asked:
-            wanted = self._end(ending, list(scores))
+            wanted = self._end(output_transform, list(scores))
         elif "quantile" in self.asked:
-            wanted = smallest(list(scores), self._level(ending))
+            wanted = smallest(list(scores), self._level(output_transform))
         else:
-            shares = [(k, share) for k, share in enumerate(ending.shares) if share]
+            shares = [(k, share) for k, share in enumerate(output_transform.shares) if share]
             wanted = " + ".join(f"{number(share)} * {smallest(list(scores), k)}" for k, share in shares)
         return with_names(wanted, scores)
 
-    def _level(self, ending: QuantileEnding) -> int:
+    def _level(self, output_transform: QuantileTransform) -> int:
         level = self.asked["quantile"]
-        if level not in ending.levels:
-            raise InvalidParameterError(f"quantile={level!r} must be one of the model's: {list(ending.levels)}.")
-        return list(ending.levels).index(level)
+        if level not in output_transform.levels:
+            raise InvalidParameterError(
+                f"quantile={level!r} must be one of the model's: {list(output_transform.levels)}."
+            )
+        return list(output_transform.levels).index(level)
 
-    def _end(self, ending: QuantileEnding, scores: list[str]) -> str:
+    def _end(self, output_transform: QuantileTransform, scores: list[str]) -> str:
         end = self.asked["end"]
         if end not in ENDS:
             raise InvalidParameterError(f"end={end!r} must be 'lower' or 'upper'.")
-        widening = number(ending.widening)
+        widening = number(output_transform.widening)
         ends = {
             "db_lower": f"{smallest(scores, 0)} - ({widening})",
             "db_upper": f"{smallest(scores, len(scores) - 1)} + ({widening})",
         }
         own = f"CASE WHEN db_lower > db_upper THEN (db_lower + db_upper) / 2e0 ELSE db_{end} END"
-        return with_names(f"{own} {'-' if end == 'lower' else '+'} {number(ending.outwards)}", ends)
+        return with_names(f"{own} {'-' if end == 'lower' else '+'} {number(output_transform.outwards)}", ends)
 
 
 NAMES_BEGIN = "db_"
@@ -237,7 +246,7 @@ def to_sql(model: Any, *, probability_of: Any = None, quantile: float | None = N
         )
     found = summed(model)
     _require_different_columns(found)
-    return _with_free_names(found.ending.written_by(Question(_scores(found), given)), found.inputs.names)
+    return _with_free_names(found.output_transform.written_by(Question(_scores(found), given)), found.inputs.names)
 
 
 def _require_different_columns(found: TreeSum) -> None:

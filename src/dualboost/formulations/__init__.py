@@ -27,18 +27,18 @@ from .programme import TwoStageProgramme as TwoStageProgramme
 from .quantiles import QuantilesLoss as QuantilesLoss
 from .quantiles import require_levels
 from .regression import AbsoluteLoss as AbsoluteLoss
+from .regression import EpsilonInsensitiveLoss as EpsilonInsensitiveLoss
 from .regression import HuberLoss as HuberLoss
 from .regression import NumberLoss as NumberLoss
 from .regression import PoissonLoss as PoissonLoss
 from .regression import QuantileLoss as QuantileLoss
 from .regression import SquaredLoss as SquaredLoss
-from .regression import TubeLoss as TubeLoss
 from .side_rows import CqBoost as CqBoost
 from .side_rows import SpatialLPBoost as SpatialLPBoost
 
 NUMBER_LOSSES: dict[str, type[NumberLoss]] = {
     loss.name: loss
-    for loss in (SquaredLoss, HuberLoss, AbsoluteLoss, QuantileLoss, QuantilesLoss, PoissonLoss, TubeLoss)
+    for loss in (SquaredLoss, HuberLoss, AbsoluteLoss, QuantileLoss, QuantilesLoss, PoissonLoss, EpsilonInsensitiveLoss)
 }
 """The losses by name."""
 

@@ -71,8 +71,8 @@ class Formulation(ParameterObject, ABC):
     """Whether a larger C uses fewer learners; a path over C begins where the most learners are generated."""
     has_sides: ClassVar[bool] = False
     """Whether the formulation may have side rows, so that a column is more than its votes on the data rows."""
-    corrects: ClassVar[str] = "trees"
-    """What is re-optimised unless the user says otherwise: one weight for each of the "trees", or all "leaves"."""
+    optimize: ClassVar[str] = "weights"
+    """What is re-optimised unless the user says otherwise: one weight for each of the trees, or all "leaves"."""
     has_intercept: ClassVar[bool] = False
     """Whether scores have a free intercept also where trees are corrected; leaves always have one."""
     has_final_scores: ClassVar[bool] = False
@@ -82,12 +82,12 @@ class Formulation(ParameterObject, ABC):
     """Whether C changes anything."""
     balances_classes: ClassVar[bool] = False
     """Whether classes count alike however many rows they have, so that the rarer one may cost accuracy."""
-    corrects_for_classes: ClassVar[tuple[str, ...]] = ("trees",)
+    optimizes_for_classes: ClassVar[tuple[str, ...]] = ("weights",)
     """What can be corrected where y has more than two classes; empty if it must have two."""
     has_loss_a_class: ClassVar[bool] = False
     """Whether a row of several classes has a loss for its margin against each other class, instead of one for the least
     of these margins: only a loss that falls with the margin can be that of the least one."""
-    guide: ClassVar[str] = "own"
+    dual_strategy: ClassVar[str] = "own"
     """The name of the guide, in ``loop/guides``, that chooses the duals for the next pricing."""
 
     @abstractmethod
@@ -207,7 +207,7 @@ class Formulation(ParameterObject, ABC):
             return self.programme(operator.rows_of_A(rows), 1).over_leaves(rows.put(operator.intercepts()))
         raise UnsupportedFormulationError(
             f"formulation={self.name!r} cannot correct the leaves of {n_outputs} classes: use 'logistic', or "
-            "corrects='trees'."
+            "optimize='weights'."
         )
 
     def for_growing(self, rows: Rows) -> Formulation:
@@ -215,7 +215,7 @@ class Formulation(ParameterObject, ABC):
         return self
 
     @property
-    def strength(self) -> float:
+    def C_value(self) -> float:
         """C as a number; only for a resolved formulation."""
         if self.C is None:
             raise InvalidParameterError(f"Formulation {self.name!r} has no C yet; call resolve(n_samples) first.")

@@ -126,7 +126,7 @@ class SoftmaxProgramme:
     n_classes: int
     ridge: float = 1.0
 
-    leaf_master: ClassVar[str] = "softmax"
+    leaf_solver: ClassVar[str] = "softmax"
 
     def for_growing(self) -> SoftmaxProgramme:
         return self

@@ -103,9 +103,9 @@ class ConvexBoost(PricesLoss):
             raise InvalidParameterError(f"penalty={self.penalty!r} is not known; choose one of {list(PENALTIES)}.")
 
     def programme(self, rows: Rows, n_columns: int) -> Programme:
-        sets: dict[str, WeightSet] = {"l1": Cone(cost=1.0), "l2": Cone(ridge=1.0), "linf": Box(self.strength)}
+        sets: dict[str, WeightSet] = {"l1": Cone(cost=1.0), "l2": Cone(ridge=1.0), "linf": Box(self.C_value)}
         is_free = self.penalty == "linf"
-        scale = rows.counts if is_free else self.strength * self.multiplicities(rows)
+        scale = rows.counts if is_free else self.C_value * self.multiplicities(rows)
         loss = LOSSES[self.loss]
         upper = scale * loss.steepest(rows.n_samples / rows.least_count)
         empty = rows.n_samples * loss.at_zero if is_free else 0.0  # without a cost of the weights the optimum may be 0
@@ -141,12 +141,12 @@ LARGEST_RIDGE, SMALLEST_RIDGE = 300.0, 1.0
 class LogisticBoost(Formulation):
     """Logistic loss with a ridge and a free intercept: the scores are log-odds.
 
-    Primal, over the values v of all leaves (``corrects="leaves"``, the default), with F(x) = b + sum_t v_t[leaf_t(x)]
+    Primal, over the values v of all leaves (``optimize="leaves"``, the default), with F(x) = b + sum_t v_t[leaf_t(x)]
     and M the total of the multiplicities::
 
         min  1/2 |v|^2 + C/M sum_i c_i log(1 + exp(-y_i F(x_i)))
 
-    or over one weight w >= 0 for each tree (``corrects="trees"``), with F(x) = b + sum_j w_j h_j(x)::
+    or over one weight w >= 0 for each tree (``optimize="weights"``), with F(x) = b + sum_j w_j h_j(x)::
 
         min  1/2 |w|^2 + C/M sum_i c_i log(1 + exp(-y_i F(x_i)))
 
@@ -157,7 +157,7 @@ class LogisticBoost(Formulation):
 
     Pricing: the tree with the largest sum over its leaves of e^2/(h + 1), where h is the sum of the curvature
     u_i (1 - u_i/P_i): twice what the objective falls to second order if the leaves of that tree alone move. With
-    ``corrects="trees"``, a column improves when its edge is positive.
+    ``optimize="weights"``, a column improves when its edge is positive.
 
     With more than two classes the loss is the cross-entropy and a leaf has a value for each class; its primal, dual and
     pricing are those of ``SoftmaxProgramme`` and ``VectorTrees``.
@@ -180,19 +180,19 @@ class LogisticBoost(Formulation):
     meaning_of_C: ClassVar[str] = "the price of the mean loss, above 0 (default: rows / 25)"
     use: ClassVar[str] = "The default: the most accurate at a given number of trees, with probabilities of its own."
     objective_sign: ClassVar[int] = 1
-    corrects: ClassVar[str] = "leaves"
+    optimize: ClassVar[str] = "leaves"
     has_intercept: ClassVar[bool] = True
     has_final_scores: ClassVar[bool] = True
-    corrects_for_classes: ClassVar[tuple[str, ...]] = ("leaves",)
+    optimizes_for_classes: ClassVar[tuple[str, ...]] = ("leaves",)
 
     def programme(self, rows: Rows, n_columns: int) -> Programme:
-        scale = rows.counts * (self.strength / rows.n_samples)
+        scale = rows.counts * (self.C_value / rows.n_samples)
         return Programme(rows, rows.full(0.0), scale, LogisticTerm(scale), Cone(ridge=1.0))
 
     def over_leaves(self, rows: Rows, operator: Intercepts, n_outputs: int) -> Any:
         if n_outputs == 1:
             return super().over_leaves(rows, operator, n_outputs)
-        return SoftmaxProgramme(rows, rows.groups, rows.counts * (self.strength / rows.n_samples), n_outputs)
+        return SoftmaxProgramme(rows, rows.groups, rows.counts * (self.C_value / rows.n_samples), n_outputs)
 
     def size_of(self, rows: Rows) -> float:
         """The number of rows, so that ridges mean as much for one of K evenly likely classes as for two.
@@ -211,7 +211,7 @@ class LogisticBoost(Formulation):
 
     def for_growing(self, rows: Rows) -> Formulation:
         n_rows = max(self.size_of(rows), LEAST_ROWS)
-        ridge = min(GROWING_RIDGES, key=lambda one: abs(np.log(one * self.strength / n_rows)))
+        ridge = min(GROWING_RIDGES, key=lambda one: abs(np.log(one * self.C_value / n_rows)))
         return replace(self, C=n_rows / ridge)
 
     def C_grid(self, n_samples: float, k: int = 10) -> Vector:

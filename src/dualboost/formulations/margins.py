@@ -123,7 +123,7 @@ class NuLPBoost(Formulation):
 
     def programme(self, rows: Rows, n_columns: int) -> Programme:
         lower = rows.full(0.0)
-        upper = rows.counts / (self.strength * rows.n_samples)
+        upper = rows.counts / (self.C_value * rows.n_samples)
         return Programme(rows, lower, upper, LinearTerm(0.0, lower), Simplex(), total=1.0)
 
     def C_bounds(self, n_samples: float) -> tuple[float, float]:
@@ -197,8 +197,8 @@ class SoftBoost(WithinEpsilon, NuLPBoost):
     title: ClassVar[str] = "SoftBoost"
     optimises: ClassVar[str] = "the worst soft margin, within epsilon, by the duals nearest to uniform"
     use: ClassVar[str] = "As lp-nu, with the guarantee on the number of iterations that its paper proves."
-    guide: ClassVar[str] = "projection"
-    corrects_for_classes: ClassVar[tuple[str, ...]] = ()
+    dual_strategy: ClassVar[str] = "projection"
+    optimizes_for_classes: ClassVar[tuple[str, ...]] = ()
 
 
 @dataclass
@@ -225,8 +225,8 @@ class TotalBoost(WithinEpsilon, HardMarginBoost):
     title: ClassVar[str] = "TotalBoost"
     optimises: ClassVar[str] = "the worst margin of all rows, within epsilon, by the duals nearest to uniform"
     use: ClassVar[str] = "As hard, with the guarantee on the number of iterations that its paper proves."
-    guide: ClassVar[str] = "projection"
-    corrects_for_classes: ClassVar[tuple[str, ...]] = ()
+    dual_strategy: ClassVar[str] = "projection"
+    optimizes_for_classes: ClassVar[tuple[str, ...]] = ()
 
 
 @dataclass
@@ -257,8 +257,8 @@ class MLPBoost(WithinEpsilon, NuLPBoost):
     title: ClassVar[str] = "MLPBoost"
     optimises: ClassVar[str] = "the worst soft margin, within epsilon, by the better of two steps"
     use: ClassVar[str] = "As soft, with more pricings, each at a smaller cost."
-    guide: ClassVar[str] = "frank-wolfe"
-    corrects_for_classes: ClassVar[tuple[str, ...]] = ()
+    dual_strategy: ClassVar[str] = "frank-wolfe"
+    optimizes_for_classes: ClassVar[tuple[str, ...]] = ()
 
 
 @dataclass
@@ -298,13 +298,13 @@ class LexiBoost(Formulation):
     use: ClassVar[str] = "A rare class that matters as much as the other one; no costs to tune."
     objective_sign: ClassVar[int] = 1
     balances_classes: ClassVar[bool] = True
-    corrects_for_classes: ClassVar[tuple[str, ...]] = ()
+    optimizes_for_classes: ClassVar[tuple[str, ...]] = ()
 
     def programme(self, rows: Rows, n_columns: int) -> Programme:
         if np.count_nonzero(rows.totals_of_groups) == 1:  # with a single class there are no two excesses to compare
             lower, shares = rows.full(0.0), rows.counts / rows.n_samples
-            return Programme(rows, lower, shares, LinearTerm(1.0, lower), Simplex(self.strength), size=1.0)
-        return TwoStageProgramme.of(rows, Simplex(self.strength))
+            return Programme(rows, lower, shares, LinearTerm(1.0, lower), Simplex(self.C_value), size=1.0)
+        return TwoStageProgramme.of(rows, Simplex(self.C_value))
 
     def first_duals(self, rows: Rows) -> Vector:
         return rows.counts / rows.put(rows.totals_of_groups).take(rows.groups)

@@ -47,7 +47,7 @@ class CappedDistribution(CountsRows):
     def programme(self, rows: Rows, n_columns: int) -> Programme:
         n_rows = rows.n_all_data if self.scale_free else rows.n_samples
         term = self.regulariser(rows.counts / rows.n_samples, n_rows)
-        upper = self.multiplicities(rows) / self.strength
+        upper = self.multiplicities(rows) / self.C_value
         return Programme(rows, rows.full(0.0), upper, term, Simplex(), total=1.0)
 
     def C_bounds(self, n_samples: float) -> tuple[float, float]:
@@ -96,7 +96,7 @@ class NMBoost(Formulation):
     depends_on_columns: ClassVar[bool] = True
 
     def programme(self, rows: Rows, n_columns: int) -> Programme:
-        lower = self.strength * rows.counts
+        lower = self.C_value * rows.counts
         term = LinearTerm(1.0 / n_columns, lower)
         return Programme(rows, lower, lower + rows.counts, term, Simplex(), size=rows.n_samples / n_columns)
 
@@ -147,7 +147,7 @@ class MDBoost(Formulation):
     def programme(self, rows: Rows, n_columns: int) -> Programme:
         free = rows.full(np.inf)
         term = QuadraticTerm(linear=-1.0, curvatures=1.0 / rows.counts, constant=0.5 * rows.counts)
-        return Programme(rows, -free, free, term, Simplex(total=self.strength))
+        return Programme(rows, -free, free, term, Simplex(total=self.C_value))
 
     def default_C(self, n_samples: float) -> float:
         return 3.0
@@ -196,7 +196,7 @@ class LPBoost(PricesLoss):
     objective_sign: ClassVar[int] = 1
 
     def programme(self, rows: Rows, n_columns: int) -> Programme:
-        lower, upper = rows.full(0.0), self.strength * self.multiplicities(rows)
+        lower, upper = rows.full(0.0), self.C_value * self.multiplicities(rows)
         return Programme(rows, lower, upper, LinearTerm(1.0, lower), Cone(cost=1.0))
 
     def smallest_useful_C(self, largest_edge: float) -> float | None:
@@ -237,7 +237,7 @@ class CGBoost(PricesLoss):
     objective_sign: ClassVar[int] = 1
 
     def programme(self, rows: Rows, n_columns: int) -> Programme:
-        lower, upper = rows.full(0.0), self.strength * self.multiplicities(rows)
+        lower, upper = rows.full(0.0), self.C_value * self.multiplicities(rows)
         return Programme(rows, lower, upper, LinearTerm(1.0, lower), Cone(ridge=1.0))
 
 

@@ -106,9 +106,9 @@ class Programme:
         return replace(self, weight_set=Ordered(self.weight_set.ridge, sizes=sizes, orders=orders))
 
     @property
-    def leaf_master(self) -> str:
+    def leaf_solver(self) -> str:
         """Who solves the programme over leaves."""
-        return f"ordered {self.term.leaf_master}" if isinstance(self.weight_set, Ordered) else self.term.leaf_master
+        return f"ordered {self.term.leaf_solver}" if isinstance(self.weight_set, Ordered) else self.term.leaf_solver
 
     def for_growing(self) -> Programme:
         """The programme that trees are grown for: without kinks, where a second derivative says too little."""

@@ -48,7 +48,7 @@ class QuantilesProgramme:
     """The programme of each level by itself, without the order."""
     ridge: float = 1.0
 
-    leaf_master: ClassVar[str] = "quantiles"
+    leaf_solver: ClassVar[str] = "quantiles"
 
     @property
     def n_levels(self) -> int:
@@ -121,7 +121,7 @@ class SeparateLevels:
     rows: Rows
     alone: Sequence[Programme]
 
-    leaf_master: ClassVar[str] = "separate"
+    leaf_solver: ClassVar[str] = "separate"
 
     @property
     def ridge(self) -> float:
@@ -186,13 +186,13 @@ class QuantilesLoss(NumberLoss):
         return PinballScorer(tuple(self.quantiles))
 
     def over_leaves(self, rows: Rows, operator: Intercepts, n_outputs: int) -> QuantilesProgramme:
-        prices = rows.counts * (self.strength / rows.n_samples)
+        prices = rows.counts * (self.C_value / rows.n_samples)
         alone = [QuantileLoss(C=self.C, quantile=level).over_leaves(rows, operator, 1) for level in self.quantiles]
         return QuantilesProgramme(rows, prices, np.array(self.quantiles), alone)
 
     def row_loss(self, y: Vector, prices: Vector) -> RowLoss:
         raise UnsupportedFormulationError(
-            f"quantiles={list(self.quantiles)} needs leaves with a value for each quantile: use corrects='leaves'."
+            f"quantiles={list(self.quantiles)} needs leaves with a value for each quantile: use optimize='leaves'."
         )
 
 

@@ -52,7 +52,7 @@ class NumberLoss(Formulation):
     argument: ClassVar[str] = "loss"
     meaning_of_C: ClassVar[str] = "the price of the mean loss, above 0 (default: rows / 20)"
     objective_sign: ClassVar[int] = 1
-    corrects: ClassVar[str] = "leaves"
+    optimize: ClassVar[str] = "leaves"
     has_intercept: ClassVar[bool] = True
     has_final_scores: ClassVar[bool] = True
     link: ClassVar[str] = "identity"
@@ -67,8 +67,8 @@ class NumberLoss(Formulation):
         """The loss of rows with these targets and prices."""
 
     def programme(self, rows: Rows, n_columns: int) -> Programme:
-        prices = rows.counts * (self.strength / rows.n_samples)
-        size = min(self.strength, self.size_of(rows))  # a larger one would make any gap small where y is met exactly
+        prices = rows.counts * (self.C_value / rows.n_samples)
+        size = min(self.C_value, self.size_of(rows))  # a larger one would make any gap small where y is met exactly
         return Programme(rows, *self.row_loss(rows.values, prices), Cone(cost=1.0), size=size)
 
     def first_duals(self, rows: Rows) -> Vector:
@@ -92,7 +92,7 @@ class NumberLoss(Formulation):
 
     def for_growing(self, rows: Rows) -> Formulation:
         n_rows = self.size_of(rows)
-        ridge = min(GROWING_RIDGES, key=lambda one: abs(np.log(one * self.strength / n_rows)))
+        ridge = min(GROWING_RIDGES, key=lambda one: abs(np.log(one * self.C_value / n_rows)))
         return replace(self, C=n_rows / ridge)
 
     def C_grid(self, n_samples: float, k: int = 10) -> Vector:
@@ -205,7 +205,7 @@ class AbsoluteLoss(NumberLoss):
 
 
 @dataclass
-class TubeLoss(NumberLoss):
+class EpsilonInsensitiveLoss(NumberLoss):
     """loss = ``max(0, |y - F| - epsilon)``: ``|u| <= P``, ``g(u) = epsilon |u| - y u``, as two duals a row.
 
     ``epsilon`` is in deviations of y, read off its deciles.

@@ -61,7 +61,7 @@ class CqBoost(Formulation):
     objective_sign: ClassVar[int] = 1
     sparser_with_larger_C: ClassVar[bool] = True
     has_sides: ClassVar[bool] = True
-    corrects_for_classes: ClassVar[tuple[str, ...]] = ()
+    optimizes_for_classes: ClassVar[tuple[str, ...]] = ()
 
     def programme(self, rows: Rows, n_columns: int) -> Programme:
         shares = rows.counts / rows.n_samples
@@ -72,14 +72,14 @@ class CqBoost(Formulation):
         return MeanMargin(rows.counts / rows.n_samples)
 
     def with_sides(self, programme: Programme, rows: Rows) -> Programme:
-        return programme.with_sides(rows, np.zeros(1), np.array([PENALTY]), np.array([-self.strength]))
+        return programme.with_sides(rows, np.zeros(1), np.array([PENALTY]), np.array([-self.C_value]))
 
     def shortcoming(self, side_margins: Vector) -> str | None:
         mean = float(side_margins[0])
-        if mean >= (1.0 - 1e-6) * self.strength:  # an optimum that reaches C does so up to rounding
+        if mean >= (1.0 - 1e-6) * self.C_value:  # an optimum that reaches C does so up to rounding
             return None
         return (
-            f"No ensemble of the learners found has a mean margin of C={self.strength:.3g}; that of the one returned "
+            f"No ensemble of the learners found has a mean margin of C={self.C_value:.3g}; that of the one returned "
             f"is {mean:.3g}. Choose a smaller C for formulation {self.name!r}, deeper trees or more of them."
         )
 
@@ -190,7 +190,7 @@ class SpatialLPBoost(LPBoost):
     optimises: ClassVar[str] = "hinge loss, the sum of the weights, and their differences between neighbouring features"
     use: ClassVar[str] = "Images and other ordered features: SpatialLPBoost(smoothness=0.3, neighbours=(28, 28))."
     has_sides: ClassVar[bool] = True
-    corrects_for_classes: ClassVar[tuple[str, ...]] = ()
+    optimizes_for_classes: ClassVar[tuple[str, ...]] = ()
 
     def __post_init__(self) -> None:
         super().__post_init__()

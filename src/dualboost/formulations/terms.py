@@ -29,7 +29,7 @@ class RowTerm(ABC):
     """g, one convex function for each row."""
 
     is_linear: ClassVar[bool] = False
-    leaf_master: ClassVar[str] = "smooth"
+    leaf_solver: ClassVar[str] = "smooth"
     """Who solves programmes with this term over leaves: a name in ``solvers/leaf_solvers.py``."""
 
     @abstractmethod
@@ -88,7 +88,7 @@ class LinearTerm(RowTerm):
     origin: Vector
 
     is_linear: ClassVar[bool] = True
-    leaf_master: ClassVar[str] = "kinked"
+    leaf_solver: ClassVar[str] = "kinked"
 
     def smoothed(self, lower: Vector, upper: Vector) -> SmoothedKink:
         """A term whose loss bends over a margin of ``BAND`` around the kink instead."""
@@ -167,7 +167,7 @@ class SmoothedKink(QuadraticTerm):
 
     kink: Vector
 
-    leaf_master: ClassVar[str] = "smoothed"
+    leaf_solver: ClassVar[str] = "smoothed"
 
     def block(self, block: slice) -> SmoothedKink:
         plain = super().block(block)

@@ -155,7 +155,7 @@ class Effect:
         return np.multiply.outer(first, others[0]) if others else first
 
     @property
-    def strength(self) -> float:
+    def C_value(self) -> float:
         """The root of the mean square of the effect, added up over the scores."""
         squares = (self.shares[..., None] * self.values**2).reshape(-1, self.values.shape[-1])
         return float(np.sqrt(squares.sum(axis=0)).sum())
@@ -225,7 +225,7 @@ def effects_of(model: FittedModel, features: Features | None) -> Effects:
     intercept = _purify(found.intercepts.copy(), singles, pairs, cells)
     parts = [Effect((cells[k],), values) for k, values in singles.items()]
     parts += [Effect((cells[j], cells[k]), values) for (j, k), values in pairs.items()]
-    parts.sort(key=lambda effect: -effect.strength)
+    parts.sort(key=lambda effect: -effect.C_value)
     return Effects(intercept, parts, names_of(model))
 
 
@@ -293,7 +293,7 @@ def effects_table(model: FittedModel, features: Features | None) -> Any:
     found = effects_of(model, features)
     called = model.inputs.names
     columns = (
-        [EFFECT_COLUMN.format(name) for name in model.task.output_names] if len(found.intercept) > 1 else ["effect"]
+        [EFFECT_COLUMN.format(name) for name in model.target.output_names] if len(found.intercept) > 1 else ["effect"]
     )
     start = pd.DataFrame({"feature": [INTERCEPT], "share": [1.0]})
     start[columns] = found.intercept[None, :]

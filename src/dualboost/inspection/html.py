@@ -223,7 +223,7 @@ def _summary(clf: Any) -> str:
         f'<div><span style="opacity:.65">{escape(name)}</span> {escape(value)}</div>' for name, value in figures.items()
     )
     history, own, name = clf.history_, training_name(clf), held_out_name(clf)
-    training, validation = {"training": history["train_accuracy"]}, {"validation": history["validation_score"]}
+    training, validation = {"training": history["train_score"]}, {"validation": history["validation_score"]}
     curves = _curves("objective", {"": history["objective"]})
     if name == own:
         curves += _curves(name, training | validation)

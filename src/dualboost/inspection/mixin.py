@@ -67,8 +67,8 @@ def explain_margins(model: FittedModel, features: Features) -> Explanation:
             )
     contributions = model.in_units.contributions(features)
     values, base_value = np.moveaxis(contributions[..., :-1], -1, 1), contributions[0, ..., -1]
-    one_or_each = float(base_value) if model.task.n_outputs == 1 else base_value
-    return Explanation(np.ascontiguousarray(values), one_or_each, model.inputs.names, model.task.output_names)
+    one_or_each = float(base_value) if model.target.n_outputs == 1 else base_value
+    return Explanation(np.ascontiguousarray(values), one_or_each, model.inputs.names, model.target.output_names)
 
 
 class InspectionMixin:

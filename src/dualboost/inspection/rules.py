@@ -28,17 +28,17 @@ def held_out_name(estimator: Any) -> str:
 
 def training_name(estimator: Any) -> str:
     """The score on the training rows."""
-    return str(estimator.fitted_.task.quality_name)
+    return str(estimator.fitted_.target.quality_name)
 
 
 def score_name(model: FittedModel) -> str:
     """What the trees add up to."""
-    task = model.task
-    if not task.has_classes:
-        return "the logarithm of the mean" if task.name == "counts" else "y"
-    if task.n_outputs > 1:
+    target = model.target
+    if not target.has_classes:
+        return "the logarithm of the mean" if target.name == "counts" else "y"
+    if target.n_outputs > 1:
         return "the score of the class"
-    return f"the log-odds of {printable(task.output_names[1])}" if not model.ensemble.is_normalised else "the margin"
+    return f"the log-odds of {printable(target.output_names[1])}" if not model.ensemble.is_normalised else "the margin"
 
 
 @dataclass(frozen=True)
@@ -75,8 +75,8 @@ def names_of(model: FittedModel) -> Names:
         list(map(printable, model.inputs.names)),
         model.encoder.categories,
         model.has_missing,
-        list(map(printable, model.task.output_names)),
-        model.task.has_classes,
+        list(map(printable, model.target.output_names)),
+        model.target.has_classes,
         model.encoder.truths,
     )
 
@@ -234,28 +234,28 @@ def rules_table(model: FittedModel, features: Features | None) -> Any:
         import pandas as pd
     except ImportError as error:
         raise MissingDependencyError(f"rules returns a table of pandas: {how_to_install('pandas')}.") from error
-    trees, names, n_outputs = used_trees(model, "rules"), names_of(model), model.task.n_outputs
+    trees, names, n_outputs = used_trees(model, "rules"), names_of(model), model.target.n_outputs
     records = [record for j, tree in trees.items() for record in _rules(j, tree, names, features)]
     table = pd.DataFrame.from_records(records, columns=["tree", "leaf", "conditions", "rows", "share"])
     votes = np.concatenate([np.zeros((0, n_outputs)), *(tree.votes.reshape(-1, n_outputs) for tree in trees.values())])
     positions = table["tree"].to_numpy(dtype=np.intp)
     weights = model.in_units.scales()[positions]
     values = weights[:, None] * votes
-    largest = (votes if model.task.has_classes else np.abs(votes)).argmax(axis=1)
+    largest = (votes if model.target.has_classes else np.abs(votes)).argmax(axis=1)
     each = np.arange(len(votes))
     table = table.assign(weight=weights, vote=votes[each, largest], weighted_vote=values[each, largest])[COLUMNS]
     if n_outputs > 1:
-        if model.task.has_classes:
-            column, told = CLASS_COLUMN, model.task.labels(largest)
+        if model.target.has_classes:
+            column, told = CLASS_COLUMN, model.target.labels(largest)
         else:
-            column, told = QUANTILE_COLUMN, np.array(model.task.output_names, dtype=object)[largest]
+            column, told = QUANTILE_COLUMN, np.array(model.target.output_names, dtype=object)[largest]
         table.insert(table.columns.get_loc("vote"), column, told)
         table = table.assign(
-            **{VALUE_COLUMN.format(name): own for name, own in zip(model.task.output_names, values.T, strict=True)}
+            **{VALUE_COLUMN.format(name): own for name, own in zip(model.target.output_names, values.T, strict=True)}
         )
     # Rounding would make all rules alike where the unit of y is large.
-    strength = np.abs(model.ensemble.scales()[positions, None] * votes).max(axis=1).round(DIGITS)
-    return table.iloc[np.argsort(-strength, kind="stable")].reset_index(drop=True)
+    C_value = np.abs(model.ensemble.scales()[positions, None] * votes).max(axis=1).round(DIGITS)
+    return table.iloc[np.argsort(-C_value, kind="stable")].reset_index(drop=True)
 
 
 def class_values(table: Any, classes: Sequence[object]) -> Matrix:
@@ -310,5 +310,5 @@ def _leaf(tree: Tree, leaf: int, names: Names, classes: Sequence[str]) -> str:
         return (class_text if names.has_classes else quantile_text)(vote, classes) + rows
     if not classes:
         return f"{vote:+.4g}{rows}"
-    strength = "" if abs(vote) == 1.0 else f" {abs(vote):.2f}"
-    return classes[int(vote > 0)] + strength + rows
+    C_value = "" if abs(vote) == 1.0 else f" {abs(vote):.2f}"
+    return classes[int(vote > 0)] + C_value + rows

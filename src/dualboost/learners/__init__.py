@@ -11,7 +11,7 @@ from .cart import BestGrower, CartLearner, CartPricer
 from .estimator import ClassifierLearner, EstimatorPricer
 from .newton_trees import Grower
 from .optimal import OptimalLearner, OptimalPricer
-from .pool import Offer, Pool
+from .pool import Pool, ScoredColumn
 from .stumps import EdgePricer
 from .xgboost import XGBoostLearner
 
@@ -82,13 +82,13 @@ __all__ = [
     "Grower",
     "Learner",
     "LearnerSpec",
-    "Offer",
     "OptimalLearner",
     "OptimalPricer",
     "Pool",
     "PricedColumn",
     "Pricer",
     "PricingContext",
+    "ScoredColumn",
     "TrainingData",
     "XGBoostLearner",
     "affordable_depth",

@@ -326,7 +326,7 @@ class Pricer(Protocol):
     n_learners: float
     """An upper bound on how many learners of the class have different votes; infinity if none is known."""
 
-    def price(self, residual: Vector, favour: Vector | None) -> PricedColumn:
+    def price(self, residual: Vector, feature_multiplier: Vector | None) -> PricedColumn:
         """A learner with a large edge, given the residual of each row.
 
         ``favour``, unless None, has for each feature a factor by which edges of splits on it count. A pricer may take

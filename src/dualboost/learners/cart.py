@@ -45,7 +45,9 @@ class BestGrower:
     def grow(self, residual: Vector, curvature: Vector, ridge: float) -> GrownTree | None:
         offers = [grower.grow(residual, curvature, ridge) for grower in self._growers]
         found = [offer for offer in offers if offer is not None]
-        return max(found, key=lambda offer: offer.fall(residual, curvature, ridge, *self._where), default=None)
+        return max(
+            found, key=lambda offer: offer.objective_decrease(residual, curvature, ridge, *self._where), default=None
+        )
 
 
 # For a leaf with G = sum(r) and H = sum(|r|), LightGBM maximises the sum of G^2/H, and the weighted Gini impurity is
@@ -123,18 +125,20 @@ class CartPricer:
         self._grow_on(np.arange(n_rows), self._dataset)
         self._can_split = varies(data.X)
 
-    def price(self, residual: Vector, favour: Vector | None) -> PricedColumn:
-        if not self._can_split or (favour is None and not self._is_favouring):
+    def price(self, residual: Vector, feature_multiplier: Vector | None) -> PricedColumn:
+        if not self._can_split or (feature_multiplier is None and not self._is_favouring):
             return priced_within(self._limits, self._grow(residual), self._data, residual, self._voting)
-        factors = np.ones(self._data.X.shape[1]) if favour is None else favour**2  # gains grow with squares of edges
+        factors = (
+            np.ones(self._data.X.shape[1]) if feature_multiplier is None else feature_multiplier**2
+        )  # gains grow with squares of edges
         self._booster.reset_parameter({"feature_contri": factors.tolist()})
-        self._is_favouring = favour is not None
+        self._is_favouring = feature_multiplier is not None
         tree = self._grow(residual)
         tree = replace(tree, gain=tree.gain / factors[tree.feature])
         return priced_within(self._limits, tree, self._data, residual, self._voting)
 
-    def others(self, residual: Vector, favour: Vector | None) -> Iterator[PricedColumn]:
-        return without_leading_features(self, self._data.X.shape[1], residual, favour)
+    def others(self, residual: Vector, feature_multiplier: Vector | None) -> Iterator[PricedColumn]:
+        return without_leading_features(self, self._data.X.shape[1], residual, feature_multiplier)
 
     def _grow(self, residual: Vector) -> Tree:
         size = np.abs(residual)

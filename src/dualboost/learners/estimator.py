@@ -123,7 +123,7 @@ class EstimatorPricer:
         self._data, self._voting = data, learner.voting
         self._X = data.X.tocsr() if sparse.issparse(data.X) else data.X
 
-    def price(self, residual: Vector, favour: Vector | None) -> PricedColumn:
+    def price(self, residual: Vector, feature_multiplier: Vector | None) -> PricedColumn:
         rows = np.flatnonzero(residual)
         targets = np.where(residual[rows] > 0, 1.0, -1.0)
         if not len(rows) or (targets == targets[0]).all():
@@ -142,7 +142,7 @@ class EstimatorPricer:
 class ClassEstimatorPricer(EstimatorPricer):
     """Fits a clone of the classifier to the class of each row, weighted by its residual."""
 
-    def price(self, residual: Matrix, favour: Any) -> PricedColumn:
+    def price(self, residual: Matrix, feature_multiplier: Any) -> PricedColumn:
         weights, codes, n_classes = residual.max(axis=1), residual.argmax(axis=1), residual.shape[1]
         rows = np.flatnonzero(weights > 0)
         present = np.unique(codes[rows])

@@ -74,7 +74,7 @@ class GrownTree(NamedTuple):
         """The tree with the order that these signs of features ask for."""
         return self if signs is None else self._replace(order=leaf_order(self.tree, signs))
 
-    def fall(
+    def objective_decrease(
         self,
         residual: Vector | Matrix,
         curvature: Vector | Matrix,
@@ -203,11 +203,11 @@ class NewtonTrees:
         if ridge == self._ridge:
             return
         lightest = lightest_leaf(ridge)
-        strength = {"lambda_l2": UNIT * ridge, "min_sum_hessian_in_leaf": UNIT * lightest}
+        C_value = {"lambda_l2": UNIT * ridge, "min_sum_hessian_in_leaf": UNIT * lightest}
         if not hasattr(self, "_booster"):
-            self._booster = lightgbm.Booster(self._parameters | strength, self._lightgbm_rows.dataset)
+            self._booster = lightgbm.Booster(self._parameters | C_value, self._lightgbm_rows.dataset)
         else:
-            self._booster.reset_parameter(strength)
+            self._booster.reset_parameter(C_value)
         self._ridge, self._lightest = ridge, lightest
 
     def _leaves(self, tree: Tree) -> NDArray[np.unsignedinteger]:

@@ -285,10 +285,10 @@ class OptimalPricer:
         self._binary = BinarySplits(Bins(data.X, data.categorical, n_cuts))
         self.n_learners = _count(len(self._binary.splits), self._max_depth, max(context.n_outputs, 2))
 
-    def price(self, residual: Vector, favour: Vector | None) -> PricedColumn:
+    def price(self, residual: Vector, feature_multiplier: Vector | None) -> PricedColumn:
         """The tree with the largest edge; ``favour`` is taken into account at depth 1 only."""
-        best = self._optimal(residual, favour)
-        if favour is not None:
+        best = self._optimal(residual, feature_multiplier)
+        if feature_multiplier is not None:
             return best._replace(is_proven=False)
         try:
             other = self._cart.price(residual, None)
@@ -298,18 +298,18 @@ class OptimalPricer:
             return other._replace(is_proven=best.is_proven)
         return best
 
-    def others(self, residual: Vector, favour: Vector | None) -> Iterator[PricedColumn]:
+    def others(self, residual: Vector, feature_multiplier: Vector | None) -> Iterator[PricedColumn]:
         """Every stump, the largest edge first; at more depth the best tree for each first split, or what CART finds."""
         if self._stumps is not None and hasattr(self._stumps, "others"):
-            return iter(self._stumps.others(residual, favour))
+            return iter(self._stumps.others(residual, feature_multiplier))
         if self._max_depth == 2 and self._kind is ONE_VOTE:
             roots = by_first_split(self._binary, residual)
             return (priced(build_tree(root), self._data, residual, self._voting) for root in roots)
-        return iter(self._cart.others(residual, favour) if hasattr(self._cart, "others") else ())
+        return iter(self._cart.others(residual, feature_multiplier) if hasattr(self._cart, "others") else ())
 
-    def _optimal(self, residual: Vector, favour: Vector | None) -> PricedColumn:
+    def _optimal(self, residual: Vector, feature_multiplier: Vector | None) -> PricedColumn:
         if self._stumps is not None:
-            return self._stumps.price(residual, favour)
+            return self._stumps.price(residual, feature_multiplier)
         root, is_proven = self._search(residual)
         is_proven = is_proven and self.is_exact
         return self._kind.priced(build_tree(root), self._data, residual, self._voting, is_proven)

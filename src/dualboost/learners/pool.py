@@ -15,14 +15,14 @@ from .base import PricedColumn, Pricer
 
 
 def without_leading_features(
-    pricer: Pricer, n_features: int, residual: Vector, favour: Vector | None
+    pricer: Pricer, n_features: int, residual: Vector, feature_multiplier: Vector | None
 ) -> Iterator[PricedColumn]:
     """Columns on ever fewer features: each without the feature that gained most in the column before.
 
     The pricer must leave out features whose favour is zero.
     """
-    allowed = np.ones(n_features) if favour is None else favour.copy()
-    column = pricer.price(residual, favour)
+    allowed = np.ones(n_features) if feature_multiplier is None else feature_multiplier.copy()
+    column = pricer.price(residual, feature_multiplier)
     for _ in range(n_features):
         gains = column.learner.feature_gains(n_features)
         leading = int(gains.argmax())
@@ -33,7 +33,7 @@ def without_leading_features(
         yield column._replace(is_proven=False)
 
 
-class Offer(NamedTuple):
+class ScoredColumn(NamedTuple):
     """A column and its edge under the residual that it was priced for."""
 
     column: PricedColumn
@@ -56,24 +56,24 @@ class Pool:
         """How many calls of ``price`` it takes to ask every pricer."""
         return len(self._pricers) if self._rotate else 1
 
-    def price(self, residual: Vector, favour: Vector | None) -> list[Offer]:
+    def price(self, residual: Vector, feature_multiplier: Vector | None) -> list[ScoredColumn]:
         """The columns that the pricers find, the largest edge first; ``favour`` is explained in ``Pricer.price``."""
-        columns = [pricer.price(residual, favour) for pricer in self._asked()]
+        columns = [pricer.price(residual, feature_multiplier) for pricer in self._asked()]
         offers = [self._offer(column, residual) for column in columns]
         return sorted(offers, key=lambda offer: -offer.edge)
 
-    def others(self, residual: Vector, favour: Vector | None) -> list[Iterator[Offer]]:
+    def others(self, residual: Vector, feature_multiplier: Vector | None) -> list[Iterator[ScoredColumn]]:
         """For each pricer, columns to take where that of ``price`` is held already; none if it can find no other."""
         return [
-            (self._offer(column, residual) for column in pricer.others(residual, favour))
+            (self._offer(column, residual) for column in pricer.others(residual, feature_multiplier))
             for pricer in self._pricers
             if hasattr(pricer, "others")
         ]
 
-    def _offer(self, column: PricedColumn, residual: Vector) -> Offer:
-        return Offer(column, self._workers.sum(float(np.vdot(residual, column.votes))))
+    def _offer(self, column: PricedColumn, residual: Vector) -> ScoredColumn:
+        return ScoredColumn(column, self._workers.sum(float(np.vdot(residual, column.votes))))
 
-    def is_proven(self, offers: Sequence[Offer]) -> bool:
+    def is_proven(self, offers: Sequence[ScoredColumn]) -> bool:
         """Whether the first offer is proven to have the largest edge of all learners in the pool."""
         return self.is_exact and all(offer.column.is_proven for offer in offers)
 

@@ -55,7 +55,7 @@ class Steps:
         return deepcopy(self)
 
     @property
-    def fall(self) -> float:
+    def objective_decrease(self) -> float:
         """How much lower the objective is than without any stump."""
         return float(0.5 * (self._edges[self.held] * self._w)[self.held >= 0].sum())
 
@@ -212,12 +212,12 @@ def searched(steps: Steps, products: Products, may_enter: Mask, least: float, n_
         for place in emptied:
             tried.remove(place)
         for place in emptied:
-            k, fall = tried.best(may_enter)
-            if fall <= least:  # there are fewer stumps of use than places
+            k, objective_decrease = tried.best(may_enter)
+            if objective_decrease <= least:  # there are fewer stumps of use than places
                 return steps
             tried.put(place, k, products(k))
         improve(tried, places, products, may_enter, least)
-        if tried.fall > steps.fall + least:
+        if tried.objective_decrease > steps.objective_decrease + least:
             steps = tried
     return steps
 
@@ -229,9 +229,9 @@ def improve(steps: Steps, places: Sequence[int], products: Products, may_enter: 
         for place in places:
             if time_is_up():
                 return
-            k, fall = steps.best(may_enter, place)
+            k, objective_decrease = steps.best(may_enter, place)
             n_kept += 1
-            if fall > least:
+            if objective_decrease > least:
                 steps.remove(place)
                 steps.put(place, k, products(k))
                 n_kept = 0

@@ -26,7 +26,7 @@ class Stump(NamedTuple):
 
 
 def best_stump(
-    bins: Bins, s: Vector, rows: Integers | slice = slice(None), favour: Vector | None = None
+    bins: Bins, s: Vector, rows: Integers | slice = slice(None), feature_multiplier: Vector | None = None
 ) -> Stump | None:
     """The split with the largest |sum left| + |sum right| of the residual s, times its favour.
 
@@ -43,7 +43,7 @@ def best_stump(
         gains = _purity(left, heavy) + _purity(total - left, weight - heavy)
         top = np.flatnonzero(edges >= edges.max() - 1e-12 * weight)
         k = int(top[np.argmax(gains[top])])
-        worth = float(edges[k] if favour is None else favour[feature] * edges[k])
+        worth = float(edges[k] if feature_multiplier is None else feature_multiplier[feature] * edges[k])
         gain = float(gains[k] - _purity(np.array(total), np.array(weight)))
         found = Stump(feature, k, float(edges[k]), gain, worth)
         if best is None or _is_better(found, best, 1e-12 * weight):
@@ -94,22 +94,22 @@ class EdgePricer:
         self.is_exact = self._max_depth == 1 and voting == "hard"
         self.n_learners = 2.0 * self._bins.n_splits + 2.0 if self._max_depth == 1 else np.inf
 
-    def price(self, residual: Vector, favour: Vector | None) -> PricedColumn:
-        root = self._grow(residual, np.flatnonzero(residual), self._max_depth, favour)
-        is_proven = self.is_exact and favour is None
+    def price(self, residual: Vector, feature_multiplier: Vector | None) -> PricedColumn:
+        root = self._grow(residual, np.flatnonzero(residual), self._max_depth, feature_multiplier)
+        is_proven = self.is_exact and feature_multiplier is None
         return priced(build_tree(root), self._data, residual, self._voting, is_proven)
 
-    def others(self, residual: Vector, favour: Vector | None) -> Iterator[PricedColumn]:
+    def others(self, residual: Vector, feature_multiplier: Vector | None) -> Iterator[PricedColumn]:
         """Every stump, the largest edge first; trees on fewer features where trees are not enumerated."""
         if not self.is_exact:
-            return without_leading_features(self, self._data.X.shape[1], residual, favour)
+            return without_leading_features(self, self._data.X.shape[1], residual, feature_multiplier)
         found = stumps_by_edge(self._bins, self._data, residual)
-        return (column._replace(is_proven=favour is None) for column in found)
+        return (column._replace(is_proven=feature_multiplier is None) for column in found)
 
-    def _grow(self, s: Vector, rows: Integers, depth: int, favour: Vector | None) -> Branch | None:
+    def _grow(self, s: Vector, rows: Integers, depth: int, feature_multiplier: Vector | None) -> Branch | None:
         if depth == 0 or len(rows) < 2:
             return None
-        stump = best_stump(self._bins, s, rows, favour)
+        stump = best_stump(self._bins, s, rows, feature_multiplier)
         if stump is None or stump.gini_gain <= 1e-12 * np.abs(s[rows]).sum():
             return None
         left = self._bins.goes_left(stump.feature, stump.k)[rows]
@@ -117,6 +117,6 @@ class EdgePricer:
         return Branch(
             split=self._bins.splits[stump.feature][stump.k],
             gain=max(gain, 0.0) + stump.gini_gain,
-            left=self._grow(s, rows[left], depth - 1, favour),
-            right=self._grow(s, rows[~left], depth - 1, favour),
+            left=self._grow(s, rows[left], depth - 1, feature_multiplier),
+            right=self._grow(s, rows[~left], depth - 1, feature_multiplier),
         )

@@ -250,10 +250,10 @@ def fall_rule(ridge: float, lightest: float) -> Rule:
 
     def gains(left: NDArray[np.float64], totals: NDArray[np.float64]) -> Matrix:
         right = totals - left
-        fall = 0.5 * (_worth(left, ridge) + _worth(right, ridge) - _worth(totals, ridge))
+        objective_decrease = 0.5 * (_worth(left, ridge) + _worth(right, ridge) - _worth(totals, ridge))
         n_classes = left.shape[-1] // 2
         weights = [side[..., n_classes:].mean(axis=-1) for side in (left, right)]
-        return np.asarray(np.where(np.minimum(*weights) >= lightest, fall, 0.0))
+        return np.asarray(np.where(np.minimum(*weights) >= lightest, objective_decrease, 0.0))
 
     return gains
 
@@ -351,7 +351,7 @@ class ClassCartPricer:
         n_classes = context.n_outputs
         self.n_learners = n_classes**2 * bins.n_splits + float(n_classes) if self.is_exact else np.inf
 
-    def price(self, residual: Matrix, favour: Vector | None) -> PricedColumn:
+    def price(self, residual: Matrix, feature_multiplier: Vector | None) -> PricedColumn:
         own = np.array([np.abs(residual).sum(), residual.size], dtype=float)
         total, n_entries = self._data.workers.sum(own).tolist()
         size = total / n_entries

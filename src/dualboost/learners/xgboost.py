@@ -290,18 +290,18 @@ class XGBoostPricer:
         of_leaves = {"reg_lambda": 0.0, "min_child_weight": SMALLEST_LEAVES[0]}
         self._parameters = {"max_depth": context.max_depth} | of_leaves | context.limits.for_xgboost()
 
-    def price(self, residual: Vector, favour: Vector | None) -> PricedColumn:
+    def price(self, residual: Vector, feature_multiplier: Vector | None) -> PricedColumn:
         """``favour`` only decides which features take part: XGBoost cannot weigh the gains of features."""
-        tree, leaves = self._grown(residual, favour)
+        tree, leaves = self._grown(residual, feature_multiplier)
         return priced_within(self._limits, tree, self._data, residual, self._voting, leaves)
 
-    def others(self, residual: Vector, favour: Vector | None) -> Iterator[PricedColumn]:
-        return without_leading_features(self, self._data.X.shape[1], residual, favour)
+    def others(self, residual: Vector, feature_multiplier: Vector | None) -> Iterator[PricedColumn]:
+        return without_leading_features(self, self._data.X.shape[1], residual, feature_multiplier)
 
-    def _grown(self, residual: Vector, favour: Vector | None) -> tuple[Tree, Integers | None]:
+    def _grown(self, residual: Vector, feature_multiplier: Vector | None) -> tuple[Tree, Integers | None]:
         size = np.abs(residual)
         n_counted, total = self._data.workers.sum(np.array([float((size > 0).sum()), float(size.sum())]))
-        excluded = np.zeros(0, dtype=bool) if favour is None else np.asarray(favour == 0)
+        excluded = np.zeros(0, dtype=bool) if feature_multiplier is None else np.asarray(feature_multiplier == 0)
         if not self._rows.can_split or not n_counted or (len(excluded) and excluded.all()):
             return constant_tree(-1.0), None
         scale = n_counted / total

@@ -41,7 +41,7 @@ class SideRows(Protocol):
     def learner_part(self, theta: Vector, learner: Learner) -> float:
         """The part of an edge that comes from side rows that depend on the learner."""
 
-    def favour(self, theta: Vector) -> Vector | None:
+    def feature_multiplier(self, theta: Vector) -> Vector | None:
         """For each feature the factor by which edges of learners on it count; None if all factors are one."""
 
 
@@ -61,7 +61,7 @@ class NoSideRows:
     def learner_part(self, theta: Vector, learner: Learner) -> float:
         return 0.0
 
-    def favour(self, theta: Vector) -> None:
+    def feature_multiplier(self, theta: Vector) -> None:
         return None
 
 
@@ -82,7 +82,7 @@ class MeanMargin:
     def learner_part(self, theta: Vector, learner: Learner) -> float:
         return 0.0
 
-    def favour(self, theta: Vector) -> None:
+    def feature_multiplier(self, theta: Vector) -> None:
         return None
 
 
@@ -115,7 +115,7 @@ class FeatureDifferences:
     def learner_part(self, theta: Vector, learner: Learner) -> float:
         return float(self.granted(theta) @ learner.feature_gains(self.n_features))
 
-    def favour(self, theta: Vector) -> Vector:
+    def feature_multiplier(self, theta: Vector) -> Vector:
         return self.cost / np.maximum(self.cost - self.granted(theta), LEAST_HURDLE * self.cost)
 
     def granted(self, theta: Vector) -> Vector:

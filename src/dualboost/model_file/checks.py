@@ -69,7 +69,7 @@ STOP_REASONS = (
 )
 COUNTS = ("iteration", "n_trees", "n_generated")
 """The columns of the history that are whole numbers."""
-TIMINGS = ("pricing_seconds", "master_seconds")
+TIMINGS = ("pricing_seconds", "solver_seconds")
 """The columns of the history that are not written, so that equal fits give equal files; older files have them."""
 DEFAULT_FORMULATION = "nm"
 """The argument ``formulation`` of a file that does not contain it."""

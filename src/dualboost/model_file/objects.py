@@ -13,7 +13,7 @@ import numpy as np
 from ..errors import InvalidParameterError, ModelFileWarning, UnsupportedModelError
 from ..formulations import FORMULATIONS, NUMBER_LOSSES, Formulation
 from ..learners import LEARNERS
-from ..solvers import MASTERS, SolverOptions
+from ..solvers import SOLVERS, SolverOptions
 from .checks import choice, fail, fields, flag, inside, integer, items, number, shown, text
 
 Check = Callable[[Any, str], Any]
@@ -155,7 +155,7 @@ def _entering(value: Any, where: str) -> Any:
 
 
 SOLVER: dict[str, Check] = {
-    "master": lambda value, where: choice(value, where, ("auto", *MASTERS)),
+    "method": lambda value, where: choice(value, where, ("auto", *SOLVERS)),
     "reoptimize": text,
     "columns_per_iteration": _entering,
     "schedule": text,
@@ -303,7 +303,7 @@ PARAMETERS: dict[str, Check] = {
     "C": optional(whole_or_fraction),
     "quantiles": optional(fractions),
     "calibrate": optional(text),
-    "corrects": optional(text),
+    "optimize": optional(text),
     "epsilon": optional(whole_or_fraction),
     "learner": read_learner,
     "max_depth": optional(integer),

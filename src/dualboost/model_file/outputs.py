@@ -10,7 +10,7 @@ import numpy as np
 from ..formulations import Formulation, NumberLoss, make_number_loss
 from ..models.ensemble import Ensemble
 from ..models.fitted import FittedModel
-from ..targets import REGRESSION, ManyClasses, NumericTarget, QuantileNumbers, Task, TwoClasses
+from ..targets import REGRESSION, BinaryTarget, MulticlassTarget, NumericTarget, QuantileTarget, Target
 from ..targets.calibration import LARGEST_SLOPE, SMALLEST_SLOPE, ClassCalibration, MarginCalibration
 from ..targets.quantiles import Widening
 from ..trees.tree import Tree
@@ -29,7 +29,7 @@ def describe_outputs(figures: Any) -> Any:
 def describe_calibration(fitted: FittedModel) -> dict[str, Any] | None:
     """The curve of the probability; null where it is the softmax of the scores."""
     curve = fitted.calibration
-    if fitted.task.n_outputs > 1:
+    if fitted.target.n_outputs > 1:
         if fitted.formulation.has_final_scores:
             return None
         return {"slope": curve.slope, "intercepts": curve.intercepts.tolist()}
@@ -41,49 +41,49 @@ def describe_calibration(fitted: FittedModel) -> dict[str, Any] | None:
     }
 
 
-def restore_task(value: Any, formulation: Formulation) -> Task:
+def restore_task(value: Any, formulation: Formulation) -> Target:
     """The task for the classes of a file."""
     classes = read_classes(value, "classes")
     if len(classes) == 2:
-        return TwoClasses(classes)
-    if not formulation.corrects_for_classes:
+        return BinaryTarget(classes)
+    if not formulation.optimizes_for_classes:
         fail("classes.values", f"has {len(classes)} entries; it must have 2 under formulation {formulation.name!r}")
-    return ManyClasses(classes)
+    return MulticlassTarget(classes)
 
 
-def restore_normalised(document: dict[str, Any], task: Task) -> bool:
+def restore_normalised(document: dict[str, Any], target: Target) -> bool:
     """Whether scores are divided by the sum of the weights; files of before there were intercepts do not say so."""
-    if task.n_outputs > 1:
+    if target.n_outputs > 1:
         fields(document, "", ("intercept", "normalised"), document)
     return flag(document.get("normalised", True), "normalised")
 
 
-def restore_balance(value: Any, task: Task) -> Any:
+def restore_balance(value: Any, target: Target) -> Any:
     """The score of an ensemble without a tree, or one for each class."""
-    if task.n_outputs > 1 and isinstance(value, list):
-        return numbers(value, "balance", task.n_outputs, 0.0, 1.0)
-    balance = number(value, "balance", -1.0 if task.n_outputs == 1 else 0.0, 1.0)
-    return balance if task.n_outputs == 1 else np.full(task.n_outputs, balance)
+    if target.n_outputs > 1 and isinstance(value, list):
+        return numbers(value, "balance", target.n_outputs, 0.0, 1.0)
+    balance = number(value, "balance", -1.0 if target.n_outputs == 1 else 0.0, 1.0)
+    return balance if target.n_outputs == 1 else np.full(target.n_outputs, balance)
 
 
-def restore_intercept(document: dict[str, Any], task: Task, most: float) -> Any:
+def restore_intercept(document: dict[str, Any], target: Target, most: float) -> Any:
     """A number, or one for each class or quantile, of at most this size."""
     value = document.get("intercept", 0.0)
-    if task.n_outputs > 1:
-        return numbers(value, "intercept", task.n_outputs, -most, most)
+    if target.n_outputs > 1:
+        return numbers(value, "intercept", target.n_outputs, -most, most)
     return number(value, "intercept", -most, most)
 
 
-def restore_calibration(value: Any, task: Task) -> Any:
+def restore_calibration(value: Any, target: Target) -> Any:
     """What turns scores into probabilities."""
-    if task.n_outputs == 1:
+    if target.n_outputs == 1:
         return _read_curve(value, "calibration")
     if value is None:
-        return task.identity_calibration()
+        return target.identity_calibration()
     entry = fields(value, "calibration", ("slope", "intercepts"))
     slope = number(entry["slope"], "calibration.slope", SMALLEST_SLOPE, LARGEST_SLOPE)
     ends = -LARGEST_FIGURE, LARGEST_FIGURE
-    return ClassCalibration(slope, numbers(entry["intercepts"], "calibration.intercepts", task.n_outputs, *ends))
+    return ClassCalibration(slope, numbers(entry["intercepts"], "calibration.intercepts", target.n_outputs, *ends))
 
 
 def _read_curve(value: Any, where: str) -> MarginCalibration:
@@ -104,9 +104,9 @@ NAMES = list(dict.fromkeys(kind.name for kind in REGRESSION.values()))
 """The names that files have for tasks: how the unit of y was measured is no part of them."""
 
 
-def describe_numbers(task: NumericTarget) -> dict[str, Any]:
-    measured = {field.name: describe_outputs(getattr(task, field.name)) for field in dataclass_fields(task)}
-    return {"name": task.name} | measured
+def describe_numbers(target: NumericTarget) -> dict[str, Any]:
+    measured = {field.name: describe_outputs(getattr(target, field.name)) for field in dataclass_fields(target)}
+    return {"name": target.name} | measured
 
 
 def describe_widening(widening: Widening | None) -> dict[str, Any] | None:
@@ -148,22 +148,22 @@ def _levels(value: Any, where: str, loss: NumberLoss) -> tuple[float, ...]:
     return tuple(found)
 
 
-def restore_widening(value: Any, task: NumericTarget, calibrate: str | None) -> Widening | None:
+def restore_widening(value: Any, target: NumericTarget, calibrate: str | None) -> Widening | None:
     """By how much intervals are made wider, which a file says if and only if its arguments ask for it."""
     where = "calibration"
     if (value is None) != (calibrate is None):
         fail(where, f"is {shown(value)}, but parameters.calibrate is {shown(calibrate)}")
     if value is None:
         return None
-    if not isinstance(task, QuantileNumbers):
-        fail(where, f"is {shown(value)}; it must be null in the task {task.name!r}")
+    if not isinstance(target, QuantileTarget):
+        fail(where, f"is {shown(value)}; it must be null in the task {target.name!r}")
     shifts = fields(value, where, ("shifts",))["shifts"]
     return Widening(
-        tuple(numbers(shifts, inside(where, "shifts"), task.n_intervals, -LARGEST_FIGURE, LARGEST_FIGURE).tolist())
+        tuple(numbers(shifts, inside(where, "shifts"), target.n_intervals, -LARGEST_FIGURE, LARGEST_FIGURE).tolist())
     )
 
 
-def require_finite_predictions(task: NumericTarget, ensemble: Ensemble, widening: Widening | None = None) -> None:
+def require_finite_predictions(target: NumericTarget, ensemble: Ensemble, widening: Widening | None = None) -> None:
     """Require that no row can have a prediction, or an end of an interval, beyond the largest number."""
     trees = [tree for tree in ensemble.learners if isinstance(tree, Tree)]
     ends = [np.array([tree.votes.min(axis=0), tree.votes.max(axis=0)]) for tree in trees]
@@ -171,6 +171,6 @@ def require_finite_predictions(task: NumericTarget, ensemble: Ensemble, widening
     wider = 0.0 if widening is None else float(np.abs(widening.shifts).max())
     lowest, highest = np.min(scores) - wider, np.max(scores) + wider
     with np.errstate(over="ignore"):
-        predicted = task.decode(np.tile([[lowest], [highest]], task.n_outputs))
+        predicted = target.decode(np.tile([[lowest], [highest]], target.n_outputs))
     if not np.isfinite(predicted).all():
         fail("trees", f"give scores from {lowest:g} to {highest:g}, for which predictions are not finite")

@@ -18,7 +18,7 @@ from ..formulations import Formulation
 from ..matrix.rows import available_threads
 from ..models.ensemble import Ensemble, VectorEnsemble
 from ..models.fitted import FitFigures, FittedModel, Tuning
-from ..targets import ManyClasses, Task, TwoClasses
+from ..targets import BinaryTarget, MulticlassTarget, Target
 from ..trees.tree import Tree
 from .checks import (
     BODY,
@@ -103,12 +103,12 @@ def restore_classifier(document: dict[str, Any]) -> StoredEstimator:
     parameters.setdefault("formulation", DEFAULT_FORMULATION)
     formulation = read_formulation(document["formulation"], "formulation")
     _require_asked(formulation, parameters["formulation"], "parameters.formulation", parameters.get("C"))
-    task = restore_task(document["classes"], formulation)
+    target = restore_task(document["classes"], formulation)
     features = _restore_features(document["features"])
-    scoring = _Scoring(restore_balance(document["balance"], task), restore_normalised(document, task))
-    ensemble = _restore_ensemble(document, task, features, parameters.get("n_jobs"), scoring)
-    calibration = restore_calibration(document["calibration"], task)
-    return _restored(document, parameters, features, _Parts(task, formulation, ensemble, calibration))
+    scoring = _Scoring(restore_balance(document["balance"], target), restore_normalised(document, target))
+    ensemble = _restore_ensemble(document, target, features, parameters.get("n_jobs"), scoring)
+    calibration = restore_calibration(document["calibration"], target)
+    return _restored(document, parameters, features, _Parts(target, formulation, ensemble, calibration))
 
 
 def restore_regressor(document: dict[str, Any]) -> StoredEstimator:
@@ -116,13 +116,13 @@ def restore_regressor(document: dict[str, Any]) -> StoredEstimator:
     parameters.setdefault("loss", DEFAULT_LOSS)
     loss = read_loss(document["formulation"], "formulation")
     _require_asked(loss, *asked_loss(parameters, loss), parameters.get("C"))
-    task = restore_numbers(document["task"], "task", loss)
+    target = restore_numbers(document["task"], "task", loss)
     features = _restore_features(document["features"])
-    scoring = _Scoring(0.0 if task.n_outputs == 1 else np.zeros(task.n_outputs))
-    ensemble = _restore_ensemble(document, task, features, parameters.get("n_jobs"), scoring)
-    widening = restore_widening(document.get("calibration"), task, parameters.get("calibrate"))
-    require_finite_predictions(task, ensemble, widening)
-    return _restored(document, parameters, features, _Parts(task, loss, ensemble, widening))
+    scoring = _Scoring(0.0 if target.n_outputs == 1 else np.zeros(target.n_outputs))
+    ensemble = _restore_ensemble(document, target, features, parameters.get("n_jobs"), scoring)
+    widening = restore_widening(document.get("calibration"), target, parameters.get("calibrate"))
+    require_finite_predictions(target, ensemble, widening)
+    return _restored(document, parameters, features, _Parts(target, loss, ensemble, widening))
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,7 +137,7 @@ class _Scoring:
 class _Parts:
     """The parts of a fitted model that are restored differently for classes and for numbers."""
 
-    task: Task
+    target: Target
     formulation: Formulation
     ensemble: Ensemble
     calibration: Any = None
@@ -149,7 +149,7 @@ def _restored(
     """The estimator, with the parts that all estimators have."""
     figures = _restore_fit(document["fit"], len(parts.ensemble.weights))
     fitted = FittedModel(
-        task=parts.task,
+        target=parts.target,
         encoder=FeatureEncoder(features.categories, features.truths),
         ensemble=parts.ensemble,
         calibration=parts.calibration,
@@ -164,33 +164,33 @@ def _restored(
 
 
 def _restore_ensemble(
-    document: dict[str, Any], task: Task, features: StoredFeatures, n_jobs: int | None, scoring: _Scoring
+    document: dict[str, Any], target: Target, features: StoredFeatures, n_jobs: int | None, scoring: _Scoring
 ) -> Ensemble:
     n_categories = {feature: len(known) for feature, known in features.categories.items()}
-    reader = TreeReader(features.count, n_categories, n_outputs=task.n_outputs)
+    reader = TreeReader(features.count, n_categories, n_outputs=target.n_outputs)
     weights, trees = _restore_trees(document["trees"], reader)
     # What the intercept is divided by may be tiny, and the quotient must be finite.
     most = LARGEST_FIGURE * (min(float(weights.sum()), 1.0) if scoring.is_normalised else 1.0)
-    kind = Ensemble if task.n_outputs == 1 else VectorEnsemble
+    kind = Ensemble if target.n_outputs == 1 else VectorEnsemble
     return kind(
         trees,
         weights,
         scoring.baseline,
         features.count,
         available_threads(n_jobs),  # the file may ask for zero, which the estimator refuses later
-        intercept=restore_intercept(document, task, most),
+        intercept=restore_intercept(document, target, most),
         is_normalised=scoring.is_normalised,
     )
 
 
 def restore_thinned(document: dict[str, Any]) -> StoredTrees:
     classes = read_classes(document["classes"], "classes")
-    task = TwoClasses(classes) if len(classes) == 2 else ManyClasses(classes)
-    intercept = restore_intercept(document, task, LARGEST_FIGURE)
+    target = BinaryTarget(classes) if len(classes) == 2 else MulticlassTarget(classes)
+    intercept = restore_intercept(document, target, LARGEST_FIGURE)
     features = _restore_features(document["features"])
     if features.categories:
         fail("features.categories", "must be empty in a ThinnedTreesClassifier")
-    reader = TreeReader(features.count, {}, largest_vote=LARGEST_FIGURE, n_outputs=task.n_outputs)
+    reader = TreeReader(features.count, {}, largest_vote=LARGEST_FIGURE, n_outputs=target.n_outputs)
     weights, trees = _restore_trees(document["trees"], reader)
     if not trees:
         fail("trees", "is empty; a ThinnedTreesClassifier has at least one")

@@ -20,7 +20,7 @@ MODELS = ("DualBoostClassifier", "DualBoostClassifierCV", "ThinnedTreesClassifie
 COUNTS = {"n_columns": "n_trees"}
 """The old and the new name of the number of trees with a weight, in the figures, the history and the path."""
 ARGUMENTS = {"max_iter": "max_trees"}
-SOLVER_ARGUMENTS = {name: name for name in ("master", "reoptimize", "columns_per_iteration")} | {"pool": "schedule"}
+SOLVER_ARGUMENTS = {name: name for name in ("method", "reoptimize", "columns_per_iteration")} | {"pool": "schedule"}
 TREE_ARGUMENTS = {
     "voting": text,
     "criterion": text,
@@ -70,7 +70,7 @@ def _fit(value: Any) -> dict[str, Any]:
 def _parameters(value: Any, kind: str) -> dict[str, Any]:
     """The estimator's parameters, with those of learners and of the solver collected in objects."""
     found = _renamed(value, "parameters", ARGUMENTS, required=False)
-    _refuse(found, "parameters", ("solver", "corrects"))
+    _refuse(found, "parameters", ("solver", "optimize"))
     formulation, active_rows = found.get("formulation"), None
     if "formulation" in found:
         formulation, active_rows = _formulation(formulation, "parameters.formulation")

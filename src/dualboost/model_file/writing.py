@@ -48,7 +48,7 @@ def model_text(estimator: Any) -> str:
 def _describe_classifier(clf: Any) -> dict[str, Any]:
     check_is_fitted(clf)
     fitted: FittedModel = clf.fitted_
-    require_task(fitted.task, CLASSIFICATION, "saved; pickle it instead")
+    require_task(fitted.target, CLASSIFICATION, "saved; pickle it instead")
     return _describe_estimator(clf) | {
         "formulation": describe_formulation(fitted.formulation),
         "classes": describe_classes(clf.classes_),
@@ -61,10 +61,10 @@ def _describe_classifier(clf: Any) -> dict[str, Any]:
 def _describe_regressor(reg: Any) -> dict[str, Any]:
     check_is_fitted(reg)
     fitted: FittedModel = reg.fitted_
-    assert isinstance(fitted.task, NumericTarget)
+    assert isinstance(fitted.target, NumericTarget)
     return _describe_estimator(reg) | {
         "formulation": describe_loss(fitted.formulation),
-        "task": describe_numbers(fitted.task),
+        "task": describe_numbers(fitted.target),
         "calibration": describe_widening(fitted.calibration),
     }
 

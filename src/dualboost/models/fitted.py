@@ -14,7 +14,7 @@ from .._typing import Features, Matrix, Vector
 from ..data.features import FeatureEncoder
 from ..errors import UnsupportedModelError
 from ..formulations.base import Formulation
-from ..targets.base import Task, Units
+from ..targets.base import Target, Units
 from ..trees.tree import Learner
 from .ensemble import Ensemble, WeightStages
 from .tree_sum import Inputs, Marginal, TreeSum, tree_sum
@@ -61,7 +61,7 @@ class FittedModel:
     Its methods take features that ``encoder`` has encoded and the estimator has validated.
     """
 
-    task: Task
+    target: Target
     encoder: FeatureEncoder
     ensemble: Ensemble
     calibration: Any
@@ -90,7 +90,7 @@ class FittedModel:
 
         For classes it is the ensemble itself.
         """
-        origin, unit = self.task.units
+        origin, unit = self.target.units
         if (origin, unit) == Units():
             return self.ensemble
         intercept = origin + unit * self.ensemble.intercept
@@ -103,19 +103,19 @@ class FittedModel:
 
     def tree_sum(self) -> TreeSum:
         """What the model computes, as data."""
-        ending = self.task.ending(self.calibration, self.ensemble.is_normalised)
-        return tree_sum(self.in_units, self.task.n_outputs, ending, self.inputs)
+        output_transform = self.target.output_transform(self.calibration, self.ensemble.is_normalised)
+        return tree_sum(self.in_units, self.target.n_outputs, output_transform, self.inputs)
 
     def scores(self, X: Features) -> Vector:
         """The score of each row."""
         return self.ensemble.decide(X)
 
     def predict(self, X: Features) -> NDArray[Any]:
-        return self.task.decode(self.scores(X))
+        return self.target.decode(self.scores(X))
 
     def probabilities(self, X: Features) -> Matrix:
         """The class probabilities, one column for each class."""
-        return self.task.probabilities(self.scores(X), self.calibration)
+        return self.target.probabilities(self.scores(X), self.calibration)
 
     def votes(self, X: Features) -> Matrix:
         """The votes, one column for each learner."""
@@ -124,7 +124,7 @@ class FittedModel:
     def margins(self, X: Features, y: Any) -> Vector:
         """The margin of each row: positive if its score is on the side of its y."""
         scores = self.scores(X)
-        return self.task.margins(scores, self.task.encode(y, len(scores)))
+        return self.target.margins(scores, self.target.encode(y, len(scores)))
 
     def staged_scores(self, X: Features) -> Iterator[Vector]:
         """The scores of the ensemble after each iteration."""

@@ -10,7 +10,7 @@ import numpy as np
 
 from .._typing import Features, Integers, Vector
 from ..errors import UnsupportedModelError
-from ..targets.base import Ending
+from ..targets.base import OutputTransform
 from ..trees.tree import Tree, column_values
 from ..workers import ALONE, Communicator
 from ..workers.base import joined
@@ -185,7 +185,7 @@ class TreeSum:
     """Each has a split; ``votes`` has a row for each leaf and a column for each score."""
     intercepts: Vector
     """One for each score."""
-    ending: Ending
+    output_transform: OutputTransform
     inputs: Inputs
 
     @property
@@ -198,7 +198,7 @@ class TreeSum:
         return np.unique(np.concatenate([np.zeros(0, dtype=np.intp), *(tree.feature for tree in self.trees)]))
 
 
-def tree_sum(ensemble: Ensemble, n_outputs: int, ending: Ending, inputs: Inputs) -> TreeSum:
+def tree_sum(ensemble: Ensemble, n_outputs: int, output_transform: OutputTransform, inputs: Inputs) -> TreeSum:
     """An ensemble of trees as a sum; trees without a split are a part of the intercepts."""
     scaled = ensemble.scaled_trees()
     if scaled is None:
@@ -212,7 +212,7 @@ def tree_sum(ensemble: Ensemble, n_outputs: int, ending: Ending, inputs: Inputs)
             kept.append(_with_finite_cuts(trees[first].with_votes(values)))
         else:
             intercepts += values[0]
-    return TreeSum(kept, intercepts, ending, inputs)
+    return TreeSum(kept, intercepts, output_transform, inputs)
 
 
 def _values(trees: Sequence[Tree], scales: Vector) -> Vector:

@@ -48,7 +48,7 @@ def plot_history(clf: Any, X: Any = None, y: Any = None, *, ax: Any = None) -> A
     if np.isfinite(history["bound"]).any():
         _curve(axes[0], iterations, history["bound"], RED, "bound over all trees", "--")
         legend_above(axes[0])
-    _curve(axes[-1], iterations, history["train_accuracy"], BLUE, "training")
+    _curve(axes[-1], iterations, history["train_score"], BLUE, "training")
     if np.isfinite(history["validation_score"]).any():
         _curve(_validation_axis(axes[-1], clf), iterations, history["validation_score"], GREEN, "held out", "-.")
     if X is not None or y is not None:
@@ -106,7 +106,7 @@ def _staged_score(clf: Any, X: Any, y: Any, n_iterations: int) -> Vector:
     if X is None or y is None:
         missing = "X" if X is None else "y"
         raise InvalidDataError(f"plot_history needs X and y to draw an accuracy, and {missing} is None: pass both.")
-    judge = _accuracy if clf.fitted_.task.has_classes else r_squared
+    judge = _accuracy if clf.fitted_.target.has_classes else r_squared
     scores = np.array([judge(y, predicted) for predicted in clf.staged_predict(X)])
     if len(scores) != n_iterations:
         raise UnsupportedModelError("clf was thinned, so that its stages are gone: draw it without X and y.")
@@ -213,7 +213,7 @@ def plot_margins(models: Any, X: Any, y: Any, *, ax: Any = None) -> Any:
     if len(named) > 1:
         ax.legend(frameon=False, loc="upper left")
     in_odds = all(model.formulation_.has_final_scores for _, model in named)
-    against = " against the best other" if any(model.fitted_.task.n_outputs > 1 for _, model in named) else ""
+    against = " against the best other" if any(model.fitted_.target.n_outputs > 1 for _, model in named) else ""
     label = f"margin: log-odds of the row's class{against}" if in_odds else "margin"
     return finish(ax, xlabel=label, ylabel="share of rows with at most this margin", xlim=(low, high), ylim=(0, 1.01))
 

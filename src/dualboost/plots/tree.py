@@ -147,7 +147,7 @@ def plot_tree(clf: Any, tree: int | None = None, *, ax: Any = None) -> Any:
     scale = float(ensemble.scales()[number])
     if not ensemble.is_normalised:
         drawn = drawn.with_votes(scale * drawn.votes)
-    has_bars = clf.fitted_.task.n_outputs > 1
+    has_bars = clf.fitted_.target.n_outputs > 1
     places = dict(_layout(drawn))
     depth = max(place.depth for place in places.values())
     scale_of_bars = _scale_of_bars(drawn, names) if has_bars else None

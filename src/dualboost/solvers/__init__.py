@@ -9,30 +9,30 @@ from ..formulations.programme import Programme
 from .base import (
     WEIGHT_TOLERANCE,
     Candidate,
-    Master,
-    MasterFailed,
-    MasterSolution,
     Reoptimiser,
+    Solution,
     SolveFailure,
+    Solver,
+    SolverFailed,
     SolverOptions,
     bound_over_class,
     certify,
     n_used,
     relative_gap,
 )
-from .classes import ClassMaster
-from .fallback import AIM, Ladder
-from .interior_point import InteriorPointMaster, Interleaved
+from .classes import MulticlassSolver
+from .fallback import AIM, FallbackSolver
+from .interior_point import InteriorPointSolver, WarmStartedSolver
 from .reduced_rows import LEAST_ROWS, ActiveRows, DistinctRows
-from .references import ClarabelMaster, HighsMaster
+from .references import ClarabelSolver, HighsSolver
 from .two_stages import Staged, in_stages
 
-MASTERS: dict[str, type[Master]] = {
-    InteriorPointMaster.name: InteriorPointMaster,
-    HighsMaster.name: HighsMaster,
-    ClarabelMaster.name: ClarabelMaster,
+SOLVERS: dict[str, type[Solver]] = {
+    InteriorPointSolver.name: InteriorPointSolver,
+    HighsSolver.name: HighsSolver,
+    ClarabelSolver.name: ClarabelSolver,
 }
-"""In the order in which ``master="auto"`` tries them."""
+"""In the order in which ``method="auto"`` tries them."""
 
 
 class Precision(NamedTuple):
@@ -43,7 +43,7 @@ class Precision(NamedTuple):
     vertices: bool = True
     """Whether the optimum of a linear programme is to be a vertex: sparse, but found later."""
     aim: float = AIM
-    """Interleaved steps stop at this fraction of the tolerance, which leaves room for rounding and the vertex."""
+    """WarmStartedSolver steps stop at this fraction of the tolerance, which leaves room for rounding and the vertex."""
 
 
 def make_reoptimiser(
@@ -52,10 +52,10 @@ def make_reoptimiser(
     """The master asked for, with the others as a fallback, interleaved with pricing where that is possible."""
     if programme.pairs is not None:
         _require_own(options)
-        return ClassMaster(precision.tolerance, precision.vertices, precision.aim, options.reoptimize == "every")
-    ladder = make_ladder(options.master, programme, formulation_name, precision)
-    can_interleave = options.master == "auto" or MASTERS[options.master].interleaves
-    interleaves = options.reoptimize == "as_needed" and can_interleave
+        return MulticlassSolver(precision.tolerance, precision.vertices, precision.aim, options.reoptimize == "every")
+    fallback_solver = make_fallback_solver(options.method, programme, formulation_name, precision)
+    can_interleave = options.method == "auto" or SOLVERS[options.method].warm_starts
+    warm_starts = options.reoptimize == "as_needed" and can_interleave
     can_leave_out = programme.has_idle_rows and programme.stages is None
     if options.active_rows is not None and not programme.rows.is_whole:
         raise UnsupportedFormulationError(
@@ -68,8 +68,8 @@ def make_reoptimiser(
             f"of 'lp' or 'cg'; leave it None for formulation {formulation_name!r}."
         )
     if programme.stages is not None:
-        return Staged(ladder, interleaves)
-    chosen = Interleaved(ladder, precision.aim) if interleaves else ladder
+        return Staged(fallback_solver, warm_starts)
+    chosen = WarmStartedSolver(fallback_solver, precision.aim) if warm_starts else fallback_solver
     if options.active_rows is not None:
         return ActiveRows(chosen, options.active_rows)
     pays = programme.rows.is_whole and programme.rows.n_data >= LEAST_ROWS and programme.can_merge_rows
@@ -78,50 +78,52 @@ def make_reoptimiser(
 
 def _require_own(options: SolverOptions) -> None:
     """Refuse the options that other masters have: more than two classes have a solver of their own."""
-    if options.master not in ("auto", InteriorPointMaster.name) or options.active_rows is not None:
+    if options.method not in ("auto", InteriorPointSolver.name) or options.active_rows is not None:
         raise UnsupportedFormulationError(
             f"solver={options!r}: with more than two classes, master must be 'auto' and active_rows None."
         )
 
 
-def make_ladder(master: str, programme: Programme, formulation_name: str, precision: Precision) -> Ladder:
+def make_fallback_solver(
+    solver: str, programme: Programme, formulation_name: str, precision: Precision
+) -> FallbackSolver:
     """The ladder that begins with the master asked for and falls back on the others."""
-    if master != "auto" and master not in MASTERS:
-        raise InvalidParameterError(f"master={master!r} is not known; choose 'auto' or one of {sorted(MASTERS)}.")
-    order = list(MASTERS.values())
-    if master != "auto":
-        chosen = MASTERS[master]
+    if solver != "auto" and solver not in SOLVERS:
+        raise InvalidParameterError(f"method={solver!r} is not known; choose 'auto' or one of {sorted(SOLVERS)}.")
+    order = list(SOLVERS.values())
+    if solver != "auto":
+        chosen = SOLVERS[solver]
         if not chosen.supports(programme):
-            able = [name for name, other in MASTERS.items() if other.supports(programme)]
+            able = [name for name, other in SOLVERS.items() if other.supports(programme)]
             where = "" if programme.rows.is_whole else " over rows that are not all in memory"
             raise UnsupportedFormulationError(
-                f"master={master!r} cannot solve formulation {formulation_name!r}{where}; use 'auto' or one of {able}."
+                f"method={solver!r} cannot solve formulation {formulation_name!r}{where}; use 'auto' or one of {able}."
             )
         chosen()  # a missing extra is reported before any work is done
         order.sort(key=lambda other: other is not chosen)
-    return Ladder(order, precision.tolerance, precision.vertices)
+    return FallbackSolver(order, precision.tolerance, precision.vertices)
 
 
 __all__ = [
-    "MASTERS",
+    "SOLVERS",
     "WEIGHT_TOLERANCE",
     "ActiveRows",
     "Candidate",
     "DistinctRows",
-    "Interleaved",
-    "Ladder",
-    "Master",
-    "MasterFailed",
-    "MasterSolution",
+    "FallbackSolver",
     "Precision",
     "Reoptimiser",
+    "Solution",
     "SolveFailure",
+    "Solver",
+    "SolverFailed",
     "SolverOptions",
     "Staged",
+    "WarmStartedSolver",
     "bound_over_class",
     "certify",
     "in_stages",
-    "make_ladder",
+    "make_fallback_solver",
     "make_reoptimiser",
     "n_used",
     "relative_gap",

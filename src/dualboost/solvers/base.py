@@ -21,7 +21,7 @@ class SolverOptions(ParameterObject):
 
     Parameters
     ----------
-    master : {"auto", "ipm", "highs", "clarabel"}, default="auto"
+    method : {"auto", "ipm", "highs", "clarabel"}, default="auto"
         The solver. "ipm" is dualboost's own, for every formulation; "highs" (linear programmes) and "clarabel" (an
         extra) are independent references. If the solver chosen fails, the others are tried.
     reoptimize : {"as_needed", "every"}, default="as_needed"
@@ -37,7 +37,7 @@ class SolverOptions(ParameterObject):
         certified over all rows. For "lp" and "cg" on hundreds of thousands of rows. None takes all rows at once.
     """
 
-    master: str = "auto"
+    method: str = "auto"
     reoptimize: str = "as_needed"
     columns_per_iteration: int | str = 1
     schedule: str = "all"
@@ -86,7 +86,7 @@ class Candidate(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class MasterSolution:
+class Solution:
     """Weights and duals that are feasible, with a certificate computed from them alone."""
 
     w: Vector
@@ -111,22 +111,22 @@ SOLVER_ERRORS = (SolveFailure, RuntimeError, ValueError, ArithmeticError)
 """What a solver may raise: its own failure, or what escapes from libraries where numbers are extreme."""
 
 
-class MasterFailed(Exception):
+class SolverFailed(Exception):
     """No master reached the tolerance; ``best`` is the best certified solution found, if any."""
 
-    def __init__(self, best: MasterSolution | None, attempts: list[str]) -> None:
+    def __init__(self, best: Solution | None, attempts: list[str]) -> None:
         super().__init__("; ".join(attempts))
         self.best = best
         self.attempts = attempts
 
 
-class Master(Protocol):
+class Solver(Protocol):
     """Solves the programme over the columns held. Stateful: it may keep a basis or an iterate between calls."""
 
     name: ClassVar[str]
     returns_vertex: ClassVar[bool]
     """Whether a linear programme's solution is basic."""
-    interleaves: ClassVar[bool]
+    warm_starts: ClassVar[bool]
     """Whether its steps may be interleaved with pricing; a reference master solves every programme to the end."""
     strategies: ClassVar[tuple[str, ...]]
     """Ways to solve the same programme; a later one is tried when those before it have failed."""
@@ -150,10 +150,10 @@ class Reoptimiser(Protocol):
     def is_exact(self) -> bool:
         """Whether ``solve`` already returns the optimum, so that nothing is left to polish."""
 
-    def solve(self, columns: Columns, programme: Any) -> MasterSolution:
+    def solve(self, columns: Columns, programme: Any) -> Solution:
         """A certified solution; a further call without a new column returns a better one."""
 
-    def polish(self, columns: Columns, programme: Any) -> MasterSolution:
+    def polish(self, columns: Columns, programme: Any) -> Solution:
         """The optimum, to the tolerance."""
 
     def move_to(self, columns: Columns, programme: Any) -> None:
@@ -250,7 +250,7 @@ class Certifiable(Protocol):
 
 def certify(
     columns: TwoProducts, programme: Certifiable, candidate: Candidate, products: tuple[Vector, Vector] | None = None
-) -> MasterSolution:
+) -> Solution:
     """Make a candidate feasible and measure its gap, without relying on what the solver says of it.
 
     ``products`` are the candidate's margins and edges, if known; they save two passes over the rows where the candidate
@@ -270,7 +270,7 @@ def certify(
     primal, size = programme.primal_terms(w, margins, candidate.rho)
     dual = programme.dual_value(u, edges) - rounding_of_value(weight_set, len(w), error)
     size = max(size, size_of_product(w, total))
-    return MasterSolution(
+    return Solution(
         w=w,
         u=u,
         rho=candidate.rho,
@@ -284,7 +284,7 @@ def certify(
     )
 
 
-def with_best_multipliers(columns: TwoProducts, programme: Certifiable, solution: MasterSolution) -> MasterSolution:
+def with_best_multipliers(columns: TwoProducts, programme: Certifiable, solution: Solution) -> Solution:
     """The same weights and duals, and the objective that the weights have: rho is only as good as the gap before."""
     rho = programme.best_multipliers(solution.margins, solution.rho)
     products = solution.margins, solution.edges
@@ -308,9 +308,7 @@ def bound_over_class(programme: Certifiable, u: Vector, edges: Vector, best_edge
     return bound - rounding_of_value(weight_set, len(edges), error)
 
 
-def drop_negligible(
-    columns: Columns, programme: Certifiable, solution: MasterSolution, tolerance: float
-) -> MasterSolution:
+def drop_negligible(columns: Columns, programme: Certifiable, solution: Solution, tolerance: float) -> Solution:
     """The same solution with weights below the tolerance set to zero, unless the certificate would suffer."""
     empty = _emptied(columns, programme, solution)
     if empty is not None and empty.gap <= max(solution.gap, tolerance):
@@ -323,7 +321,7 @@ def drop_negligible(
     return sparse if sparse.gap <= max(solution.gap, tolerance) else solution
 
 
-def _emptied(columns: Columns, programme: Certifiable, solution: MasterSolution) -> MasterSolution | None:
+def _emptied(columns: Columns, programme: Certifiable, solution: Solution) -> Solution | None:
     """The empty ensemble, if the weight set admits it and every weight is negligible."""
     if programme.weight_set.total is not None or solution.w.max(initial=0.0) > NEGLIGIBLE_ENSEMBLE:
         return None

@@ -16,7 +16,7 @@ from ..formulations.programme import Programme
 from ..matrix.columns import Columns
 from ..matrix.pairs import PairColumns, Pairs
 from ..workers.base import cached_property
-from .base import Candidate, MasterFailed, MasterSolution, certify, drop_negligible, with_best_multipliers
+from .base import Candidate, Solution, SolverFailed, certify, drop_negligible, with_best_multipliers
 from .crossover import to_class_vertex
 from .interior_point import MAX_STALLED, MAX_STEPS, starting_duals, usual_slack
 from .newton import PROXIMAL, Iterate, Newton, RowSums
@@ -215,16 +215,16 @@ VIOLATED = 1e-9
 """A margin counts as smaller than another one if it is so by more than this share of the largest margin."""
 
 
-class ClassMaster:
+class MulticlassSolver:
     """Solves class programmes; with ``solves_fully`` each is solved to the end."""
 
     def __init__(self, tolerance: float, vertices: bool, aim: float, solves_fully: bool) -> None:
         self.tolerance, self.is_exact = tolerance, solves_fully
         self._vertices, self._aim = vertices, aim
         self._active: NDArray[np.bool_] | None = None
-        self._last: MasterSolution | None = None
+        self._last: Solution | None = None
 
-    def solve(self, columns: Columns, programme: ClassProgramme) -> MasterSolution:
+    def solve(self, columns: Columns, programme: ClassProgramme) -> Solution:
         if self.is_exact:
             return self.polish(columns, programme)
         last = self._last
@@ -234,7 +234,7 @@ class ClassMaster:
         solution = self._solved(columns, programme, max(TIGHTER * last.gap, self._aim * self.tolerance))
         return solution if solution.gap <= max(0.5 * last.gap, self.tolerance) else self.polish(columns, programme)
 
-    def polish(self, columns: Columns, programme: ClassProgramme) -> MasterSolution:
+    def polish(self, columns: Columns, programme: ClassProgramme) -> Solution:
         """The optimum, to the tolerance; a vertex if the programme is linear."""
         solution = self._solved(columns, programme, self._aim * self.tolerance)
         if self._vertices and programme.is_linear_programme and not time_is_up(programme.rows.workers):
@@ -243,7 +243,7 @@ class ClassMaster:
         solution = drop_negligible(columns, programme, solution, self.tolerance)
         solution = with_best_multipliers(columns, programme, solution)
         if solution.gap > self.tolerance and not time_is_up(programme.rows.workers):
-            raise MasterFailed(solution, [f"interior point over classes: gap {solution.gap:.1e}"])
+            raise SolverFailed(solution, [f"interior point over classes: gap {solution.gap:.1e}"])
         return solution
 
     def move_to(self, columns: Columns, programme: ClassProgramme) -> None:
@@ -256,13 +256,13 @@ class ClassMaster:
     def forget(self) -> None:
         self._active, self._last = None, None
 
-    def _solved(self, columns: Columns, programme: ClassProgramme, aim: float) -> MasterSolution:
+    def _solved(self, columns: Columns, programme: ClassProgramme, aim: float) -> Solution:
         """A solution over all pairs with a gap of at most ``aim``, or the best that was found."""
         entries = columns.dense()
         if self._active is None:
             even = entries.mean(axis=0)
             self._active = even <= programme.pairs.spread(programme.pairs.least(even))
-        best: MasterSolution | None = None
+        best: Solution | None = None
         while True:
             found = _over_some(entries, programme, self._active, aim)
             solution = certify(columns, programme, found)

@@ -14,7 +14,7 @@ from ..formulations.classes import ClassProgramme
 from ..formulations.programme import Programme
 from ..formulations.terms import LinearTerm
 from ..matrix.columns import Columns
-from .base import SOLVER_ERRORS, Candidate, MasterSolution, certify
+from .base import SOLVER_ERRORS, Candidate, Solution, certify
 from .references import INFINITY, NO_INDEX, NO_VALUES, quiet_solver, run, within
 
 # Columns whose weight is negligible are left out. Rows whose margin is far from the kink of the hinge loss keep their
@@ -34,7 +34,7 @@ CANDIDATE = 1e-4
 """A vertex is first looked for among the columns whose weight is at least this fraction of the largest weight."""
 
 
-def to_vertex(columns: Columns, programme: Programme, interior: MasterSolution, tolerance: float) -> MasterSolution:
+def to_vertex(columns: Columns, programme: Programme, interior: Solution, tolerance: float) -> Solution:
     """A vertex with a certified gap of at most ``tolerance``, or the best one found."""
     candidates = np.flatnonzero(interior.w >= CANDIDATE * interior.w.max())
     best = _vertex_of(columns, programme, interior, tolerance, candidates)
@@ -45,8 +45,8 @@ def to_vertex(columns: Columns, programme: Programme, interior: MasterSolution, 
 
 
 def _vertex_of(
-    columns: Columns, programme: Programme, interior: MasterSolution, tolerance: float, chosen: Integers
-) -> MasterSolution:
+    columns: Columns, programme: Programme, interior: Solution, tolerance: float, chosen: Integers
+) -> Solution:
     """A vertex of the programme over the chosen columns; the interior point itself if no vertex is found."""
     assert isinstance(programme.term, LinearTerm)
     reached = programme.shifted(interior.margins, interior.rho)
@@ -74,9 +74,7 @@ def _vertex_of(
     return best
 
 
-def _certified(
-    columns: Columns, programme: Programme, candidate: Candidate, interior: MasterSolution
-) -> MasterSolution:
+def _certified(columns: Columns, programme: Programme, candidate: Candidate, interior: Solution) -> Solution:
     """The candidate's weights, with its own duals or those of the interior point, whichever certify them better."""
     own = certify(columns, programme, candidate)
     borrowed = certify(columns, programme, candidate._replace(u=interior.u))
@@ -162,9 +160,7 @@ def _edge_programme(
 # whose multipliers are the weights w. Rows that turn out to ask for other duals are added, and it is solved again.
 
 
-def to_class_vertex(
-    columns: Columns, programme: ClassProgramme, interior: MasterSolution, tolerance: float
-) -> MasterSolution:
+def to_class_vertex(columns: Columns, programme: ClassProgramme, interior: Solution, tolerance: float) -> Solution:
     """A vertex with a certified gap of at most ``tolerance``, or the best one found."""
     chosen = np.flatnonzero(interior.w >= CANDIDATE * interior.w.max())
     near = _undecided(programme, interior, 3 * len(chosen) + 50)
@@ -191,7 +187,7 @@ def to_class_vertex(
     return best
 
 
-def _undecided(programme: ClassProgramme, interior: MasterSolution, n_near: int) -> NDArray[np.bool_]:
+def _undecided(programme: ClassProgramme, interior: Solution, n_near: int) -> NDArray[np.bool_]:
     """The rows nearest to the kink, and those nearest to having the least margin with two classes."""
     plain, pairs = programme.plain, programme.pairs
     assert isinstance(plain.term, LinearTerm)

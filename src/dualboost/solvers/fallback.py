@@ -10,14 +10,14 @@ from ..deadlines import time_is_up
 from ..errors import MissingDependencyError
 from ..formulations.programme import Programme
 from ..matrix.columns import Columns
-from .base import SOLVER_ERRORS, Master, MasterFailed, MasterSolution, certify, drop_negligible, with_best_multipliers
+from .base import SOLVER_ERRORS, Solution, Solver, SolverFailed, certify, drop_negligible, with_best_multipliers
 from .crossover import to_vertex
 
 AIM = 1e-2
 """Solvers aim at this fraction of the accepted gap, which leaves room for rounding and for the step to a vertex."""
 
 
-class Ladder:
+class FallbackSolver:
     """Tries the given masters in order until one returns a solution with a gap of at most ``tolerance``.
 
     If time is up, the best solution is returned, whatever its gap is. ``vertices=False`` leaves an interior optimum of
@@ -26,41 +26,41 @@ class Ladder:
 
     is_exact: ClassVar[bool] = True
 
-    def __init__(self, factories: Sequence[Callable[[], Master]], tolerance: float, vertices: bool = True) -> None:
+    def __init__(self, factories: Sequence[Callable[[], Solver]], tolerance: float, vertices: bool = True) -> None:
         self._factories = factories
         self._vertices = vertices
-        self._masters: dict[int, Master] = {}
+        self._solvers: dict[int, Solver] = {}
         self.tolerance = tolerance
 
-    def solve(self, columns: Columns, programme: Programme) -> MasterSolution:
-        best: MasterSolution | None = None
+    def solve(self, columns: Columns, programme: Programme) -> Solution:
+        best: Solution | None = None
         attempts: list[str] = []
-        for master in self._able(programme):
-            for strategy in master.strategies:
+        for solver in self._able(programme):
+            for strategy in solver.strategies:
                 try:
-                    candidate = master.solve(columns, programme, AIM * self.tolerance, strategy)
+                    candidate = solver.solve(columns, programme, AIM * self.tolerance, strategy)
                 except SOLVER_ERRORS as failure:
-                    attempts.append(f"{master.name} ({strategy}): {failure}")
+                    attempts.append(f"{solver.name} ({strategy}): {failure}")
                     continue
                 if not candidate.is_finite(programme.rows):
-                    attempts.append(f"{master.name} ({strategy}): numbers that are not finite")
+                    attempts.append(f"{solver.name} ({strategy}): numbers that are not finite")
                     continue
                 solution = certify(columns, programme, candidate)
-                solution = self.tidy(columns, programme, solution, master.returns_vertex)
+                solution = self.tidy(columns, programme, solution, solver.returns_vertex)
                 if solution.gap <= self.tolerance:
                     return solution
-                attempts.append(f"{master.name} ({strategy}): gap {solution.gap:.1e}")
+                attempts.append(f"{solver.name} ({strategy}): gap {solution.gap:.1e}")
                 if best is None or solution.gap < best.gap:
                     best = solution
                 if time_is_up(programme.rows.workers):
                     return best
-        raise MasterFailed(best, attempts)
+        raise SolverFailed(best, attempts)
 
-    def part(self, tolerance: float, vertices: bool = True) -> Ladder:
+    def part(self, tolerance: float, vertices: bool = True) -> FallbackSolver:
         """The same masters with another tolerance, for programmes that are solved as a part of another programme."""
-        return Ladder(self._factories, tolerance, self._vertices and vertices)
+        return FallbackSolver(self._factories, tolerance, self._vertices and vertices)
 
-    def polish(self, columns: Columns, programme: Programme) -> MasterSolution:
+    def polish(self, columns: Columns, programme: Programme) -> Solution:
         """The same as ``solve``, which leaves nothing to polish."""
         return self.solve(columns, programme)
 
@@ -73,19 +73,19 @@ class Ladder:
 
     def forget(self) -> None:
         """Discard the masters: the next programme is over other rows."""
-        self._masters.clear()
+        self._solvers.clear()
 
-    def _able(self, programme: Programme) -> Iterator[Master]:
+    def _able(self, programme: Programme) -> Iterator[Solver]:
         for rung, factory in enumerate(self._factories):
-            if rung not in self._masters:
+            if rung not in self._solvers:
                 try:
-                    self._masters[rung] = factory()
+                    self._solvers[rung] = factory()
                 except MissingDependencyError:
                     continue
-            if self._masters[rung].supports(programme):
-                yield self._masters[rung]
+            if self._solvers[rung].supports(programme):
+                yield self._solvers[rung]
 
-    def tidy(self, columns: Columns, programme: Programme, solution: MasterSolution, is_vertex: bool) -> MasterSolution:
+    def tidy(self, columns: Columns, programme: Programme, solution: Solution, is_vertex: bool) -> Solution:
         """A vertex of a linear programme and no negligible weights, as far as the tolerance allows; their objective."""
         is_late = time_is_up(programme.rows.workers)
         if self._vertices and programme.is_linear_programme and not is_vertex and not is_late:

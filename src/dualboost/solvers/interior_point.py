@@ -12,8 +12,8 @@ from ..deadlines import time_is_up
 from ..formulations.programme import Programme
 from ..formulations.weight_sets import WeightSet
 from ..matrix.columns import Columns, Products
-from .base import Candidate, MasterSolution, SolveFailure, certify
-from .fallback import AIM, Ladder
+from .base import Candidate, Solution, SolveFailure, certify
+from .fallback import AIM, FallbackSolver
 from .newton import Iterate, Newton, mean_product, n_products, room_above
 
 # The method solves these conditions for mu towards 0 (s are the slacks of the edges; p, q and z the multipliers of
@@ -34,12 +34,12 @@ SMALL_MARGIN = 0.05
 """If the mean size of the margins is below this at the start, the weights are raised to make it one."""
 
 
-class InteriorPointMaster:
+class InteriorPointSolver:
     """Solves any programme, from a point inside its box."""
 
     name: ClassVar[str] = "ipm"
     returns_vertex: ClassVar[bool] = False
-    interleaves: ClassVar[bool] = True
+    warm_starts: ClassVar[bool] = True
     strategies: ClassVar[tuple[str, ...]] = ("direct", "cautious")
 
     @staticmethod
@@ -241,15 +241,15 @@ POLISH_STEPS = 60
 """``polish`` takes at most this many steps before it leaves the programme to the ladder."""
 
 
-class Interleaved:
+class WarmStartedSolver:
     """A master that takes one or a few steps a call; a ladder solves to the end where steps do not suffice."""
 
     is_exact: ClassVar[bool] = False
 
-    def __init__(self, ladder: Ladder, aim: float = AIM) -> None:
-        self.tolerance = ladder.tolerance
+    def __init__(self, fallback_solver: FallbackSolver, aim: float = AIM) -> None:
+        self.tolerance = fallback_solver.tolerance
         self._aim = aim
-        self._ladder = ladder
+        self._fallback_solver = fallback_solver
         self._point: Iterate | None = None
         self._programme: Programme | None = None
         self._waited = 0
@@ -258,9 +258,9 @@ class Interleaved:
         self._in_single = False
         self._central = LEAST_CENTRAL
         self._raised_at = np.inf
-        self._optimum: MasterSolution | None = None
+        self._optimum: Solution | None = None
 
-    def solve(self, columns: Columns, programme: Programme) -> MasterSolution:
+    def solve(self, columns: Columns, programme: Programme) -> Solution:
         """A solution whose gap may still be large; if no column is new, it is better than the one before."""
         grown = self._point is not None and len(self._point.w) < columns.n_columns
         self._waited = 0 if grown else self._waited + 1
@@ -282,7 +282,7 @@ class Interleaved:
                 break
         return solution
 
-    def polish(self, columns: Columns, programme: Programme) -> MasterSolution:
+    def polish(self, columns: Columns, programme: Programme) -> Solution:
         """The optimum, to the tolerance; a vertex if the programme is linear; if time is up, the last solution."""
         if self._point is None:
             self._point = starting_point(columns, programme)
@@ -294,16 +294,16 @@ class Interleaved:
                 if gap <= self._aim * self.tolerance or stalled or is_late:
                     exact = certify(columns, programme, self._point.candidate)
                     if exact.gap <= self.tolerance or is_late:
-                        return self._ladder.tidy(columns, programme, exact, is_vertex=False)
+                        return self._fallback_solver.tidy(columns, programme, exact, is_vertex=False)
                     self._point = self._point._replace(margins=exact.margins, edges=columns.edges(self._point.u))
                 if not self._advance(columns, programme):
                     break
         return self._solved(columns, programme)
 
-    def _solved(self, columns: Columns, programme: Programme) -> MasterSolution:
+    def _solved(self, columns: Columns, programme: Programme) -> Solution:
         """The optimum found by the ladder, which is asked once for the same columns."""
         if self._optimum is None or not self._is_solved(columns):
-            self._optimum = self._ladder.solve(columns, programme)
+            self._optimum = self._fallback_solver.solve(columns, programme)
         return self._optimum
 
     def _is_solved(self, columns: Columns) -> bool:
@@ -326,12 +326,12 @@ class Interleaved:
             point = self._point
             u, p, q, margins = (one[parents] for one in (point.u, point.p, point.q, point.margins))
             self._point = point._replace(u=u * shares, p=p, q=q, margins=margins)
-        self._ladder.divide_rows(parents, shares)
+        self._fallback_solver.divide_rows(parents, shares)
         self._programme = self._optimum = None
 
     def forget(self) -> None:
         """Forget the iterate: the next programme is over other rows, or over fewer columns."""
-        self._ladder.forget()
+        self._fallback_solver.forget()
         self._point, self._waited = None, 0
         self._optimum, self._raised_at = None, np.inf
         self._gap, self._length, self._in_single = np.inf, 1.0, False
@@ -378,7 +378,7 @@ class Interleaved:
         self._in_single = in_single
         return columns.single if in_single else columns
 
-    def _certified(self, columns: Columns, programme: Programme) -> MasterSolution:
+    def _certified(self, columns: Columns, programme: Programme) -> Solution:
         """The iterate's certificate; a small gap in single precision is measured again in double precision."""
         solution = self._measured(columns, programme)
         if self._in_single and solution.gap <= SINGLE_ABOVE:
@@ -387,6 +387,6 @@ class Interleaved:
         self._gap = solution.gap
         return solution
 
-    def _measured(self, columns: Columns, programme: Programme) -> MasterSolution:
+    def _measured(self, columns: Columns, programme: Programme) -> Solution:
         assert self._point is not None
         return certify(columns, programme, self._point.candidate, (self._point.margins, self._point.edges))

@@ -11,7 +11,7 @@ from scipy.linalg.blas import dgemm
 
 from .._typing import Matrix, Vector
 from ..deadlines import time_is_up
-from .base import MasterSolution
+from .base import Solution
 from .leaf_newton import (
     MOST_SOFTMAX_ITERATIONS,
     SLOW_SOFTMAX,
@@ -101,7 +101,7 @@ class Elimination:
 # another is left to the steps that follow.
 
 
-def round_optimum(point: SoftmaxPoint, tolerance: float) -> tuple[SoftmaxPoint, MasterSolution]:
+def round_optimum(point: SoftmaxPoint, tolerance: float) -> tuple[SoftmaxPoint, Solution]:
     """A point of rounds whose relative duality gap is at most the tolerance, and its certificate."""
     return newton(point, tolerance, softmax_certified, _newton_direction, SLOW_SOFTMAX, _factors)
 

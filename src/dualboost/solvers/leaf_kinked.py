@@ -14,7 +14,7 @@ from ..deadlines import is_affordable, time_is_up
 from ..formulations.terms import LinearTerm
 from ..matrix.leaves import LeafColumns
 from ..matrix.rows import Rows
-from .base import Candidate, MasterFailed, MasterSolution, certify
+from .base import Candidate, Solution, SolverFailed, certify
 from .leaf_newton import Factor, factored
 from .leaf_points import LeafPoint
 
@@ -160,12 +160,12 @@ class InteriorPoint:
         return min(1.0, *(_reach(self._boxes.rows, value, change) for value, change in pairs))
 
 
-Certify = Callable[[InteriorPoint], MasterSolution]
+Certify = Callable[[InteriorPoint], Solution]
 """Makes a certificate of where the method is."""
 
 
-def optimum_of(method: InteriorPoint, certified: Certify, tolerance: float) -> MasterSolution:
-    """The certificate of a point whose relative duality gap is at most the tolerance, or ``MasterFailed``.
+def optimum_of(method: InteriorPoint, certified: Certify, tolerance: float) -> Solution:
+    """The certificate of a point whose relative duality gap is at most the tolerance, or ``SolverFailed``.
 
     Below the tolerance steps go on while each still gains a digit, so that a solution hardly depends on the path to it.
     If time is up, it is the certificate of the best x and the best duals on the way, which a step may be far from.
@@ -190,7 +190,7 @@ def optimum_of(method: InteriorPoint, certified: Certify, tolerance: float) -> M
     if method.is_late:
         method.at = method.at._replace(x=x, u=u)
         return certified(method)
-    raise MasterFailed(best, [f"the interior-point method over the leaves ended at a gap of {best.gap:.1e}"])
+    raise SolverFailed(best, [f"the interior-point method over the leaves ended at a gap of {best.gap:.1e}"])
 
 
 def _reach(rows: Rows, value: Vector, change: Vector) -> float:
@@ -243,7 +243,7 @@ class ScalarProducts:
         return self.columns.gram(self.columns.operator.curvature(d), np.float64)
 
 
-def kinked_optimum(point: LeafPoint, tolerance: float) -> tuple[LeafPoint, MasterSolution]:
+def kinked_optimum(point: LeafPoint, tolerance: float) -> tuple[LeafPoint, Solution]:
     """A point whose relative duality gap is at most the tolerance, and its certificate."""
     solution = optimum_of(_method(point), lambda method: _certified(point, method), tolerance)
     return point.adopting(solution), solution
@@ -262,6 +262,6 @@ def boxes_of(point: LeafPoint) -> Boxes:
     return Boxes(programme.rows, programme.lower, programme.upper, kink)
 
 
-def _certified(point: LeafPoint, method: InteriorPoint) -> MasterSolution:
+def _certified(point: LeafPoint, method: InteriorPoint) -> Solution:
     x = method.at.x
     return certify(point.columns, point.programme, Candidate(x[:-1], method.at.u, x[-1:]))

@@ -10,7 +10,7 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from .._typing import Matrix, Vector
 from ..deadlines import is_affordable, time_is_up
-from .base import Candidate, MasterFailed, MasterSolution, certify, relative_gap
+from .base import Candidate, Solution, SolverFailed, certify, relative_gap
 from .leaf_points import ClassPart, LeafPoint, SoftmaxPoint
 from .leaf_sweeps import FLATTEST, Point, lowered
 
@@ -38,7 +38,7 @@ AIM = 0.5
 """The gap reached is at most this fraction of the tolerance, which leaves room for rounding."""
 
 
-def certified(point: LeafPoint) -> MasterSolution:
+def certified(point: LeafPoint) -> Solution:
     """The point with its duality gap."""
     u, edges = balanced(point)
     return certify(point.columns, point.programme, Candidate(point.values, u, point.rho), (point.margins, edges))
@@ -62,7 +62,7 @@ def balanced(point: LeafPoint) -> tuple[Vector, Vector]:
     return u, point.columns.edges(u)
 
 
-def optimum(point: LeafPoint, tolerance: float) -> tuple[LeafPoint, MasterSolution]:
+def optimum(point: LeafPoint, tolerance: float) -> tuple[LeafPoint, Solution]:
     """A point whose relative duality gap is at most the tolerance, and its certificate; the best one if time is up."""
     return newton(point, tolerance, certified, _newton_direction, SLOW)
 
@@ -70,11 +70,11 @@ def optimum(point: LeafPoint, tolerance: float) -> tuple[LeafPoint, MasterSoluti
 def newton(
     point: Point,
     tolerance: float,
-    certified: Callable[[Point], MasterSolution],
+    certified: Callable[[Point], Solution],
     direction_at: Callable[[Point, Any], tuple[Vector, Vector, int]],
     slow: int,
     factor_at: Callable[[Point], Any] | None = None,
-) -> tuple[Point, MasterSolution]:
+) -> tuple[Point, Solution]:
     """Newton's method, for points of either kind.
 
     ``direction_at`` solves Newton's equations with a preconditioner, and tells in how many iterations; after more than
@@ -105,12 +105,12 @@ def newton(
         point, solution = reached, certified(reached)
     if solution.gap <= tolerance or time_is_up(workers):
         return point, solution
-    raise MasterFailed(solution, [f"Newton's method over the leaves ended at a gap of {solution.gap:.1e}"])
+    raise SolverFailed(solution, [f"Newton's method over the leaves ended at a gap of {solution.gap:.1e}"])
 
 
 def _nearer(
-    point: Point, solution: MasterSolution, reached: Point, certified: Callable[[Point], MasterSolution]
-) -> tuple[Point, MasterSolution]:
+    point: Point, solution: Solution, reached: Point, certified: Callable[[Point], Solution]
+) -> tuple[Point, Solution]:
     """Of two points the one with the smaller gradient, and its certificate.
 
     The gap is a square of the distance to the optimum: values at a gap of 1e-12 may be off by 1e-6. One step more makes
@@ -184,14 +184,14 @@ SLOW_SOFTMAX = 40
 """After more iterations than this, the preconditioner is computed anew at the next step."""
 
 
-def softmax_certified(point: SoftmaxPoint) -> MasterSolution:
+def softmax_certified(point: SoftmaxPoint) -> Solution:
     """The point with its duality gap: the duals are its probabilities, moved to have the sums that they must have."""
     programme = point.programme
     shares = programme.feasible(programme.prices[:, None] * point.probabilities)
     residual = programme.residual(shares)
     edges = point.columns.sums(residual)
     dual = programme.dual_value(shares, edges)
-    return MasterSolution(
+    return Solution(
         w=point.values,
         u=residual,
         rho=point.intercept,
@@ -205,7 +205,7 @@ def softmax_certified(point: SoftmaxPoint) -> MasterSolution:
     )
 
 
-def softmax_optimum(point: SoftmaxPoint, tolerance: float) -> tuple[SoftmaxPoint, MasterSolution]:
+def softmax_optimum(point: SoftmaxPoint, tolerance: float) -> tuple[SoftmaxPoint, Solution]:
     """A point whose relative duality gap is at most the tolerance, and its certificate."""
     return newton(point, tolerance, softmax_certified, _softmax_direction, SLOW_SOFTMAX)
 

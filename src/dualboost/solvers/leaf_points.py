@@ -13,7 +13,7 @@ from ..formulations.classes import SoftmaxProgramme
 from ..formulations.programme import Programme
 from ..matrix.leaves import LeafColumns
 from ..workers.base import cached_property
-from .base import MasterSolution
+from .base import Solution
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,7 +111,7 @@ class LeafPoint:
         """Another point of the same programme, over the leaves held now."""
         return LeafPoint(self.programme, self.columns, values, intercept, scores)
 
-    def adopting(self, solution: MasterSolution) -> LeafPoint:
+    def adopting(self, solution: Solution) -> LeafPoint:
         """The point of a solution over the trees held."""
         scores = self.columns.operator.scores(solution.margins)
         return LeafPoint(self.programme, self.columns, solution.w, float(solution.rho[-1]), scores, solution.u)
@@ -208,7 +208,7 @@ class SoftmaxPoint:
         """Another point of the same programme, over the leaves held now."""
         return SoftmaxPoint(self.programme, self.columns, values, intercept, scores)
 
-    def adopting(self, solution: MasterSolution) -> SoftmaxPoint:
+    def adopting(self, solution: Solution) -> SoftmaxPoint:
         """The point of a solution over the trees held."""
         return self.at(solution.w, solution.rho, solution.margins)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Protocol
 
 from ..deadlines import time_is_up
-from .base import MasterSolution
+from .base import Solution
 from .leaf_kinked import kinked_optimum
 from .leaf_newton import certified, optimum, softmax_certified, softmax_optimum
 from .leaf_points import LeafPoint, SoftmaxPoint
@@ -23,7 +23,7 @@ ROUNDS = 5
 """How often as many sweeps are made before the first pricing."""
 
 
-class LeafMaster(Protocol):
+class LeafSolver(Protocol):
     """Finds values for the leaves of the trees held; points are of the kind that ``start`` makes."""
 
     def start(self, programme: Any, columns: Any) -> Any:
@@ -32,10 +32,10 @@ class LeafMaster(Protocol):
     def improved(self, point: Any, newest: int | None) -> Any:
         """A point with a smaller objective, as good as the next pricing needs; ``newest`` is the newest tree."""
 
-    def optimum(self, point: Any, tolerance: float) -> tuple[Any, MasterSolution]:
-        """The optimum over the leaves held, to the tolerance, or ``MasterFailed``; the best point if time is up."""
+    def optimum(self, point: Any, tolerance: float) -> tuple[Any, Solution]:
+        """The optimum over the leaves held, to the tolerance, or ``SolverFailed``; the best point if time is up."""
 
-    def certified(self, point: Any) -> MasterSolution:
+    def certified(self, point: Any) -> Solution:
         """The point with its duality gap."""
 
 
@@ -48,10 +48,10 @@ class SmoothLeaves:
     def improved(self, point: LeafPoint, newest: int | None) -> LeafPoint:
         return sweep(point, newest)
 
-    def optimum(self, point: LeafPoint, tolerance: float) -> tuple[LeafPoint, MasterSolution]:
+    def optimum(self, point: LeafPoint, tolerance: float) -> tuple[LeafPoint, Solution]:
         return optimum(point, tolerance)
 
-    def certified(self, point: LeafPoint) -> MasterSolution:
+    def certified(self, point: LeafPoint) -> Solution:
         return certified(point)
 
 
@@ -63,7 +63,7 @@ class SmoothedLeaves(SmoothLeaves):
             point = sweep(point, newest)
         return point
 
-    def optimum(self, point: LeafPoint, tolerance: float) -> tuple[LeafPoint, MasterSolution]:
+    def optimum(self, point: LeafPoint, tolerance: float) -> tuple[LeafPoint, Solution]:
         """A good point, whatever its gap is, since the loss is only a means to an end."""
         for _ in range(ROUNDS):
             point = self.improved(point, None)
@@ -78,7 +78,7 @@ class KinkedLeaves(SmoothLeaves):
     def improved(self, point: LeafPoint, newest: int | None) -> LeafPoint:
         return kinked_optimum(point, ROUGHLY)[0]
 
-    def optimum(self, point: LeafPoint, tolerance: float) -> tuple[LeafPoint, MasterSolution]:
+    def optimum(self, point: LeafPoint, tolerance: float) -> tuple[LeafPoint, Solution]:
         return kinked_optimum(point, tolerance)
 
 
@@ -88,10 +88,10 @@ class OrderedLeaves(SmoothLeaves):
     def improved(self, point: LeafPoint, newest: int | None) -> LeafPoint:
         return ordered_sweep(point, newest)
 
-    def optimum(self, point: LeafPoint, tolerance: float) -> tuple[LeafPoint, MasterSolution]:
+    def optimum(self, point: LeafPoint, tolerance: float) -> tuple[LeafPoint, Solution]:
         return ordered_optimum(point, tolerance)
 
-    def certified(self, point: LeafPoint) -> MasterSolution:
+    def certified(self, point: LeafPoint) -> Solution:
         return ordered_certified(point)
 
 
@@ -103,7 +103,7 @@ class OrderedSmoothedLeaves(OrderedLeaves):
             point = ordered_sweep(point, newest)
         return point
 
-    def optimum(self, point: LeafPoint, tolerance: float) -> tuple[LeafPoint, MasterSolution]:
+    def optimum(self, point: LeafPoint, tolerance: float) -> tuple[LeafPoint, Solution]:
         for _ in range(ROUNDS):
             point = self.improved(point, None)
             if time_is_up(point.programme.rows.workers):
@@ -117,7 +117,7 @@ class OrderedKinkedLeaves(OrderedLeaves):
     def improved(self, point: LeafPoint, newest: int | None) -> LeafPoint:
         return self.optimum(point, ROUGHLY)[0]
 
-    def optimum(self, point: LeafPoint, tolerance: float) -> tuple[LeafPoint, MasterSolution]:
+    def optimum(self, point: LeafPoint, tolerance: float) -> tuple[LeafPoint, Solution]:
         return kinked_ordered_optimum(point, tolerance)
 
 
@@ -130,10 +130,10 @@ class SoftmaxLeaves:
     def improved(self, point: SoftmaxPoint, newest: int | None) -> SoftmaxPoint:
         return softmax_sweep(point, newest)
 
-    def optimum(self, point: SoftmaxPoint, tolerance: float) -> tuple[SoftmaxPoint, MasterSolution]:
+    def optimum(self, point: SoftmaxPoint, tolerance: float) -> tuple[SoftmaxPoint, Solution]:
         return softmax_optimum(point, tolerance)
 
-    def certified(self, point: SoftmaxPoint) -> MasterSolution:
+    def certified(self, point: SoftmaxPoint) -> Solution:
         return softmax_certified(point)
 
 
@@ -146,10 +146,10 @@ class QuantileLeaves:
     def improved(self, point: QuantilesPoint, newest: int | None) -> QuantilesPoint:
         return quantiles_optimum(point, ROUGHLY)[0]
 
-    def optimum(self, point: QuantilesPoint, tolerance: float) -> tuple[QuantilesPoint, MasterSolution]:
+    def optimum(self, point: QuantilesPoint, tolerance: float) -> tuple[QuantilesPoint, Solution]:
         return quantiles_optimum(point, tolerance)
 
-    def certified(self, point: QuantilesPoint) -> MasterSolution:
+    def certified(self, point: QuantilesPoint) -> Solution:
         return quantiles_certified(point)
 
 
@@ -161,15 +161,15 @@ class SeparateLeaves(QuantileLeaves):
     def improved(self, point: QuantilesPoint, newest: int | None) -> QuantilesPoint:
         return separate_levels(point, lambda one: self._alone.improved(one, newest))
 
-    def optimum(self, point: QuantilesPoint, tolerance: float) -> tuple[QuantilesPoint, MasterSolution]:
+    def optimum(self, point: QuantilesPoint, tolerance: float) -> tuple[QuantilesPoint, Solution]:
         reached = separate_levels(point, lambda one: self._alone.optimum(one, tolerance)[0])
         return reached, self.certified(reached)
 
-    def certified(self, point: QuantilesPoint) -> MasterSolution:
+    def certified(self, point: QuantilesPoint) -> Solution:
         return joined([certified(one) for one in point.alone()], point)
 
 
-LEAF_MASTERS: dict[str, type[LeafMaster]] = {
+LEAF_MASTERS: dict[str, type[LeafSolver]] = {
     "smooth": SmoothLeaves,
     "smoothed": SmoothedLeaves,
     "kinked": KinkedLeaves,
@@ -183,10 +183,10 @@ LEAF_MASTERS: dict[str, type[LeafMaster]] = {
 """By the name that a programme has for who solves it over leaves."""
 
 
-def leaf_master_of(programme: Any) -> LeafMaster:
-    return LEAF_MASTERS[programme.leaf_master]()
+def leaf_solver_of(programme: Any) -> LeafSolver:
+    return LEAF_MASTERS[programme.leaf_solver]()
 
 
-def certificate_of(point: Any) -> MasterSolution:
+def certificate_of(point: Any) -> Solution:
     """The point with its duality gap."""
-    return leaf_master_of(point.programme).certified(point)
+    return leaf_solver_of(point.programme).certified(point)

@@ -24,7 +24,7 @@ from .._typing import Matrix, Vector
 from ..deadlines import time_is_up
 from ..formulations.weight_sets import WeightSet
 from ..matrix.leaves import LeafColumns
-from .base import Candidate, MasterFailed, MasterSolution, certify
+from .base import Candidate, Solution, SolverFailed, certify
 from .leaf_kinked import Boxes, InteriorPoint, ScalarProducts, boxes_of, optimum_of
 from .leaf_newton import AIM, MOST_ITERATIONS, balanced, factored, hessian
 from .leaf_newton import optimum as free_optimum
@@ -62,12 +62,12 @@ def ordered_sweep(point: LeafPoint, newest: int | None) -> LeafPoint:
     return lowered(start, direction, point.columns.scores(change))
 
 
-def ordered_certified(point: LeafPoint) -> MasterSolution:
+def ordered_certified(point: LeafPoint) -> Solution:
     """The point, put in order, with its duality gap."""
     return _certified(point, Candidate(point.values, balanced(point)[0], point.rho))
 
 
-def ordered_optimum(point: LeafPoint, tolerance: float) -> tuple[LeafPoint, MasterSolution]:
+def ordered_optimum(point: LeafPoint, tolerance: float) -> tuple[LeafPoint, Solution]:
     """A point in order whose relative duality gap is at most the tolerance, and its certificate.
 
     It is the best point found if time is up.
@@ -82,11 +82,11 @@ def ordered_optimum(point: LeafPoint, tolerance: float) -> tuple[LeafPoint, Mast
         found = ordered_certified(method.point)
         best = found if found.gap < best.gap else best
     if best.gap > tolerance and not time_is_up(workers):
-        raise MasterFailed(best, [f"the method over ordered leaves ended at a gap of {best.gap:.1e}"])
+        raise SolverFailed(best, [f"the method over ordered leaves ended at a gap of {best.gap:.1e}"])
     return replace(point.adopting(best), duals=None), best
 
 
-def kinked_ordered_optimum(point: LeafPoint, tolerance: float) -> tuple[LeafPoint, MasterSolution]:
+def kinked_ordered_optimum(point: LeafPoint, tolerance: float) -> tuple[LeafPoint, Solution]:
     """The same under a loss with kinks."""
     boxes, differences = boxes_of(point), _differences(point.columns)
     order = boxes.rows.put(np.zeros(differences.shape[0]))
@@ -102,7 +102,7 @@ def kinked_ordered_optimum(point: LeafPoint, tolerance: float) -> tuple[LeafPoin
         np.append(point.values, point.intercept),
     )
 
-    def certified(at: InteriorPoint) -> MasterSolution:
+    def certified(at: InteriorPoint) -> Solution:
         return _certified(point, Candidate(at.at.x[:-1], at.at.u[:n_rows], at.at.x[-1:]))
 
     solution = optimum_of(method, certified, tolerance)
@@ -113,7 +113,7 @@ def _weight_set(point: LeafPoint) -> WeightSet:
     return point.programme.in_order(point.columns.sizes, point.columns.orders).weight_set
 
 
-def _certified(point: LeafPoint, candidate: Candidate) -> MasterSolution:
+def _certified(point: LeafPoint, candidate: Candidate) -> Solution:
     programme = point.programme.in_order(point.columns.sizes, point.columns.orders)
     return certify(point.columns, programme, candidate)
 

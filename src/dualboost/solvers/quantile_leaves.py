@@ -12,7 +12,7 @@ from .._typing import Matrix, Vector
 from ..formulations.quantiles import QuantilesProgramme, residual_of
 from ..matrix.leaves import VectorLeafColumns
 from ..workers.base import cached_property
-from .base import MasterSolution, relative_gap
+from .base import Solution, relative_gap
 from .leaf_kinked import Boxes, InteriorPoint, optimum_of
 from .leaf_points import LeafPoint
 
@@ -76,7 +76,7 @@ class QuantilesPoint:
         """Another point of the same programme, over the leaves held now."""
         return QuantilesPoint(self.programme, self.columns, values, intercept, scores)
 
-    def adopting(self, solution: MasterSolution) -> QuantilesPoint:
+    def adopting(self, solution: Solution) -> QuantilesPoint:
         """The point of a solution over the trees held."""
         return replace(self.at(solution.w, solution.rho, solution.margins), duals=solution.u)
 
@@ -136,7 +136,7 @@ class QuantilesProducts:
         return u[: n * self.n_levels].reshape(n, -1), u[n * self.n_levels :].reshape(n, -1)
 
 
-def quantiles_optimum(point: QuantilesPoint, tolerance: float) -> tuple[QuantilesPoint, MasterSolution]:
+def quantiles_optimum(point: QuantilesPoint, tolerance: float) -> tuple[QuantilesPoint, Solution]:
     """A point whose relative duality gap is at most the tolerance, and its certificate."""
     solution = optimum_of(*_method(point), tolerance)
     return point.adopting(solution), solution
@@ -149,7 +149,7 @@ def separate_levels(point: QuantilesPoint, better: Callable[[LeafPoint], LeafPoi
     return point.at(values, np.array([one.intercept for one in found]), scores)
 
 
-def _method(point: QuantilesPoint) -> tuple[InteriorPoint, Callable[[InteriorPoint], MasterSolution]]:
+def _method(point: QuantilesPoint) -> tuple[InteriorPoint, Callable[[InteriorPoint], Solution]]:
     """The method at this point, and who certifies where it is."""
     programme: QuantilesProgramme = point.programme
     products = QuantilesProducts(point.columns, programme.n_levels, programme.ridge)
@@ -161,13 +161,13 @@ def _method(point: QuantilesPoint) -> tuple[InteriorPoint, Callable[[InteriorPoi
         np.concatenate([np.repeat(programme.rows.values, programme.n_levels), order]),
     )
 
-    def certified(method: InteriorPoint) -> MasterSolution:
+    def certified(method: InteriorPoint) -> Solution:
         return _certified(point, *products.split(method.at.x), products.duals(method.at.u))
 
     return InteriorPoint(boxes, products, products.joined(point.values, point.intercept)), certified
 
 
-def quantiles_certified(point: QuantilesPoint) -> MasterSolution:
+def quantiles_certified(point: QuantilesPoint) -> Solution:
     """The point with its duality gap, by the duals found with it, or those that its scores ask for."""
     without_order = (point.residual, np.zeros_like(point.scores[:, 1:]))
     duals = without_order if point.duals is None else _parts(point.duals)
@@ -180,20 +180,16 @@ def _parts(duals: Matrix) -> tuple[Matrix, Matrix]:
     return duals[:, :n_levels], duals[:, n_levels:]
 
 
-def joined(solutions: Sequence[MasterSolution], point: QuantilesPoint) -> MasterSolution:
+def joined(solutions: Sequence[Solution], point: QuantilesPoint) -> Solution:
     """The certificates of the levels by themselves as one."""
     primal, dual = (float(sum(getattr(one, name) for one in solutions)) for name in ("primal", "dual"))
     duals = np.column_stack([*(one.u for one in solutions), np.zeros_like(point.scores[:, 1:])])
     edges = np.column_stack([one.edges for one in solutions])
     gap = relative_gap(primal, dual, primal)
-    return MasterSolution(
-        point.values, duals, point.intercept, point.scores, edges, 0.0, primal, dual, point.programme, gap
-    )
+    return Solution(point.values, duals, point.intercept, point.scores, edges, 0.0, primal, dual, point.programme, gap)
 
 
-def _certified(
-    point: QuantilesPoint, values: Matrix, intercept: Vector, duals: tuple[Matrix, Matrix]
-) -> MasterSolution:
+def _certified(point: QuantilesPoint, values: Matrix, intercept: Vector, duals: tuple[Matrix, Matrix]) -> Solution:
     programme, columns = point.programme, point.columns
     scores = columns.scores(values)
     reached = point.at(values, programme.ordered(scores, intercept), scores)
@@ -202,7 +198,7 @@ def _certified(
     edges = columns.sums(residual)
     dual = programme.dual_value(u, edges)
     size = programme.n_levels * programme.alone[0].size
-    return MasterSolution(
+    return Solution(
         w=values,
         u=np.hstack([u, order]),
         rho=reached.intercept,

@@ -16,7 +16,7 @@ from ..formulations.terms import LinearTerm
 from ..matrix.columns import Columns
 from ..matrix.pairs import Partition
 from ..matrix.rows import Rows
-from .base import Candidate, MasterFailed, MasterSolution, Reoptimiser, certify
+from .base import Candidate, Reoptimiser, Solution, SolverFailed, certify
 from .interior_point import SINGLE_ABOVE
 
 # Merging such rows does not change the optimum, since in every formulation a row of multiplicity two is the same as
@@ -42,20 +42,20 @@ class DistinctRows:
         self._programme: Programme | None = None
         self._n_columns = 0
 
-    def solve(self, columns: Columns, programme: Programme) -> MasterSolution:
+    def solve(self, columns: Columns, programme: Programme) -> Solution:
         self._follow(columns, programme)
         if self._held is None:
             return self._inner.solve(columns, programme)
         return self._spread(self._inner.solve(self._held, self._merged(programme)), programme)
 
-    def polish(self, columns: Columns, programme: Programme) -> MasterSolution:
+    def polish(self, columns: Columns, programme: Programme) -> Solution:
         """The optimum, with a certificate that is computed over all rows."""
         self._follow(columns, programme)
         if self._held is None:
             return self._inner.polish(columns, programme)
         try:
             found = self._spread(self._inner.polish(self._held, self._merged(programme)), programme)
-        except MasterFailed as failure:
+        except SolverFailed as failure:
             if failure.best is not None:
                 failure.best = self._spread(failure.best, programme)
             raise
@@ -130,7 +130,7 @@ class DistinctRows:
             self._programme = replace(programme, rows=self._held.rows, lower=lower, upper=upper, term=term)
         return self._programme
 
-    def _spread(self, merged: MasterSolution, programme: Programme) -> MasterSolution:
+    def _spread(self, merged: Solution, programme: Programme) -> Solution:
         """The solution over all rows: each row has the margin of its kind, and its share of the dual of its kind."""
         assert self._partition is not None
         kind = self._partition.kind
@@ -301,9 +301,9 @@ class ActiveRows:
         self._inner, self._n_sampled = inner, n_sampled
         self._held: tuple[Reduction, Columns] | None = None
         self._is_sample, self._for_result = True, False
-        self._last: MasterSolution | None = None
+        self._last: Solution | None = None
 
-    def solve(self, columns: Columns, programme: Programme) -> MasterSolution:
+    def solve(self, columns: Columns, programme: Programme) -> Solution:
         """A certified solution over all rows; called again without a new column, a better one."""
         if self.is_exact or columns.n_rows <= self._n_sampled:
             return self.polish(columns, programme) if self.is_exact else self._inner.solve(columns, programme)
@@ -316,7 +316,7 @@ class ActiveRows:
         self._last = solution
         return solution
 
-    def polish(self, columns: Columns, programme: Programme) -> MasterSolution:
+    def polish(self, columns: Columns, programme: Programme) -> Solution:
         """The optimum over all rows, to the tolerance: rows are added until the other rows make no difference."""
         if columns.n_rows <= self._n_sampled:
             return self._inner.polish(columns, programme)
@@ -386,7 +386,7 @@ class ActiveRows:
         self,
         columns: Columns,
         programme: Programme,
-        solution: MasterSolution,
+        solution: Solution,
         keep: bool = False,
         for_result: bool = False,
     ) -> None:
@@ -400,10 +400,10 @@ class ActiveRows:
         self._hold(rows_near(reached, programme.term.kink, counts, n_rows, before, for_result), columns)
         self._is_sample, self._for_result = False, for_result
 
-    def _stepped(self, columns: Columns, programme: Programme, aim: float) -> tuple[MasterSolution, bool]:
+    def _stepped(self, columns: Columns, programme: Programme, aim: float) -> tuple[Solution, bool]:
         """The next solution, and whether the rows in use mislead: the other rows matter more than the gap on these."""
 
-        def step(held: Columns, part: Programme) -> MasterSolution:
+        def step(held: Columns, part: Programme) -> Solution:
             reduced = self._inner.solve(held, part)
             while reduced.gap > aim and not time_is_up():  # which is asked for where all rows are held here only
                 reduced = self._inner.solve(held, part)
@@ -418,15 +418,15 @@ class ActiveRows:
         self,
         columns: Columns,
         programme: Programme,
-        solve: Callable[[Columns, Programme], MasterSolution],
+        solve: Callable[[Columns, Programme], Solution],
         in_single: bool = False,
-    ) -> tuple[MasterSolution, MasterSolution]:
+    ) -> tuple[Solution, Solution]:
         """A solution over the rows in use: once certified over all rows, once as the inner master returned it."""
         assert self._held is not None
         reduction, held = self._held
         try:
             reduced = solve(held, reduction.programme(programme, held.rows))
-        except MasterFailed as failure:
+        except SolverFailed as failure:
             if failure.best is not None:
                 failure.best = certify(columns, programme, self._on_all_rows(failure.best, programme))
             raise
@@ -439,9 +439,9 @@ class ActiveRows:
             solution = certify(columns, programme, candidate)
         return replace(solution, threshold=reduction.unit * reduced.threshold), reduced
 
-    def _on_all_rows(self, reduced: MasterSolution, programme: Programme) -> Candidate:
+    def _on_all_rows(self, reduced: Solution, programme: Programme) -> Candidate:
         u = self._reduction.spread(self._active(reduced))
         return Candidate(reduced.w, u.clip(programme.lower, programme.upper), reduced.rho)
 
-    def _active(self, reduced: MasterSolution) -> Vector:
+    def _active(self, reduced: Solution) -> Vector:
         return self._reduction.active(reduced.u, negligible=reduced.primal - reduced.dual)

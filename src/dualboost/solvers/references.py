@@ -34,12 +34,12 @@ LIMITS = (1_000, 50)
 goes round in circles on some programmes whose numbers differ by 1e10."""
 
 
-class HighsMaster:
+class HighsSolver:
     """Solves the linear programmes by the simplex method; its solutions are vertices."""
 
     name: ClassVar[str] = "highs"
     returns_vertex: ClassVar[bool] = True
-    interleaves: ClassVar[bool] = False
+    warm_starts: ClassVar[bool] = False
     limits: ClassVar[tuple[int, int]] = LIMITS
     strategies: ClassVar[tuple[str, ...]] = ("warm simplex", "cold simplex", "interior point and crossover")
 
@@ -129,12 +129,12 @@ def run(solver: highspy.Highs, limits: tuple[int, int] = LIMITS) -> highspy.High
 # (u, r), with exponential cones for entropies.
 
 
-class ClarabelMaster:
+class ClarabelSolver:
     """Builds and solves each programme from the start."""
 
     name: ClassVar[str] = "clarabel"
     returns_vertex: ClassVar[bool] = False
-    interleaves: ClassVar[bool] = False
+    warm_starts: ClassVar[bool] = False
     strategies: ClassVar[tuple[str, ...]] = ("default", "regularised")
 
     def __init__(self) -> None:
@@ -142,7 +142,7 @@ class ClarabelMaster:
             import clarabel
         except ImportError as error:
             raise MissingDependencyError(
-                f"master='clarabel' needs the package clarabel: {how_to_install('clarabel')}, or use master='auto'."
+                f"method='clarabel' needs the package clarabel: {how_to_install('clarabel')}, or use method='auto'."
             ) from error
         self._clarabel = clarabel
 

@@ -12,9 +12,9 @@ from .._typing import Integers, Vector
 from ..deadlines import time_is_up
 from ..formulations.programme import LEAST_CLASS_WEIGHT, Programme, TwoStageProgramme
 from ..matrix.columns import Columns
-from .base import Candidate, MasterFailed, MasterSolution, certify
-from .fallback import Ladder
-from .interior_point import Interleaved
+from .base import Candidate, Solution, SolverFailed, certify
+from .fallback import FallbackSolver
+from .interior_point import WarmStartedSolver
 
 MOST_SEARCHED = 40
 """How many pairs of class weights are tried at most for a solution."""
@@ -32,7 +32,7 @@ NEAR = 1e-3
 NOTHING = 1e-9
 """A slope of a line no larger than this is a rounding error: one ensemble is then best for both classes."""
 
-Solve = Callable[[Programme], MasterSolution]
+Solve = Callable[[Programme], Solution]
 
 
 class Line(NamedTuple):
@@ -49,12 +49,12 @@ class Line(NamedTuple):
 
 def in_stages(
     columns: Columns, programme: TwoStageProgramme, solve: Solve, tolerance: float, n_searched: int = MOST_SEARCHED
-) -> MasterSolution:
+) -> Solution:
     """The optimum of both stages over the columns; ``solve`` solves ordinary programmes over the same columns."""
     own = [certify(columns, programme.alone(k), _solved(solve, programme.alone(k))) for k in (0, 1)]
     programme = programme.at((0.5, 0.5), np.array([[max(one.dual, 0.0), one.primal] for one in own]))
     rising, falling = (_line(programme, one) for one in own)
-    best: MasterSolution | None = None
+    best: Solution | None = None
     for _ in range(n_searched):
         programme = programme.at(_crossing(rising, falling))
         found = certify(columns, programme, _solved(solve, programme))
@@ -65,21 +65,21 @@ def in_stages(
         best = min(tried, key=lambda one: one.gap)
         if best.gap <= tolerance or time_is_up(programme.rows.workers):
             return best
-    raise MasterFailed(best, [f"class weights: gap {best.gap:.1e}" if best else "no class weights"])
+    raise SolverFailed(best, [f"class weights: gap {best.gap:.1e}" if best else "no class weights"])
 
 
 def _solved(solve: Solve, programme: TwoStageProgramme) -> Candidate:
     """The optimum at the programme's class weights, or the best solution found if no solver reaches the tolerance."""
     try:
         found = solve(programme.inner())
-    except MasterFailed as failure:
+    except SolverFailed as failure:
         if failure.best is None:
             raise
         found = failure.best
     return Candidate(found.w, found.u, found.rho)
 
 
-def _line(programme: TwoStageProgramme, solution: MasterSolution) -> Line:
+def _line(programme: TwoStageProgramme, solution: Solution) -> Line:
     losses = programme.losses(solution.margins, solution.rho)
     return Line(solution.w, solution.rho, losses - programme.least[:, 0])
 
@@ -108,16 +108,19 @@ class Staged:
     call of ``solve`` returns the optimum.
     """
 
-    def __init__(self, ladder: Ladder, interleaves: bool) -> None:
-        self.tolerance = ladder.tolerance
-        self.is_exact = not interleaves
-        self._rough, self._exact = ladder.part(ROUGH, vertices=False), ladder.part(INNER * ladder.tolerance)
-        self._steps = Interleaved(self._rough, aim=1.0)
+    def __init__(self, fallback_solver: FallbackSolver, warm_starts: bool) -> None:
+        self.tolerance = fallback_solver.tolerance
+        self.is_exact = not warm_starts
+        self._rough, self._exact = (
+            fallback_solver.part(ROUGH, vertices=False),
+            fallback_solver.part(INNER * fallback_solver.tolerance),
+        )
+        self._steps = WarmStartedSolver(self._rough, aim=1.0)
         self._last: TwoStageProgramme | None = None
-        self._optimum: MasterSolution | None = None
+        self._optimum: Solution | None = None
         self._n_held = self._n_searched = 0
 
-    def solve(self, columns: Columns, programme: Programme) -> MasterSolution:
+    def solve(self, columns: Columns, programme: Programme) -> Solution:
         """A solution whose gap may be large; the least losses are those over the columns of the last search."""
         if self.is_exact:
             return self.polish(columns, programme)
@@ -131,7 +134,7 @@ class Staged:
         solution = certify(columns, self._last, Candidate(found.w, found.u, found.rho), (found.margins, found.edges))
         return self.polish(columns, programme) if is_near or solution.gap <= self.tolerance else solution
 
-    def polish(self, columns: Columns, programme: Programme) -> MasterSolution:
+    def polish(self, columns: Columns, programme: Programme) -> Solution:
         """The optimum of both stages, to the tolerance."""
         if self._optimum is None or len(self._optimum.w) != columns.n_columns:
             solve = partial(self._exact.solve, columns)
@@ -152,18 +155,18 @@ class Staged:
         self._last = self._optimum = None
         self._n_held = self._n_searched = 0
 
-    def _searched(self, columns: Columns, programme: Programme) -> MasterSolution:
+    def _searched(self, columns: Columns, programme: Programme) -> Solution:
         """Both stages, solved to the tolerance ``ROUGH``."""
         solve = partial(self._rough.solve, columns)
         try:
             found = in_stages(columns, _staged(programme), solve, ROUGH, FEW_SEARCHED)
-        except MasterFailed as failure:
+        except SolverFailed as failure:
             if failure.best is None:
                 raise
             found = failure.best
         return self._kept(columns, found)
 
-    def _kept(self, columns: Columns, solution: MasterSolution) -> MasterSolution:
+    def _kept(self, columns: Columns, solution: Solution) -> Solution:
         """The solution; the steps to come use its class weights."""
         self._last, self._n_searched = _staged(solution.programme), columns.n_columns
         self._steps.move_to(columns, self._last.inner())

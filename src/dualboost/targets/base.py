@@ -142,32 +142,32 @@ def encoded(y: Any, classes: NDArray[Any], n_rows: int) -> Integers:
 Written = TypeVar("Written")
 
 
-class EndingWriter(ABC, Generic[Written]):
+class TransformWriter(ABC, Generic[Written]):
     """One language: how it writes each kind of ending."""
 
     @abstractmethod
-    def two_classes(self, ending: TwoClassEnding) -> Written: ...
+    def two_classes(self, output_transform: BinaryTransform) -> Written: ...
 
     @abstractmethod
-    def several_classes(self, ending: SeveralClassEnding) -> Written: ...
+    def several_classes(self, output_transform: MulticlassTransform) -> Written: ...
 
     @abstractmethod
-    def numbers(self, ending: NumberEnding) -> Written: ...
+    def numbers(self, output_transform: NumericTransform) -> Written: ...
 
     @abstractmethod
-    def quantiles(self, ending: QuantileEnding) -> Written: ...
+    def quantiles(self, output_transform: QuantileTransform) -> Written: ...
 
 
-class Ending(ABC):
+class OutputTransform(ABC):
     """What is made of the scores of a row."""
 
     @abstractmethod
-    def written_by(self, writer: EndingWriter[Written]) -> Written:
+    def written_by(self, writer: TransformWriter[Written]) -> Written:
         """What the writer makes of this kind of ending."""
 
 
 @dataclass(frozen=True, eq=False)
-class TwoClassEnding(Ending):
+class BinaryTransform(OutputTransform):
     """The second class if the score is positive; its probability is a curve of the score."""
 
     classes: Sequence[Any]
@@ -175,7 +175,7 @@ class TwoClassEnding(Ending):
     is_normalised: bool
     """Whether scores are limited to [-1, 1], and zero where they differ from zero by rounding only."""
 
-    def written_by(self, writer: EndingWriter[Written]) -> Written:
+    def written_by(self, writer: TransformWriter[Written]) -> Written:
         return writer.two_classes(self)
 
     @property
@@ -185,7 +185,7 @@ class TwoClassEnding(Ending):
 
 
 @dataclass(frozen=True, eq=False)
-class SeveralClassEnding(Ending):
+class MulticlassTransform(OutputTransform):
     """The class with the largest score, of equal ones the first; probabilities are a softmax."""
 
     classes: Sequence[Any]
@@ -193,7 +193,7 @@ class SeveralClassEnding(Ending):
     is_normalised: bool
     """Whether scores are rounded, and limited to [-1, 1]."""
 
-    def written_by(self, writer: EndingWriter[Written]) -> Written:
+    def written_by(self, writer: TransformWriter[Written]) -> Written:
         return writer.several_classes(self)
 
     @property
@@ -203,17 +203,17 @@ class SeveralClassEnding(Ending):
 
 
 @dataclass(frozen=True, eq=False)
-class NumberEnding(Ending):
+class NumericTransform(OutputTransform):
     """The score itself, in the units of y; or its exponential."""
 
     is_logarithm: bool
 
-    def written_by(self, writer: EndingWriter[Written]) -> Written:
+    def written_by(self, writer: TransformWriter[Written]) -> Written:
         return writer.numbers(self)
 
 
 @dataclass(frozen=True, eq=False)
-class QuantileEnding(Ending):
+class QuantileTransform(OutputTransform):
     """The scores in increasing order, in the units of y; a prediction is a weighted sum of these."""
 
     levels: Sequence[float]
@@ -224,7 +224,7 @@ class QuantileEnding(Ending):
     outwards: float
     """By how much they are moved apart after that."""
 
-    def written_by(self, writer: EndingWriter[Written]) -> Written:
+    def written_by(self, writer: TransformWriter[Written]) -> Written:
         return writer.quantiles(self)
 
 
@@ -282,23 +282,23 @@ class Units(NamedTuple):
     unit: float = 1.0
 
 
-class TaskReader(Protocol):
+class TargetReader(Protocol):
     """Makes a task of a y; every kind of task does."""
 
     def plain(self, y: Any) -> Any: ...
 
     def takes(self, y: NDArray[Any]) -> bool: ...
 
-    def read(self, y: NDArray[Any], weights: Vector | None = None) -> tuple[Task, Vector]: ...
+    def read(self, y: NDArray[Any], weights: Vector | None = None) -> tuple[Target, Vector]: ...
 
     def seen_by_all(self, y: NDArray[Any], workers: Communicator) -> NDArray[Any]: ...
 
     def read_part(
         self, y: NDArray[Any], weights: Vector | None, seen: NDArray[Any], workers: Communicator
-    ) -> tuple[Task, Vector]: ...
+    ) -> tuple[Target, Vector]: ...
 
 
-class Task(ABC):
+class Target(ABC):
     """What y means; it is made from the y of a fit, and is a part of the fitted model."""
 
     name: ClassVar[str]
@@ -325,7 +325,7 @@ class Task(ABC):
 
     @classmethod
     @abstractmethod
-    def read(cls, y: NDArray[Any], weights: Vector | None = None) -> tuple[Task, Vector]:
+    def read(cls, y: NDArray[Any], weights: Vector | None = None) -> tuple[Target, Vector]:
         """The task for this y, and the target of each row as a number; raises ``InvalidDataError`` if it cannot.
 
         ``weights`` are the multiplicities of the rows, for tasks that measure y.
@@ -341,10 +341,10 @@ class Task(ABC):
     @classmethod
     def read_part(
         cls, y: NDArray[Any], weights: Vector | None, seen: NDArray[Any], workers: Communicator
-    ) -> tuple[Task, Vector]:
+    ) -> tuple[Target, Vector]:
         """``read`` for the part of y that this worker has, given what all have seen."""
-        task, _ = cls.read(seen)
-        return task, task.encode(y, len(y))
+        target, _ = cls.read(seen)
+        return target, target.encode(y, len(y))
 
     @abstractmethod
     def encode(self, y: Any, n_rows: int) -> Vector:
@@ -418,10 +418,10 @@ class Task(ABC):
         """The probabilities for these scores, one column for each class."""
 
     @abstractmethod
-    def ending(self, calibration: Any, is_normalised: bool) -> Ending:
+    def output_transform(self, calibration: Any, is_normalised: bool) -> OutputTransform:
         """What is made of scores, as data; those of numbers are in the units that people are shown."""
 
-    def for_metrics(self) -> Task:
+    def for_metrics(self) -> Target:
         """The task whose labels and predictions metrics are given: itself, unless double precision cannot hold them."""
         return self
 

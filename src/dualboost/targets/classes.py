@@ -18,7 +18,7 @@ from ..formulations.programme import Programme
 from ..matrix.columns import Columns
 from ..matrix.pairs import OutputsThemselves, Pairs
 from ..matrix.rows import Rows
-from .base import Scored, SeveralClassEnding, Task, TwoClassEnding, encoded, require_labels, require_some_classes
+from .base import BinaryTransform, MulticlassTransform, Scored, Target, encoded, require_labels, require_some_classes
 from .calibration import (
     ClassCalibration,
     MarginCalibration,
@@ -98,7 +98,7 @@ TIE = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
-class Signs(OutputsThemselves):
+class BinaryOperator(OutputsThemselves):
     """T for two classes: multiplication by the targets."""
 
     targets: Vector
@@ -120,7 +120,7 @@ class Signs(OutputsThemselves):
 
 
 @dataclass(frozen=True, eq=False)
-class TwoClasses(Task):
+class BinaryTarget(Target):
     """Classification into two classes of any type; the second class in sorted order is the positive one."""
 
     classes: NDArray[Any]
@@ -132,7 +132,7 @@ class TwoClasses(Task):
         return type_of_target(y, input_name="y") == "binary"
 
     @classmethod
-    def read(cls, y: NDArray[Any], weights: Vector | None = None) -> tuple[TwoClasses, Vector]:
+    def read(cls, y: NDArray[Any], weights: Vector | None = None) -> tuple[BinaryTarget, Vector]:
         require_labels(y)
         classes, codes = np.unique(y, return_inverse=True)
         require_some_classes(classes)
@@ -151,8 +151,8 @@ class TwoClasses(Task):
     def groups(self, targets: Vector) -> Integers:
         return (targets > 0).astype(np.intp)
 
-    def operator(self, targets: Vector) -> Signs:
-        return Signs(targets)
+    def operator(self, targets: Vector) -> BinaryOperator:
+        return BinaryOperator(targets)
 
     def baseline(self, targets: Vector, rows: Rows) -> float:
         """The weighted class balance in [-1, 1]; zero where it is a rounding error, as ties of scores are."""
@@ -183,8 +183,8 @@ class TwoClasses(Task):
         positive = calibration.probability(scores)
         return np.column_stack([1.0 - positive, positive])
 
-    def ending(self, calibration: MarginCalibration, is_normalised: bool) -> TwoClassEnding:
-        return TwoClassEnding(self.classes.tolist(), calibration, is_normalised)
+    def output_transform(self, calibration: MarginCalibration, is_normalised: bool) -> BinaryTransform:
+        return BinaryTransform(self.classes.tolist(), calibration, is_normalised)
 
     def margins(self, scores: Vector, targets: Vector) -> Vector:
         return targets * scores
@@ -209,7 +209,7 @@ DIGITS = 12
 
 
 @dataclass(frozen=True, eq=False)
-class ManyClasses(Task):
+class MulticlassTarget(Target):
     """Classification into three classes or more, of any type; scores are in the order of the sorted classes."""
 
     classes: NDArray[Any]
@@ -221,7 +221,7 @@ class ManyClasses(Task):
         return type_of_target(y, input_name="y") == "multiclass"
 
     @classmethod
-    def read(cls, y: NDArray[Any], weights: Vector | None = None) -> tuple[ManyClasses, Vector]:
+    def read(cls, y: NDArray[Any], weights: Vector | None = None) -> tuple[MulticlassTarget, Vector]:
         require_labels(y)
         classes, codes = np.unique(y, return_inverse=True)
         require_some_classes(classes)
@@ -286,8 +286,8 @@ class ManyClasses(Task):
     def probabilities(self, scores: Matrix, calibration: ClassCalibration) -> Matrix:
         return calibration.probabilities(scores)
 
-    def ending(self, calibration: ClassCalibration, is_normalised: bool) -> SeveralClassEnding:
-        return SeveralClassEnding(self.classes.tolist(), calibration, is_normalised)
+    def output_transform(self, calibration: ClassCalibration, is_normalised: bool) -> MulticlassTransform:
+        return MulticlassTransform(self.classes.tolist(), calibration, is_normalised)
 
     def margins(self, scores: Scores, targets: Vector) -> Vector:
         """The score of the row's own class minus the largest score of another one."""

@@ -22,7 +22,7 @@ from ..matrix.columns import Columns
 from ..matrix.pairs import OutputsThemselves
 from ..matrix.rows import Rows
 from ..workers import ALONE, Communicator
-from .base import Ending, NumberEnding, Task, TaskReader, Units
+from .base import NumericTransform, OutputTransform, Target, TargetReader, Units
 from .standardising import (
     GRID,
     ROUNDING,
@@ -97,7 +97,7 @@ class TwoSides(Identity):
 
 
 @dataclass(frozen=True, eq=False)
-class NumericTarget(Task):
+class NumericTarget(Target):
     """Regression: a prediction is ``centre + scale * score``."""
 
     centre: float
@@ -112,7 +112,7 @@ class NumericTarget(Task):
     """How far a target may be from the centre."""
 
     @classmethod
-    def of_loss(cls, loss: Any) -> TaskReader:
+    def of_loss(cls, loss: Any) -> TargetReader:
         """Who reads y for the loss: the task itself, unless it needs to know more than y."""
         return cls
 
@@ -161,10 +161,10 @@ class NumericTarget(Task):
         counted = weights > 0
         cls.require_numbers(y, counted, workers)
         centre, scale = cls.standard(y[counted], weights[counted], workers)
-        task, targets = cls(float(centre), scale), rounded(standardised(y, centre, scale))
-        task._warn_of_lost_digits(y[counted], workers)
-        warn_of_outliers(Standard(task.centre, scale), cls.reach, y[counted], targets[counted], workers)
-        return task, np.clip(targets, -cls.reach, cls.reach)
+        target, targets = cls(float(centre), scale), rounded(standardised(y, centre, scale))
+        target._warn_of_lost_digits(y[counted], workers)
+        warn_of_outliers(Standard(target.centre, scale), cls.reach, y[counted], targets[counted], workers)
+        return target, np.clip(targets, -cls.reach, cls.reach)
 
     @classmethod
     def require_numbers(cls, y: NDArray[Any], counted: NDArray[np.bool_], workers: Communicator) -> None:
@@ -239,8 +239,8 @@ class NumericTarget(Task):
     def probabilities(self, scores: Vector, calibration: Any) -> Matrix:
         raise NotImplementedError("numbers have no probabilities")
 
-    def ending(self, calibration: Any, is_normalised: bool) -> Ending:
-        return NumberEnding(is_logarithm=False)
+    def output_transform(self, calibration: Any, is_normalised: bool) -> OutputTransform:
+        return NumericTransform(is_logarithm=False)
 
     def for_metrics(self) -> NumericTarget:
         """That of the standardised y where squares of y are no numbers, or where its digits are lost."""
@@ -293,8 +293,8 @@ class CountTarget(NumericTarget):
     def standard_predictions(self, scores: Vector) -> Vector:
         return np.exp(scores)
 
-    def ending(self, calibration: Any, is_normalised: bool) -> NumberEnding:
-        return NumberEnding(is_logarithm=True)
+    def output_transform(self, calibration: Any, is_normalised: bool) -> NumericTransform:
+        return NumericTransform(is_logarithm=True)
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,7 +16,7 @@ from .._typing import Matrix, Vector
 from ..formulations.quantiles import QuantilesLoss
 from ..matrix.rows import Rows
 from ..workers import Communicator
-from .base import QuantileEnding, Task
+from .base import QuantileTransform, Target
 from .numbers import NumericTarget, RobustTarget
 
 MIDDLE = 0.5
@@ -26,7 +26,7 @@ is such a y up to the tolerance of the solver, and must not miss all of these ro
 
 
 @dataclass(frozen=True, eq=False)
-class QuantileNumbers(RobustTarget):
+class QuantileTarget(RobustTarget):
     """Regression by quantiles; a prediction is the median, interpolated between the levels around one half."""
 
     levels: tuple[float, ...]
@@ -76,9 +76,9 @@ class QuantileNumbers(RobustTarget):
     def standard_predictions(self, scores: Matrix) -> Vector:
         return np.asarray(np.sort(scores, axis=1) @ self._shares)
 
-    def ending(self, calibration: Widening | None, is_normalised: bool) -> QuantileEnding:
+    def output_transform(self, calibration: Widening | None, is_normalised: bool) -> QuantileTransform:
         shift = 0.0 if calibration is None else calibration.shifts[0]
-        return QuantileEnding(self.levels, self._shares, self.scale * shift, self.scale * OUTWARDS)
+        return QuantileTransform(self.levels, self._shares, self.scale * shift, self.scale * OUTWARDS)
 
     def margins(self, scores: Matrix, targets: Vector) -> Vector:
         return super().margins(self.standard_predictions(scores), targets)
@@ -91,24 +91,24 @@ class QuantileReader:
     levels: tuple[float, ...]
 
     def plain(self, y: Any) -> Any:
-        return QuantileNumbers.plain(y)
+        return QuantileTarget.plain(y)
 
     def takes(self, y: NDArray[Any]) -> bool:
-        return QuantileNumbers.takes(y)
+        return QuantileTarget.takes(y)
 
-    def read(self, y: NDArray[Any], weights: Vector | None = None) -> tuple[QuantileNumbers, Vector]:
+    def read(self, y: NDArray[Any], weights: Vector | None = None) -> tuple[QuantileTarget, Vector]:
         return self._with_levels(*RobustTarget.read(y, weights))
 
     def seen_by_all(self, y: NDArray[Any], workers: Communicator) -> NDArray[Any]:
-        return QuantileNumbers.seen_by_all(y, workers)
+        return QuantileTarget.seen_by_all(y, workers)
 
     def read_part(
         self, y: NDArray[Any], weights: Vector | None, seen: NDArray[Any], workers: Communicator
-    ) -> tuple[Task, Vector]:
+    ) -> tuple[Target, Vector]:
         return self._with_levels(*RobustTarget.read_part(y, weights, seen, workers))
 
-    def _with_levels(self, task: NumericTarget, targets: Vector) -> tuple[QuantileNumbers, Vector]:
-        return QuantileNumbers(task.centre, task.scale, self.levels), targets
+    def _with_levels(self, target: NumericTarget, targets: Vector) -> tuple[QuantileTarget, Vector]:
+        return QuantileTarget(target.centre, target.scale, self.levels), targets
 
 
 @dataclass(frozen=True)

@@ -22,9 +22,9 @@ from .._typing import Integers, Matrix, Vector
 from ..deadlines import time_is_up
 from ..errors import InvalidParameterError
 from ..matrix.rows import Rows
-from .base import Task
+from .base import Target
 from .classes import TIE
-from .quantiles import QuantileNumbers
+from .quantiles import QuantileTarget
 
 EXAMPLES = ("accuracy", "balanced_accuracy", "f1", "neg_brier_score", "neg_log_loss", "roc_auc")
 """The scorers that messages name; scikit-learn has more."""
@@ -50,7 +50,7 @@ class ScorerFailed(InvalidParameterError):
 class ScoredRows:
     """Rows with their targets, multiplicities and the scores of an ensemble."""
 
-    task: Task
+    target: Target
     scores: Vector
     targets: Vector
     rows: Rows
@@ -63,7 +63,7 @@ class StandIn(ClassifierMixin, BaseEstimator):
 
     def __init__(self, known: ScoredRows) -> None:
         self.known = known
-        self.classes_ = getattr(known.task, "classes", None)
+        self.classes_ = getattr(known.target, "classes", None)
         self._scores = np.where(np.abs(known.scores) < TIE, 0.0, known.scores)  # such a sign may be a rounding error
 
     def __sklearn_is_fitted__(self) -> bool:
@@ -73,7 +73,7 @@ class StandIn(ClassifierMixin, BaseEstimator):
         return self._scores[np.asarray(X)[:, 0]]
 
     def predict(self, X: Any) -> NDArray[Any]:
-        return self.known.task.decode(self.decision_function(X))
+        return self.known.target.decode(self.decision_function(X))
 
     def predict_proba(self, X: Any) -> Matrix:
         return self._probabilities[np.asarray(X)[:, 0]]
@@ -95,16 +95,16 @@ class NumberStandIn(RegressorMixin, BaseEstimator):
         return True
 
     def predict(self, X: Any) -> NDArray[Any]:
-        return self.known.task.for_metrics().decode(self.known.scores[np.asarray(X)[:, 0]])
+        return self.known.target.for_metrics().decode(self.known.scores[np.asarray(X)[:, 0]])
 
     def predict_quantiles(self, X: Any) -> Matrix:
-        assert isinstance(self.known.task, QuantileNumbers), "only such tasks have a scorer that asks for quantiles"
-        return self.known.task.quantiles(self.known.scores[np.asarray(X)[:, 0]])
+        assert isinstance(self.known.target, QuantileTarget), "only such tasks have a scorer that asks for quantiles"
+        return self.known.target.quantiles(self.known.scores[np.asarray(X)[:, 0]])
 
 
 def stand_in_for(known: ScoredRows) -> StandIn | NumberStandIn:
     """What a scorer takes for a fitted estimator."""
-    return StandIn(known) if known.task.has_classes else NumberStandIn(known)
+    return StandIn(known) if known.target.has_classes else NumberStandIn(known)
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,7 +117,7 @@ class Scoring:
 
     def score(self, known: ScoredRows) -> float:
         if self.scorer is None:
-            return known.task.quality(known.scores, known.targets, known.rows)
+            return known.target.quality(known.scores, known.targets, known.rows)
         return self._scored(known, stand_in_for(known), np.arange(len(known.scores)))
 
     def standard_error(self, known: ScoredRows) -> float:
@@ -144,7 +144,7 @@ class Scoring:
         assert self.scorer is not None
         counts = known.rows.counts[rows]
         weights = {"sample_weight": counts} if (counts != 1).any() and _takes_weights(self.scorer) else {}
-        y = known.task.for_metrics().labels(known.targets[rows])
+        y = known.target.for_metrics().labels(known.targets[rows])
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # a metric that is undefined here is nan, which is refused
@@ -158,9 +158,9 @@ class Scoring:
         return score
 
 
-def require_for_task(scoring: Scoring, task: Task) -> Scoring:
+def require_for_task(scoring: Scoring, target: Target) -> Scoring:
     """The scoring, unless it is the accuracy and there are no classes."""
-    if scoring.scorer is None and not task.has_classes:
+    if scoring.scorer is None and not target.has_classes:
         raise InvalidParameterError(f"scoring='accuracy' needs classes, and y has numbers: use {FOR_NUMBERS}.")
     return scoring
 
@@ -260,7 +260,7 @@ def _takes(name: str, scorer: Callable[..., Any]) -> bool:
 
 def _groups(known: ScoredRows) -> Integers:
     """A group for each row, dealt out in turn within each class."""
-    classes = known.task.groups(known.targets)
+    classes = known.target.groups(known.targets)
     order = np.arange(len(known.targets)) if classes is None else np.argsort(classes, kind="stable")
     group = np.empty(len(order), dtype=np.intp)
     group[order] = np.arange(len(order)) % N_GROUPS

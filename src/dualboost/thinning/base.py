@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 from .._typing import Integers, Matrix, Scores, Vector
 from ..errors import InvalidDataError
 from ..matrix.rows import Rows
-from ..targets import ManyClasses, NumericTarget, Task, TwoClasses
+from ..targets import BinaryTarget, MulticlassTarget, NumericTarget, Target
 from ..targets.numbers import LARGEST_USUAL
 from .links import MEAN, ClassLink, Link, Logit, LogProbabilities, NumberLink, Predicts, class_figures, number_figures
-from .members import ClassLeaves, ClassMembers, Outputs, Prices, Probability, prices_for, scale_for
+from .members import C_grid_for, CGrid, ClassLeaves, ClassMembers, Outputs, Probability, scale_for
 from .paths import ClassLeafPath, LeafPath, NumberLeafPath, RoundLeafPath
 from .rows import ClassRows, MemberRows, NumberLeaves, NumberRows
 
@@ -74,7 +74,7 @@ class Adapter(ABC):
 
     @property
     @abstractmethod
-    def task(self) -> Task:
+    def target(self) -> Target:
         """What y is to the model."""
 
     @abstractmethod
@@ -133,17 +133,17 @@ class Adapter(ABC):
     def n_members(self) -> int:
         return len(self.weights)
 
-    def prices(self, knows_others: bool) -> Prices:
+    def C_grid(self, knows_others: bool) -> CGrid:
         """What leaves are refitted to, and at which C.
 
         ``knows_others`` if they are judged on rows that the trees were not grown on: those make a fit to y look better
         than it is.
         """
-        return prices_for(int(self.n_leaves.sum()), knows_others, scale_for(len(self.classes)))
+        return C_grid_for(int(self.n_leaves.sum()), knows_others, scale_for(len(self.classes)))
 
     def figures(self, model: Any, X: Any, y: NDArray[Any], scores: Scores) -> dict[str, float]:
         """How good the model, or one rebuilt from it, is on rows for which it has these raw scores."""
-        return class_figures(y, self.task.decode(scores), self.probabilities(model, X, scores), self.classes)
+        return class_figures(y, self.target.decode(scores), self.probabilities(model, X, scores), self.classes)
 
     def probabilities(self, model: Any, X: Any, scores: Scores) -> Scores:
         """Those of the model, or of one rebuilt from it, on rows for which it has these raw scores."""
@@ -161,7 +161,7 @@ class Adapter(ABC):
 
 
 @dataclass(frozen=True, eq=False)
-class CutClasses(TwoClasses):
+class CutClasses(BinaryTarget):
     """Two classes of which the second one has the scores above a cut."""
 
     cut: float
@@ -193,7 +193,7 @@ class TwoClassAdapter(Adapter):
         return None
 
     @property
-    def task(self) -> TwoClasses:
+    def target(self) -> BinaryTarget:
         return CutClasses(self.classes, self.cut)
 
     def rows(self, X: Any, labels: Vector, counts: Vector) -> MemberRows:
@@ -240,8 +240,8 @@ class ClassAdapter(Adapter):
         return self.members.trees_per_member
 
     @property
-    def task(self) -> ManyClasses:
-        return ManyClasses(self.classes)
+    def target(self) -> MulticlassTarget:
+        return MulticlassTarget(self.classes)
 
     def rows(self, X: Any, labels: Vector, counts: Vector) -> ClassRows:
         sizes = [len(values) for values in self.members.values]
@@ -298,12 +298,12 @@ class NumberAdapter(Adapter):
         return self.predicts.link
 
     @property
-    def task(self) -> NumericTarget:
+    def target(self) -> NumericTarget:
         """Scores are in the units of y, or of its logarithm."""
-        return self.link.task(0.0, 1.0)
+        return self.link.target(0.0, 1.0)
 
-    def prices(self, knows_others: bool) -> Prices:
-        return prices_for(int(self.n_leaves.sum()), knows_others and self.predicts.is_mean)
+    def C_grid(self, knows_others: bool) -> CGrid:
+        return C_grid_for(int(self.n_leaves.sum()), knows_others and self.predicts.is_mean)
 
     def rows(self, X: Any, labels: Vector, counts: Vector) -> NumberRows:
         _require_usual_size(labels)
@@ -325,7 +325,7 @@ class NumberAdapter(Adapter):
         return self.written(kept, [own.values for own in leaves], intercept)
 
     def figures(self, model: Any, X: Any, y: NDArray[Any], scores: Scores) -> dict[str, float]:
-        return number_figures(y, self.task.decode(scores))
+        return number_figures(y, self.target.decode(scores))
 
 
 def _require_usual_size(y: Vector) -> None:

@@ -166,7 +166,7 @@ class NumberLink(ABC):
 
     loss: ClassVar[type[NumberLoss]]
     """What leaves are refitted by."""
-    task: ClassVar[type[NumericTarget]]
+    target: ClassVar[type[NumericTarget]]
 
     @abstractmethod
     def expected(self, raw: Vector) -> Vector:
@@ -195,7 +195,7 @@ class Plain(NumberLink):
     """The raw score is the prediction."""
 
     loss = SquaredLoss
-    task = NumericTarget
+    target = NumericTarget
 
     def expected(self, raw: Vector) -> Vector:
         return raw
@@ -211,7 +211,7 @@ class Logarithm(NumberLink):
     """The raw score is the logarithm of the prediction."""
 
     loss = PoissonLoss
-    task = CountTarget
+    target = CountTarget
 
     def expected(self, raw: Vector) -> Vector:
         return np.exp(raw)

@@ -8,10 +8,10 @@ from typing import NamedTuple
 import numpy as np
 
 from .._typing import Integers, Vector
-from ..boosting.context import Wiring
+from ..boosting.context import FitContext
 from ..boosting.paths import PATH_TOLERANCE
 from ..formulations import Programme
-from ..solvers import WEIGHT_TOLERANCE, Candidate, MasterSolution, Precision, Reoptimiser, certify, in_stages
+from ..solvers import WEIGHT_TOLERANCE, Candidate, Precision, Reoptimiser, Solution, certify, in_stages
 from ..solvers.two_stages import INNER
 
 FIRST = 20
@@ -51,65 +51,65 @@ LOOSE = Trust(Precision(PATH_TOLERANCE, vertices=False), 1e-3)
 """For comparing ensembles, as when C is tuned."""
 
 
-class MemberMaster:
+class MemberSolver:
     """Optimal weights over many columns, for one programme after another; few columns are active at a time."""
 
-    def __init__(self, wiring: Wiring, trust: Trust) -> None:
-        self._wiring, self._trust = wiring, trust
-        self._columns = wiring.columns
+    def __init__(self, fit_context: FitContext, trust: Trust) -> None:
+        self._fit_context, self._trust = fit_context, trust
+        self._columns = fit_context.columns
         self._is_active = np.zeros(self._columns.n_columns, dtype=bool)
         self.active: Integers = np.zeros(0, dtype=np.intp)
         """The active columns, in the order in which they entered."""
         self._part = self._columns.subset(self.active)
         self._made: Reoptimiser | None = None
 
-    def solve(self, programme: Programme) -> MasterSolution:
-        """The optimum over all columns, starting from that of the last programme; may raise ``MasterFailed``."""
+    def solve(self, programme: Programme) -> Solution:
+        """The optimum over all columns, starting from that of the last programme; may raise ``SolverFailed``."""
         tolerance = self._trust.precision.tolerance
         if programme.stages is not None:
-            inner = MemberMaster(self._wiring, self._trust.tightened())
+            inner = MemberSolver(self._fit_context, self._trust.tightened())
             return in_stages(self._columns, programme.stages, inner.solve, tolerance)
-        master = self._master(programme)
+        solver = self._solver(programme)
         if len(self.active):
-            master.move_to(self._part, programme)
+            solver.move_to(self._part, programme)
         else:
             self._enter(self._first_edges(programme), FIRST)
         for _ in range(MAX_ROUNDS):
-            while self._enter_improving(master.solve(self._part, programme), FAST):
+            while self._enter_improving(solver.solve(self._part, programme), FAST):
                 pass
-            found = master.polish(self._part, programme)
+            found = solver.polish(self._part, programme)
             edges = self._columns.edges(found.u)
             solution = self._over_all(programme, found, edges)
             if solution.gap <= tolerance or not self._enter_improving(found, FAST, edges):
                 break
         if self._trust.precision.vertices:
-            ladder = self._wiring.ladder_for(programme, self._trust.precision)
-            found = ladder.tidy(self._part, programme, found, is_vertex=False)
+            fallback_solver = self._fit_context.fallback_solver_for(programme, self._trust.precision)
+            found = fallback_solver.tidy(self._part, programme, found, is_vertex=False)
             solution = self._over_all(programme, found, self._columns.edges(found.u))
         return solution
 
-    def grow(self, programme: Programme) -> Iterator[MasterSolution]:
+    def grow(self, programme: Programme) -> Iterator[Solution]:
         """Column generation among the members: after each entry, the optimum over the active columns."""
         self._enter(self._first_edges(programme), 1)
-        master = self._master(programme)
-        found = master.polish(self._part, programme)
+        solver = self._solver(programme)
+        found = solver.polish(self._part, programme)
         yield found
         while self._enter_improving(found, PACE):
-            master.solve(self._part, programme)
-            found = master.polish(self._part, programme)
+            solver.solve(self._part, programme)
+            found = solver.polish(self._part, programme)
             yield found
 
-    def _master(self, programme: Programme) -> Reoptimiser:
+    def _solver(self, programme: Programme) -> Reoptimiser:
         """The master over the active columns, made for the first programme and kept for the others."""
         if self._made is None:
-            self._made = self._wiring.master_for(programme, self._trust.of_active)
+            self._made = self._fit_context.solver_for(programme, self._trust.of_active)
         return self._made
 
     def _first_edges(self, programme: Programme) -> Vector:
         """The edges under duals equal to the multiplicities of the rows, made feasible."""
         return self._columns.edges(programme.feasible(self._columns.rows.counts))
 
-    def _enter_improving(self, found: MasterSolution, growth: float, edges: Vector | None = None) -> bool:
+    def _enter_improving(self, found: Solution, growth: float, edges: Vector | None = None) -> bool:
         """Activate columns that would improve the solution, the best first; whether there were any."""
         edges = self._columns.edges(found.u) if edges is None else edges
         improving = ~self._is_active & (edges > found.threshold)
@@ -117,7 +117,7 @@ class MemberMaster:
         self._enter(np.where(improving, edges, -np.inf), min(most, int(improving.sum())))
         return bool(improving.any())
 
-    def _over_all(self, programme: Programme, found: MasterSolution, edges: Vector) -> MasterSolution:
+    def _over_all(self, programme: Programme, found: Solution, edges: Vector) -> Solution:
         """The solution over the active columns, certified over all columns."""
         w = np.zeros(self._columns.n_columns)
         w[self.active] = found.w

@@ -206,14 +206,14 @@ MANY_LEAVES = 1000
 REFIT, IMITATE = "refit", "imitate"
 """Leaves that are fitted to y, and leaves that are fitted to the model's own probabilities or predictions."""
 
-Prices = list[tuple[str, float]]
+CGrid = list[tuple[str, float]]
 """What leaves are fitted to, and C."""
 
 
-def prices_for(n_leaves: int, fits_y: bool, scale: float = 1.0) -> Prices:
+def C_grid_for(n_leaves: int, fits_y: bool, scale: float = 1.0) -> CGrid:
     """The prices for a model with so many leaves, which are fitted to y as well or not, times the scale."""
-    prices = [*((REFIT, scale * C) for C in CS if fits_y), *((IMITATE, scale * C) for C in IMITATING_CS)]
-    return prices if n_leaves <= MANY_LEAVES else prices[1::2]
+    C_grid = [*((REFIT, scale * C) for C in CS if fits_y), *((IMITATE, scale * C) for C in IMITATING_CS)]
+    return C_grid if n_leaves <= MANY_LEAVES else C_grid[1::2]
 
 
 def scale_for(n_classes: int) -> float:

@@ -14,13 +14,13 @@ from ..formulations.classes import SoftLabelProgramme
 from ..formulations.convex import LogisticBoost
 from ..matrix.leaves import LeafColumns, LeafNumbers, RoundLeafColumns, VectorLeafColumns
 from ..matrix.rows import Rows
-from ..solvers import MasterFailed, MasterSolution
+from ..solvers import Solution, SolverFailed
 from ..solvers.leaf_elimination import ELIMINATED_AT_ONCE, Elimination, RoundElimination, round_improved, round_optimum
 from ..solvers.leaf_newton import certified, optimum, softmax_certified, softmax_improved, softmax_optimum
 from ..solvers.leaf_points import LeafPoint, SoftmaxPoint
 from ..solvers.leaf_sweeps import sweep
 from ..targets import Operator
-from ..targets.classes import Signs
+from ..targets.classes import BinaryOperator
 from .members import ClassLeaves, LeafOfRows, NewLeaves, refittable_kinds
 from .rows import ClassRows, MemberRows, NumberLeaves, NumberRows
 
@@ -49,7 +49,7 @@ class Stage:
     leaves: tuple[Any, ...]
     """``NewLeaves`` of each member; for several classes ``ClassLeaves``, for numbers ``NumberLeaves``."""
     intercept: Any
-    solution: MasterSolution | None
+    solution: Solution | None
     """The certificate of the values, computed for the ensemble that is returned."""
 
 
@@ -66,7 +66,7 @@ class LeafPath:
         ]
         """What the columns hold of each member: the leaf of each row, and the number of leaves."""
         self._rows = Rows(rows.counts[order])
-        self._operator: Operator = Signs(rows.labels[order])
+        self._operator: Operator = BinaryOperator(rows.labels[order])
         self._columns: Any = LeafColumns(self._rows, self._operator)
         self._held: list[int] = []
 
@@ -81,7 +81,7 @@ class LeafPath:
         rough = self._stage(point, self._certified(point))
         try:
             return rough, self._stage(*self._optimum(point, EXACT))
-        except MasterFailed:
+        except SolverFailed:
             return rough, rough
 
     def _points(self, C: float, sizes: Sequence[int]) -> Iterator[Any]:
@@ -102,7 +102,7 @@ class LeafPath:
         point = self._zero(C)
         try:
             return self._optimum(point, ROUGHLY)[0]
-        except MasterFailed:
+        except SolverFailed:
             return self._improved(point)
 
     def _after(self, point: Any, elimination: Any, base: Sequence[int]) -> Any:
@@ -118,7 +118,7 @@ class LeafPath:
         self._held = list(members)
         self._columns.hold([self._trees[k] for k in self._held])
 
-    def _stage(self, point: Any, solution: MasterSolution | None = None) -> Stage:
+    def _stage(self, point: Any, solution: Solution | None = None) -> Stage:
         parts = [point.values[low:high] for low, high in pairwise(self._columns.starts.tolist())]
         leaves = tuple(self._new_leaves(k, own) for k, own in zip(self._held, parts, strict=True))
         return Stage(self.members[self._held], leaves, point.intercept, solution)
@@ -136,10 +136,10 @@ class LeafPath:
         """The values of one member's leaves, as its adapter takes them."""
         return NewLeaves(self._kinds[k], values)
 
-    def _optimum(self, point: Any, tolerance: float) -> tuple[Any, MasterSolution]:
+    def _optimum(self, point: Any, tolerance: float) -> tuple[Any, Solution]:
         return optimum(point, tolerance)
 
-    def _certified(self, point: Any) -> MasterSolution:
+    def _certified(self, point: Any) -> Solution:
         return certified(point)
 
     def _improved(self, point: Any) -> Any:
@@ -182,8 +182,8 @@ class ClassLeafPath(LeafPath):
         return VectorLeafColumns(self._rows, n_classes)
 
     def _zero(self, C: float) -> SoftmaxPoint:
-        prices, n_classes = self._rows.counts * (C / self._rows.n_samples), self._members.n_classes
-        programme = SoftLabelProgramme(self._rows, self._rows.groups, prices, n_classes, shares=self._shares)
+        C_grid, n_classes = self._rows.counts * (C / self._rows.n_samples), self._members.n_classes
+        programme = SoftLabelProgramme(self._rows, self._rows.groups, C_grid, n_classes, shares=self._shares)
         start = SoftmaxPoint.start(programme, self._columns)
         point = start.at(np.zeros((self._columns.n_columns, n_classes)), start.intercept, start.scores)
         for _ in range(WARMING_UP):
@@ -199,10 +199,10 @@ class ClassLeafPath(LeafPath):
             found.append(own)
         return ClassLeaves(tuple(found))
 
-    def _optimum(self, point: SoftmaxPoint, tolerance: float) -> tuple[SoftmaxPoint, MasterSolution]:
+    def _optimum(self, point: SoftmaxPoint, tolerance: float) -> tuple[SoftmaxPoint, Solution]:
         return softmax_optimum(point, tolerance)
 
-    def _certified(self, point: SoftmaxPoint) -> MasterSolution:
+    def _certified(self, point: SoftmaxPoint) -> Solution:
         return softmax_certified(point)
 
     def _improved(self, point: SoftmaxPoint) -> SoftmaxPoint:
@@ -222,7 +222,7 @@ class RoundLeafPath(ClassLeafPath):
     def _no_columns(self, n_classes: int) -> Any:
         return RoundLeafColumns(self._rows, n_classes)
 
-    def _optimum(self, point: SoftmaxPoint, tolerance: float) -> tuple[SoftmaxPoint, MasterSolution]:
+    def _optimum(self, point: SoftmaxPoint, tolerance: float) -> tuple[SoftmaxPoint, Solution]:
         return round_optimum(point, tolerance)
 
     def _improved(self, point: SoftmaxPoint) -> SoftmaxPoint:
@@ -255,10 +255,10 @@ class NumberLeafPath(LeafPath):
         self._present = [of_tree for (of_tree,) in present]
         self._sizes = [len(values) for values in rows.values]
         self._loss = rows.link.loss
-        task, targets = rows.link.task.read(rows.targets[order], rows.counts[order])
-        self._units = task.units
-        self._rows = task.rows(targets, rows.counts[order])
-        self._operator = task.operator(targets)
+        target, targets = rows.link.target.read(rows.targets[order], rows.counts[order])
+        self._units = target.units
+        self._rows = target.rows(targets, rows.counts[order])
+        self._operator = target.operator(targets)
         self._trees = [
             (np.searchsorted(own, rows.leaves[j][order]).astype(np.min_scalar_type(len(own) - 1)), len(own))
             for j, own in zip(self.members.tolist(), self._present, strict=True)
@@ -269,7 +269,7 @@ class NumberLeafPath(LeafPath):
     def _plain_programme(self, C: float) -> Any:
         return self._loss(C=C).resolve(self._rows.n_samples).programme(self._rows, 1)
 
-    def _stage(self, point: Any, solution: MasterSolution | None = None) -> Stage:
+    def _stage(self, point: Any, solution: Solution | None = None) -> Stage:
         stage = super()._stage(point, solution)
         return replace(stage, intercept=self._units.origin + self._units.unit * stage.intercept)
 

@@ -16,7 +16,7 @@ from ..targets.scoring import Scoring
 from .base import Adapter
 from .members import REFIT, Probability
 from .paths import LeafPath, Stage
-from .result import ROUNDING, Chosen, Point, Tried, take, warn_best_of_few, warn_by_heart, warn_unchanged
+from .result import ROUNDING, CandidateScore, Chosen, Point, take, warn_best_of_few, warn_by_heart, warn_unchanged
 from .rows import AnyRows
 from .trials import Trial, Trials
 
@@ -80,15 +80,15 @@ class Candidates:
 
     def full_score(self) -> float:
         rows, adapter = self.trial.judged, self._adapter
-        return self.scoring.score(rows.scored(rows.full_scores, adapter.task, adapter.expected))
+        return self.scoring.score(rows.scored(rows.full_scores, adapter.target, adapter.expected))
 
     def _judged(self, scores: Callable[[AnyRows], Scores], curve: Probability) -> tuple[float, float]:
         """The score on the rows fitted to, and that on the other rows, which is not a number if there are none."""
-        fitted, judged, task = self.trial.training, self.trial.judged, self._adapter.task
-        on_fitted = self.scoring.score(fitted.scored(scores(fitted), task, curve))
+        fitted, judged, target = self.trial.training, self.trial.judged, self._adapter.target
+        on_fitted = self.scoring.score(fitted.scored(scores(fitted), target, curve))
         if judged is fitted:
             return on_fitted, np.nan
-        return on_fitted, self.scoring.score(judged.scored(scores(judged), task, curve))
+        return on_fitted, self.scoring.score(judged.scored(scores(judged), target, curve))
 
     @property
     def _adapter(self) -> Adapter:
@@ -111,7 +111,7 @@ class Key(NamedTuple):
 class Seen(NamedTuple):
     """A candidate in one trial."""
 
-    tried: Tried
+    tried: CandidateScore
     loss: float
     n_rows: float
 
@@ -146,10 +146,12 @@ class Refitting:
             warn_unchanged(path, enough, self.tolerance, self.rows, self.scoring.name, by_heart_hint=False)
             return Chosen(path, None, None, full_score, self.trials.judged_on)
         if self._is_judged_as_returned:  # the path is to show the ensemble that is returned
-            path[place] = replace(Tried.of(final, self.adapter), nodes=path[place].nodes)
+            path[place] = replace(CandidateScore.of(final, self.adapter), nodes=path[place].nodes)
         return Chosen(path, place, final, full_score, self.trials.judged_on)
 
-    def _first_that_holds(self, compared: Sequence[tuple[Key, Tried]], enough: float) -> tuple[int, Point | None]:
+    def _first_that_holds(
+        self, compared: Sequence[tuple[Key, CandidateScore]], enough: float
+    ) -> tuple[int, Point | None]:
         """The smallest candidate that is good enough, made anew of the model on all rows, and its place.
 
         The model's own trees may differ from those of the trials. What is not good enough even on the rows that it is
@@ -166,24 +168,24 @@ class Refitting:
             left = [one for one in left if one[1] is not taken]
         return 0, None
 
-    def _compared(self, all_candidates: Sequence[Candidates]) -> list[tuple[Key, Tried]]:
+    def _compared(self, all_candidates: Sequence[Candidates]) -> list[tuple[Key, CandidateScore]]:
         """For each size the first members, and the refitted ones of least loss; the smallest first."""
         n_members = min(trial.adapter.n_members for trial in self.trials.trials)
         sizes = sizes_below(self.adapter.n_members, self._most)
         seen: dict[Key, list[Seen]] = defaultdict(list)
-        prices = self.adapter.prices(self.trials.is_honest)
-        with ProgressBar(len(prices) * len(all_candidates), enabled=self.shows_progress, unit="path") as progress:
+        C_grid = self.adapter.C_grid(self.trials.is_honest)
+        with ProgressBar(len(C_grid) * len(all_candidates), enabled=self.shows_progress, unit="path") as progress:
             for candidates in all_candidates:
                 for size in (s for s in sizes if s <= n_members):
                     _note(seen, None, candidates, candidates.truncated(size), np.inf)
-                for way, C in prices:
+                for way, C in C_grid:
                     for point, loss in candidates.refitted(way, C, sizes):
                         _note(seen, C, candidates, point, loss)
                     progress.advance(C=C)
         return self._best_at_each_size(seen)
 
-    def _best_at_each_size(self, seen: dict[Key, list[Seen]]) -> list[tuple[Key, Tried]]:
-        best: dict[tuple[bool, int], tuple[float, Key, Tried]] = {}
+    def _best_at_each_size(self, seen: dict[Key, list[Seen]]) -> list[tuple[Key, CandidateScore]]:
+        best: dict[tuple[bool, int], tuple[float, Key, CandidateScore]] = {}
         for key, found in seen.items():
             is_allowed = self._most is None or key.size <= self._most
             if len(found) < len(self.trials.trials) or not is_allowed:
@@ -224,11 +226,11 @@ class Refitting:
 
 def _note(seen: dict[Key, list[Seen]], C: float | None, candidates: Candidates, point: Point, loss: float) -> None:
     trial = candidates.trial
-    tried = Tried.of(point, trial.adapter)
+    tried = CandidateScore.of(point, trial.adapter)
     seen[Key(point.way, C, point.size)].append(Seen(tried, loss, float(trial.judged.counts.sum())))
 
 
-def _mean(found: Sequence[Seen]) -> Tried:
+def _mean(found: Sequence[Seen]) -> CandidateScore:
     """One candidate on average over the trials."""
     weights, first = [one.n_rows for one in found], found[0].tried
 

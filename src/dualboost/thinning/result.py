@@ -15,7 +15,7 @@ import numpy as np
 from .._typing import Integers, Vector
 from ..arguments import how_to_install
 from ..errors import MissingDependencyError, ThinningWarning
-from ..solvers import MasterSolution
+from ..solvers import Solution
 from .base import Adapter
 from .rows import AnyRows
 
@@ -31,7 +31,7 @@ class Point:
     intercept: Any
     train_score: float
     validation_score: float
-    solution: MasterSolution | None = None
+    solution: Solution | None = None
     leaves: tuple[Any, ...] | None = None
     """The new leaves of the members, in place of weights; the scores are then log-odds."""
     way: str = "weights"
@@ -69,7 +69,7 @@ AnyJudged = TypeVar("AnyJudged", bound=Judged)
 
 
 @dataclass(frozen=True)
-class Tried:
+class CandidateScore:
     """A row of the path."""
 
     way: str
@@ -83,7 +83,7 @@ class Tried:
     validation_score: float
 
     @classmethod
-    def of(cls, point: Point, adapter: Adapter) -> Tried:
+    def of(cls, point: Point, adapter: Adapter) -> CandidateScore:
         trees, nodes = point.size * adapter.trees_per_member, int(adapter.n_nodes[point.members].sum())
         return cls(point.way, point.C, point.size, trees, nodes, point.train_score, point.validation_score)
 
@@ -96,7 +96,7 @@ class Tried:
 class Chosen(NamedTuple):
     """The ensembles that were compared, the ensemble taken, and the ensemble returned."""
 
-    path: list[Tried]
+    path: list[CandidateScore]
     taken: int | None
     """The row of the path that was taken; None if none of them is good enough."""
     final: Point | None
@@ -136,7 +136,7 @@ def warn_best_of_few(max_trees: int, score_name: str, enough: float) -> None:
 
 
 def warn_unchanged(
-    path: Sequence[Tried], enough: float, tolerance: float, rows: AnyRows, score_name: str, by_heart_hint: bool
+    path: Sequence[CandidateScore], enough: float, tolerance: float, rows: AnyRows, score_name: str, by_heart_hint: bool
 ) -> None:
     """No smaller ensemble is good enough: say which one comes closest, and what may be the matter with the rows."""
     closest, hint = take(path, np.inf), ""
@@ -359,7 +359,7 @@ def _rebuilt(adapter: Adapter, point: Point, rows: AnyRows) -> Any:
     return adapter.with_probabilities(rebuilt, scores, rows.labels, rows.counts)
 
 
-def _table(path: list[Tried]) -> dict[str, Any]:
+def _table(path: list[CandidateScore]) -> dict[str, Any]:
     return {
         "way": np.array([tried.way for tried in path], dtype=object),
         "C": np.array([tried.C for tried in path]),

@@ -9,16 +9,16 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from .._typing import Integers, Vector
-from ..boosting.context import wire
+from ..boosting.context import make_fit_context
 from ..boosting.observers import ProgressBar
 from ..errors import DegenerateEnsembleWarning, InvalidDataError, InvalidParameterError, SolverWarning
 from ..formulations import Formulation, Programme
-from ..solvers import MasterFailed, MasterSolution, SolverOptions
+from ..solvers import Solution, SolverFailed, SolverOptions
 from ..targets.scoring import ScorerFailed, Scoring
 from .base import Adapter
-from .member_solver import EXACT, LOOSE, MemberMaster, Trust
+from .member_solver import EXACT, LOOSE, MemberSolver, Trust
 from .refitting import Candidates, sizes_below
-from .result import ROUNDING, USER, Chosen, Point, Tried, take, warn_best_of_few, warn_by_heart, warn_unchanged
+from .result import ROUNDING, USER, CandidateScore, Chosen, Point, take, warn_best_of_few, warn_by_heart, warn_unchanged
 from .rows import MemberRows
 from .trials import Trial, Trials
 
@@ -95,67 +95,67 @@ class Search:
         if members is not None:
             self._scales[np.setdiff1d(np.arange(adapter.n_members), members)] = 0.0
         self._goals = method.goals(adapter, rows)
-        task, targets = adapter.task, method.targets(rows)
-        self.columns, self.members = rows.columns(task.operator(targets), self._scales, task.groups(targets))
+        target, targets = adapter.target, method.targets(rows)
+        self.columns, self.members = rows.columns(target.operator(targets), self._scales, target.groups(targets))
         if not len(self.members):
             raise InvalidDataError("Every member of the model says the same of all rows of X: nothing can be thinned.")
-        self._wiring = wire(
-            *(task, targets, formulation, self.columns, SolverOptions(), LOOSE.precision),
+        self._fit_context = make_fit_context(
+            *(target, targets, formulation, self.columns, SolverOptions(), LOOSE.precision),
             has_intercept=method.has_intercept,
             n_columns=adapter.n_members,
         )
 
     def grown(self, C: float) -> Iterator[Point]:
         """Ensembles that grow: at every step the members with the largest edges enter, and all weights are updated."""
-        master = MemberMaster(self._wiring, LOOSE)
+        solver = MemberSolver(self._fit_context, LOOSE)
         try:
-            for solution in master.grow(self._programme(C)):
+            for solution in solver.grow(self._programme(C)):
                 used = LOOSE.used(solution.w)
                 if self._max_columns is not None and len(used) > self._max_columns:
                     return
                 if len(used):
-                    yield self._point(C, master.active[used], solution.w[used], solution)
+                    yield self._point(C, solver.active[used], solution.w[used], solution)
         except ScorerFailed:
             raise
-        except (MasterFailed, InvalidParameterError):  # the ensembles found so far are enough to choose from
+        except (SolverFailed, InvalidParameterError):  # the ensembles found so far are enough to choose from
             return
 
     def along(self, Cs: Vector) -> Iterator[Point]:
         """The optimum over all members for each C, in the order given; an empty ensemble gives no point."""
-        master = MemberMaster(self._wiring, LOOSE)
+        solver = MemberSolver(self._fit_context, LOOSE)
         for C in map(float, Cs):
             try:
-                yield from self._of(master.solve(self._programme(C)), C, LOOSE)
+                yield from self._of(solver.solve(self._programme(C)), C, LOOSE)
             except ScorerFailed:
                 raise
-            except (MasterFailed, InvalidParameterError):  # no solver can solve this value of C
+            except (SolverFailed, InvalidParameterError):  # no solver can solve this value of C
                 continue
 
     def at(self, C: float) -> Point:
         """The ensemble for one C; if it is empty, one member of weight zero and an intercept for the larger class."""
-        solution = MemberMaster(self._wiring, EXACT).solve(self._programme(C))
+        solution = MemberSolver(self._fit_context, EXACT).solve(self._programme(C))
         points = self._of(solution, C, EXACT)
         return points[0] if points else self._point(C, np.zeros(1, dtype=np.intp), np.zeros(1), solution)
 
     def over(self, chosen: Integers, C: float, trust: Trust) -> Point:
-        """The chosen columns with the optimal weights over these columns only; may raise ``MasterFailed``."""
+        """The chosen columns with the optimal weights over these columns only; may raise ``SolverFailed``."""
         programme = self._programme(C)
-        master = self._wiring.master_for(programme, trust.precision)
-        solution = master.polish(self.columns.subset(chosen), programme)
+        solver = self._fit_context.solver_for(programme, trust.precision)
+        solution = solver.polish(self.columns.subset(chosen), programme)
         used = trust.used(solution.w)
         return self._point(C, chosen[used], solution.w[used], solution)
 
     def smallest_useful_C(self) -> float | None:
         """The C up to which no member gets a weight, if the formulation knows it."""
-        formulation = self._wiring.formulation
+        formulation = self._fit_context.formulation
         return formulation.smallest_useful_C(
             float(self.columns.edges(formulation.multiplicities(self.columns.rows)).max())
         )
 
     def _programme(self, C: float) -> Programme:
-        return self._wiring.at(C).programme()
+        return self._fit_context.at(C).programme()
 
-    def _of(self, solution: MasterSolution, C: float, trust: Trust) -> list[Point]:
+    def _of(self, solution: Solution, C: float, trust: Trust) -> list[Point]:
         """The solution's ensemble, reduced to its most important columns if it has too many; no point if empty."""
         used = trust.used(solution.w)
         if not len(used):
@@ -166,7 +166,7 @@ class Search:
         order = np.argsort(-solution.w[used] * sizes, kind="stable")
         return [self.over(np.sort(used[order[: self._max_columns]]), C, trust)]
 
-    def _point(self, C: float, chosen: Integers, w: Vector, solution: MasterSolution) -> Point:
+    def _point(self, C: float, chosen: Integers, w: Vector, solution: Solution) -> Point:
         """The ensemble in the units of the model, recalibrated, with its scores."""
         members = self.members[chosen]
         weights = w * self._scales[members]
@@ -176,18 +176,21 @@ class Search:
         factor, shift = self._adapter.link.recalibration(scores, self._goals, self._rows.counts, size)
         weights, intercept = factor * weights, factor * intercept + shift
         scores = factor * scores + shift
-        task, curve = self._wiring.task, self._adapter.recalibrated(scores, self._rows.labels, self._rows.counts)
-        train_score = self._scoring.score(self._rows.scored(scores, task, curve))
+        target, curve = (
+            self._fit_context.target,
+            self._adapter.recalibrated(scores, self._rows.labels, self._rows.counts),
+        )
+        train_score = self._scoring.score(self._rows.scored(scores, target, curve))
         validation_score = np.nan
         if self._validation is not None:
             validated = self._validation.scores(members, weights, intercept)
-            validation_score = self._scoring.score(self._validation.scored(validated, task, curve))
+            validation_score = self._scoring.score(self._validation.scored(validated, target, curve))
         return Point(C, members, weights, intercept, train_score, validation_score, solution)
 
-    def _intercept(self, solution: MasterSolution, w: Vector) -> float:
+    def _intercept(self, solution: Solution, w: Vector) -> float:
         if not w.any():
-            return 1.0 if self._wiring.task.baseline(self._wiring.targets, self.columns.rows) > 0 else -1.0
-        return float(solution.rho[-1]) if self._wiring.has_intercept else 0.0
+            return 1.0 if self._fit_context.target.baseline(self._fit_context.targets, self.columns.rows) > 0 else -1.0
+        return float(solution.rho[-1]) if self._fit_context.has_intercept else 0.0
 
 
 N_VALUES = 10
@@ -214,7 +217,7 @@ class Thinning:
 
     def at_given_C(self) -> Chosen:
         """The optimum at the formulation's own C, on all rows."""
-        C = self.formulation.resolve(float(self.rows.counts.sum())).strength
+        C = self.formulation.resolve(float(self.rows.counts.sum())).C_value
         solved = _solved_once(self._search(self.rows, self.validation), C)
         on = self.validation or self.rows
         words = "the rows of X" if self.validation is None else f"validation_data ({len(on.labels)} rows)"
@@ -262,11 +265,11 @@ class Thinning:
         C = float(self.formulation.carried(np.array(taken.C), ratio))
         return _refitted(self._search(self.rows, self.validation, taken.members), taken, enough, C)
 
-    def _tried(self, point: Point) -> Tried:
-        return Tried.of(point, self.adapter)
+    def _tried(self, point: Point) -> CandidateScore:
+        return CandidateScore.of(point, self.adapter)
 
     def _full_score(self, rows: MemberRows) -> float:
-        return self.scoring.score(rows.scored(rows.full_scores, self.adapter.task, self.adapter.expected))
+        return self.scoring.score(rows.scored(rows.full_scores, self.adapter.target, self.adapter.expected))
 
     def _search(self, on: MemberRows, compared_on: MemberRows | None, members: Integers | None = None) -> Search:
         return Search(
@@ -316,7 +319,7 @@ def _along(search: Search, values: Vector, most: float, progress: ProgressBar) -
 def _solved_once(search: Search, C: float) -> Point:
     try:
         point = search.at(C)
-    except MasterFailed as failure:
+    except SolverFailed as failure:
         raise InvalidParameterError(
             f"No solver can solve C={C!r} on these rows ({failure}). Choose another value."
         ) from None
@@ -337,7 +340,7 @@ def _refitted(search: Search, chosen: Point, enough: float, C: float) -> Point:
         refitted = search.over(np.arange(search.columns.n_columns), C, EXACT)
         is_worse = refitted.validation_score < min(enough, chosen.validation_score) - ROUNDING
         return refitted if len(refitted.members) and not is_worse else chosen
-    except MasterFailed as failure:
+    except SolverFailed as failure:
         warnings.warn(
             f"No solver reached a gap of {EXACT.precision.tolerance:g} on all rows; the weights have one of "
             f"{chosen.gap:.1e} on the rows of the path ({failure}).",

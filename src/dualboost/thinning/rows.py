@@ -14,7 +14,7 @@ from scipy.special import logsumexp
 from .._typing import Integers, Matrix, Scores, Vector
 from ..matrix.columns import Columns
 from ..matrix.rows import Rows
-from ..targets.base import Operator, Task
+from ..targets.base import Operator, Target
 from ..targets.classes import accuracy
 from ..targets.scoring import ScoredRows
 from .links import NumberLink
@@ -69,7 +69,7 @@ class AnyRows(Protocol):
 
     def mean_loss(self, scores: Scores) -> float: ...
 
-    def scored(self, scores: Scores, task: Task, probability: Probability) -> ScoredRows: ...
+    def scored(self, scores: Scores, target: Target, probability: Probability) -> ScoredRows: ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,28 +80,28 @@ class MemberRows:
     labels: Vector
     counts: Vector
     full_scores: Vector
-    told_apart: Outputs | None = None
+    leaf_ids: Outputs | None = None
     """What tells the leaves of members apart, where their outputs do not."""
     cut: float = 0.0
     """The raw score above which the model decides for the second class."""
 
     @property
     def leaf_outputs(self) -> Outputs:
-        return self.outputs if self.told_apart is None else self.told_apart
+        return self.outputs if self.leaf_ids is None else self.leaf_ids
 
     @property
     def n_members(self) -> int:
         return len(self.outputs)
 
     def part(self, rows: Integers | NDArray[np.bool_]) -> MemberRows:
-        told_apart = None if self.told_apart is None else np.ascontiguousarray(self.told_apart[:, rows])
+        leaf_ids = None if self.leaf_ids is None else np.ascontiguousarray(self.leaf_ids[:, rows])
         return replace(
             self,
             outputs=np.ascontiguousarray(self.outputs[:, rows]),
             labels=self.labels[rows],
             counts=self.counts[rows],
             full_scores=self.full_scores[rows],
-            told_apart=told_apart,
+            leaf_ids=leaf_ids,
         )
 
     def imitating(self, p: Vector) -> MemberRows:
@@ -141,14 +141,14 @@ class MemberRows:
     def full_quality_in_words(self) -> str:
         return f"is right on {self.full_quality:.1%} of the rows of X"
 
-    def scored(self, scores: Vector, task: Task, probability: Probability) -> ScoredRows:
+    def scored(self, scores: Vector, target: Target, probability: Probability) -> ScoredRows:
         """The rows with these raw scores, which ``probability`` turns into P(second class)."""
 
         def probabilities(raw: Vector) -> Matrix:
             positive = np.clip(probability(raw), 0.0, 1.0)  # an average may leave this range by rounding
             return np.column_stack([1.0 - positive, positive])
 
-        return ScoredRows(task, scores, self.labels, Rows(self.counts), probabilities)
+        return ScoredRows(target, scores, self.labels, Rows(self.counts), probabilities)
 
     def columns(self, operator: Operator, scales: Vector, groups: Integers | None) -> tuple[Columns, Integers]:
         """The scaled outputs as columns, and the members they belong to; constant and repeated columns are left out."""
@@ -239,9 +239,9 @@ class ClassRows:
     def full_quality_in_words(self) -> str:
         return f"is right on {self.full_quality:.1%} of the rows of X"
 
-    def scored(self, scores: Matrix, task: Task, probability: Probability) -> ScoredRows:
+    def scored(self, scores: Matrix, target: Target, probability: Probability) -> ScoredRows:
         """The rows with these raw scores, which ``probability`` turns into probabilities."""
-        return ScoredRows(task, scores, self.labels, Rows(self.counts), probability)
+        return ScoredRows(target, scores, self.labels, Rows(self.counts), probability)
 
     @property
     def n_refittable(self) -> int:
@@ -347,14 +347,14 @@ class NumberRows:
     @property
     def full_quality(self) -> float:
         """R^2 of the model."""
-        return self.link.task(0.0, 1.0).quality(self.full_scores, self.labels, Rows(self.counts))
+        return self.link.target(0.0, 1.0).quality(self.full_scores, self.labels, Rows(self.counts))
 
     @property
     def full_quality_in_words(self) -> str:
         return f"has R² {self.full_quality:.4f} on the rows of X"
 
-    def scored(self, scores: Vector, task: Task, probability: Probability) -> ScoredRows:
-        return ScoredRows(task, scores, self.labels, Rows(self.counts), probability)
+    def scored(self, scores: Vector, target: Target, probability: Probability) -> ScoredRows:
+        return ScoredRows(target, scores, self.labels, Rows(self.counts), probability)
 
     @property
     def n_refittable(self) -> int:

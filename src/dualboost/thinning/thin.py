@@ -159,7 +159,7 @@ def thin(
 
 def _warn_of_unread_weights(adapter: Adapter, is_aimed: bool) -> None:
     """``is_aimed`` if the call itself names a score or weights."""
-    found, has_classes = adapter.class_weights, adapter.task.has_classes
+    found, has_classes = adapter.class_weights, adapter.target.has_classes
     asked = next((own for own in found.given if own is not None), None)
     reason = found.unread or (f"y has numbers, and they are {asked!r}" if asked and not has_classes else "")
     if reason and not is_aimed:
@@ -189,7 +189,7 @@ def _method_for(method: str | None, is_about_weights: bool) -> str:
 def _needs_two_classes(adapter: Adapter, given: dict[str, Any]) -> InvalidParameterError:
     """New weights for a model of several classes, or of none."""
     name, value = next((name, value) for name, value in given.items() if value is not None)
-    this = f"has a score for each of {len(adapter.classes)}" if adapter.task.has_classes else "predicts numbers"
+    this = f"has a score for each of {len(adapter.classes)}" if adapter.target.has_classes else "predicts numbers"
     return InvalidParameterError(
         f"{name}={value!r} asks for new weights, which models of two classes can have; this one {this}. Leave it out, "
         "or pass method='refit' alone."
@@ -203,7 +203,7 @@ def _obstacle(adapter: Adapter, model: Any, rows: AnyRows) -> str:
     if is_ordered(model):
         return "it has a monotone constraint, which new values of leaves would not keep"
     if rows.labels.min() == rows.labels.max():
-        return "y holds one class only" if adapter.task.has_classes else "y is the same number in all rows"
+        return "y holds one class only" if adapter.target.has_classes else "y is the same number in all rows"
     if not rows.n_refittable:
         return _why_none_is_refittable(int(adapter.n_leaves.max()))
     return ""
@@ -252,12 +252,12 @@ def _judge(judge: Scoring, scoring: Any, adapter: Adapter) -> Scoring:
     """What ensembles are compared by: if nothing is asked for, what is usual for the task."""
     if judge.scorer is not None:
         return judge
-    if scoring is not None and not adapter.task.has_classes:
+    if scoring is not None and not adapter.target.has_classes:
         raise InvalidParameterError(
             f"scoring={scoring!r} is for classes, and the model predicts numbers: leave it out for "
-            f"{adapter.task.quality_name}, or pass a name such as 'neg_mean_absolute_error'."
+            f"{adapter.target.quality_name}, or pass a name such as 'neg_mean_absolute_error'."
         )
-    return replace(judge, name=adapter.task.quality_name)
+    return replace(judge, name=adapter.target.quality_name)
 
 
 def _check(

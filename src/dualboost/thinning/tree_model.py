@@ -18,8 +18,8 @@ from ..errors import UnsupportedModelError
 from ..model_file.writing import save_model
 from ..models.ensemble import Ensemble, VectorEnsemble
 from ..models.tree_sum import Inputs, TreeSum, tree_sum
-from ..targets.base import Task
-from ..targets.classes import ManyClasses, TwoClasses
+from ..targets.base import Target
+from ..targets.classes import BinaryTarget, MulticlassTarget
 from ..trees.lightgbm_text import format_model, require_readable_cuts
 from ..trees.tree import Tree
 
@@ -86,10 +86,10 @@ class ThinnedTreesClassifier(ClassifierMixin, BaseEstimator):
                 "A ThinnedTreesClassifier with categorical features cannot be exported: it holds scikit-learn's "
                 "encoder. Fit a DualBoostClassifier, or encode the categories before the model that is thinned."
             )
-        task: Task = (TwoClasses if np.ndim(self.intercept) == 0 else ManyClasses)(self.classes_)
+        target: Target = (BinaryTarget if np.ndim(self.intercept) == 0 else MulticlassTarget)(self.classes_)
         inputs = Inputs.of(self.n_features, getattr(self, "feature_names_in_", None), {}, self.truths)
-        ending = task.ending(task.identity_calibration(), is_normalised=False)
-        return tree_sum(self._sum, np.size(self.intercept), ending, inputs)
+        output_transform = target.output_transform(target.identity_calibration(), is_normalised=False)
+        return tree_sum(self._sum, np.size(self.intercept), output_transform, inputs)
 
     @property
     def booster_(self) -> lightgbm.Booster:

@@ -23,7 +23,7 @@ from .rows import AnyRows
 
 def read_rows(adapter: Adapter, X: Any, y: Any, sample_weight: Any) -> Any:
     """The rows whose ``sample_weight`` is positive: ``MemberRows``, or ``ClassRows`` for several classes."""
-    labels = adapter.task.encode(y, _require_same_columns(adapter, X))
+    labels = adapter.target.encode(y, _require_same_columns(adapter, X))
     counts = _weighed(adapter, labels, as_sample_weight(sample_weight, len(labels)))
     try:
         rows: AnyRows = adapter.rows(X, labels, counts)
@@ -36,12 +36,12 @@ def read_rows(adapter: Adapter, X: Any, y: Any, sample_weight: Any) -> Any:
 
 def _weighed(adapter: Adapter, labels: Vector, counts: Vector) -> Vector:
     """The multiplicities times the weights of classes that the model was trained with, so that it keeps its aim."""
-    if not adapter.task.has_classes:
+    if not adapter.target.has_classes:
         return counts
-    balanced, groups = counts if adapter.balances_weights else np.ones(len(counts)), adapter.task.groups(labels)
+    balanced, groups = counts if adapter.balances_weights else np.ones(len(counts)), adapter.target.groups(labels)
     weighed = counts
     for class_weight in adapter.class_weights.given:
-        factors = weights_by_class(class_weight, adapter.task, labels, balanced)
+        factors = weights_by_class(class_weight, adapter.target, labels, balanced)
         weighed = weighed if factors is None else weighed * factors[groups]
     return weighed
 
@@ -132,7 +132,7 @@ def same_rows(adapter: Adapter, rows: AnyRows) -> Trials:
 
 def held_out(adapter: Adapter, rows: AnyRows, fraction: float, random_state: Any, why: str = "") -> Trials:
     """A part of the rows, which the model itself may have been trained on."""
-    groups = adapter.task.groups(rows.labels)
+    groups = adapter.target.groups(rows.labels)
     held = hold_out(groups, rows.counts, fraction, check_random_state(random_state))
     is_held = np.zeros(len(rows.labels), dtype=bool)
     is_held[held] = True
@@ -147,7 +147,7 @@ def folds(adapter: Adapter, X: Any, y: Any, sample_weight: Any, random_state: An
     labels = np.asarray(y).ravel()
     counts = as_sample_weight(sample_weight, len(labels))
     seed = FOLDS_SEED if random_state is None else random_state
-    strata = labels if adapter.task.has_classes else None
+    strata = labels if adapter.target.has_classes else None
     present = _sampled(np.flatnonzero(counts > 0), strata, seed)
     if obstacle := _too_few(adapter, labels[present]):
         return obstacle
@@ -165,7 +165,7 @@ def folds(adapter: Adapter, X: Any, y: Any, sample_weight: Any, random_state: An
 
 def _too_few(adapter: Adapter, labels: NDArray[Any]) -> str:
     """Why the rows cannot be divided, if they cannot."""
-    if not adapter.task.has_classes:
+    if not adapter.target.has_classes:
         return "" if len(labels) >= 2 * FOLDS else f"it has fewer than {2 * FOLDS} rows"
     classes, sizes = np.unique(labels, return_counts=True)
     if len(classes) < len(adapter.classes):

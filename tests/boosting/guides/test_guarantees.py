@@ -7,12 +7,12 @@ import pytest
 
 from dualboost import DualBoostClassifier, ERLPBoost, MLPBoost, OptimalLearner, SoftBoost, SolverOptions, TotalBoost
 from dualboost.boosting.column_generation import ColumnGeneration
-from dualboost.boosting.context import wire
+from dualboost.boosting.context import make_fit_context
 from dualboost.learners import Pool, PricingContext, TrainingData
 from dualboost.matrix.columns import Columns
 from dualboost.matrix.rows import Rows
 from dualboost.solvers import Precision
-from dualboost.targets.classes import TwoClasses
+from dualboost.targets.classes import BinaryTarget
 
 from ...conftest import small_dataset
 from ...thoroughness import every, how_many
@@ -27,20 +27,20 @@ class CountingPool(Pool):
 
     n_asked = 0
 
-    def price(self, residual, favour):
+    def price(self, residual, feature_multiplier):
         self.n_asked += 1
-        return super().price(residual, favour)
+        return super().price(residual, feature_multiplier)
 
 
 def generate(formulation, dataset, interleaved=False):
     """The loop with the best stumps, a row for every sample, after it ran."""
     X, y = small_dataset(dataset, N_ROWS)
-    task, targets = TwoClasses.read(np.asarray(y))
+    task, targets = BinaryTarget.read(np.asarray(y))
     pool = CountingPool([OptimalLearner().pricer(TrainingData(X, []), PricingContext())])
     columns = Columns(Rows(np.ones(N_ROWS), task.groups(targets)))
     solver = SolverOptions(reoptimize="as_needed" if interleaved else "every")
-    wiring = wire(task, targets, formulation, columns, solver, Precision(1e-6), pool)
-    generation = ColumnGeneration(wiring, max_trees=1000)
+    fit_context = make_fit_context(task, targets, formulation, columns, solver, Precision(1e-6), pool)
+    generation = ColumnGeneration(fit_context, max_trees=1000)
     generation.run()
     return generation
 
@@ -60,7 +60,7 @@ def assert_guarantee(generation, best, epsilon, most_pricings):
     assert best - epsilon <= trace.result.objective + 1e-6
     assert trace.result.objective <= best + 1e-6
     assert best <= trace.result.bound + 1e-6
-    assert generation.wiring.pool.n_asked <= most_pricings
+    assert generation.fit_context.pool.n_asked <= most_pricings
 
 
 @pytest.mark.parametrize(("C", "epsilon"), STRENGTHS)
@@ -103,9 +103,9 @@ def test_an_interleaved_master_is_solved_to_the_end():
 def test_erlpboost(dataset):
     C, epsilon = 0.1, 0.2
     generation = generate(ERLPBoost(C=C * N_ROWS, epsilon=epsilon), dataset)
-    assert generation.wiring.pool.n_asked <= max(4 / epsilon, 8 * np.log(1 / C) / epsilon**2)
+    assert generation.fit_context.pool.n_asked <= max(4 / epsilon, 8 * np.log(1 / C) / epsilon**2)
     w = generation.trace.final_weights()
-    worst = np.sort(generation.wiring.columns.margins(w))[: round(C * N_ROWS)]
+    worst = np.sort(generation.fit_context.columns.margins(w))[: round(C * N_ROWS)]
     assert worst.mean() >= best_margin("lp-nu", C, dataset) - epsilon
 
 

@@ -10,7 +10,7 @@ from dualboost.boosting.dual_strategies import project
 from dualboost.formulations import FORMULATIONS
 from dualboost.formulations.terms import EntropyTerm
 from dualboost.formulations.weight_sets import Cone
-from dualboost.solvers import MASTERS, Ladder
+from dualboost.solvers import SOLVERS, FallbackSolver
 
 from ...conftest import dense, stump_columns
 
@@ -32,7 +32,7 @@ def test_projection_is_the_nearest_distribution(name, C, above):
     """From targets that only just can be reached, some of them negative, to one that asks for nothing."""
     shares = COLUMNS.counts / COLUMNS.counts.sum()
     programme = FORMULATIONS[name](C=C).resolve(COLUMNS.counts.sum()).programme(COLUMNS.rows, COLUMNS.n_columns)
-    inside = Ladder(list(MASTERS.values()), 1e-9).solve(COLUMNS, programme)
+    inside = FallbackSolver(list(SOLVERS.values()), 1e-9).solve(COLUMNS, programme)
     target = float(inside.edges.max()) + above
     asked = replace(programme, term=EntropyTerm(shares, 1.0), weight_set=Cone(cost=target))
     u = project(COLUMNS, asked, inside, 1e-8)

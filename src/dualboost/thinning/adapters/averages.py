@@ -71,7 +71,7 @@ class BaggingModel(ScikitLearnModel):
     def class_weights(self) -> ClassWeights:
         """Members are trained on the positions of the classes."""
         found = class_weights_of(self._model.estimators_[:1])
-        names = dict(enumerate(self.classes.tolist())) if self.task.has_classes else {}
+        names = dict(enumerate(self.classes.tolist())) if self.target.has_classes else {}
         given = [
             {names[k]: own for k, own in one.items() if k in names} if isinstance(one, dict) else one
             for one in found.given

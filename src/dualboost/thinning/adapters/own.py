@@ -15,7 +15,7 @@ from ...errors import UnsupportedModelError
 from ...estimators.classifier import DualBoostClassifier
 from ...estimators.regressor import DualBoostRegressor
 from ...models.ensemble import WeightStages
-from ...targets import TwoClasses, require_task
+from ...targets import BinaryTarget, require_task
 from ...trees.tree import Tree, constant_tree, n_leaves, pruned
 from ..base import ClassAdapter
 from ..links import LOG_MEAN, MEAN, MEDIAN, Logit, Normalised, predicts_by
@@ -41,7 +41,7 @@ class OwnAdapter(ScikitLearnAdapter):
 
     def __init__(self, model: Any) -> None:
         super().__init__(model)
-        require_task(model.fitted_.task, [TwoClasses], "thinned")
+        require_task(model.fitted_.target, [BinaryTarget], "thinned")
         ensemble = model.fitted_.ensemble
         self._is_normalised = ensemble.is_normalised
         self.link = Normalised() if self._is_normalised else Logit()
@@ -75,23 +75,23 @@ class OwnAdapter(ScikitLearnAdapter):
         ]
         fitted = self._model.fitted_.with_learners(learners, sizes)
         ensemble = replace(fitted.ensemble, intercept=intercept, is_normalised=False)
-        calibration, stages = fitted.task.identity_calibration(), WeightStages([sizes], [intercept])
+        calibration, stages = fitted.target.identity_calibration(), WeightStages([sizes], [intercept])
         return self._model.with_fitted(replace(fitted, ensemble=ensemble, calibration=calibration, stages=stages))
 
     def expected(self, raw: Vector) -> Vector:
         fitted = self._model.fitted_
-        return fitted.task.probabilities(raw, fitted.calibration)[:, 1]
+        return fitted.target.probabilities(raw, fitted.calibration)[:, 1]
 
     def recalibrated(self, scores: Vector, labels: Vector, counts: Vector) -> Probability:
-        task, fitted = self._model.fitted_.task, self._model.fitted_
-        curve = fitted.calibration if self._has_final_scores else task.calibrate(scores, labels, in_rows(counts))
-        return lambda raw: task.probabilities(raw, curve)[:, 1]
+        target, fitted = self._model.fitted_.target, self._model.fitted_
+        curve = fitted.calibration if self._has_final_scores else target.calibrate(scores, labels, in_rows(counts))
+        return lambda raw: target.probabilities(raw, curve)[:, 1]
 
     def with_probabilities(self, model: Any, scores: Vector, labels: Vector, counts: Vector) -> Any:
         fitted = model.fitted_
         if self._has_final_scores:
             return model
-        return model.with_fitted(replace(fitted, calibration=fitted.task.calibrate(scores, labels, in_rows(counts))))
+        return model.with_fitted(replace(fitted, calibration=fitted.target.calibrate(scores, labels, in_rows(counts))))
 
     @property
     def _has_final_scores(self) -> bool:
@@ -159,7 +159,7 @@ class OwnNumbersAdapter(ScikitLearnNumbersAdapter):
         super().__init__(model)
         fitted = model.fitted_
         self.predicts = predicts_by("loss", fitted.formulation.name, LOSSES)
-        self._units = fitted.task.units
+        self._units = fitted.target.units
         ensemble = fitted.in_units
         self._trees = [tree for tree in ensemble.learners if isinstance(tree, Tree)]
         if not ensemble.learners:
