@@ -186,7 +186,7 @@ def test_other_libraries_read_numbers(loss, tmp_path):
     np.testing.assert_allclose(np.ravel(session.run(None, {"X": NEW})[0]), predicted, rtol=1e-5)
 
 
-QUANTILES = {"loss": "quantile", "quantiles": [0.1, 0.4, 0.6, 0.9], "calibrate": "conformal"}
+QUANTILES = {"loss": "quantile", "quantiles": [0.1, 0.4, 0.6, 0.9], "interval_calibration": "conformal"}
 
 
 def test_several_quantiles_with_categories_and_gaps(tmp_path):

@@ -115,7 +115,12 @@ def models():
     tuned_numbers = DualBoostRegressorCV(QuantileLoss(quantile=0.9), Cs=2, cv=2, max_depth=2, max_trees=3)
     yield "tuned_numbers", amounts, tuned_numbers.fit(*amounts())
     quantiles = DualBoostRegressor(
-        "quantile", quantiles=[0.05, 0.3, 0.8, 0.95], calibrate="conformal", max_depth=2, max_trees=5, random_state=0
+        "quantile",
+        quantiles=[0.05, 0.3, 0.8, 0.95],
+        interval_calibration="conformal",
+        max_depth=2,
+        max_trees=5,
+        random_state=0,
     )
     yield "quantiles", amounts, quantiles.fit(*amounts())
 

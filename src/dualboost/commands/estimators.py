@@ -108,7 +108,7 @@ ESTIMATORS: dict[str, tuple[Any, Any]] = {
 LOSS_OPTIONS = ("delta", "quantile", "epsilon")
 """The options of losses for numbers."""
 OF_OTHERS = {
-    "classification": ("delta", "quantile", "quantiles", "calibrate"),
+    "classification": ("delta", "quantile", "quantiles", "interval_calibration"),
     "regression": ("formulation", "class_weight", "scale_free"),
 }
 """The options that each task does not have."""
@@ -230,11 +230,11 @@ def _loss_object(options: dict[str, Any]) -> dict[str, Any]:
 
 def _several_quantiles(options: dict[str, Any]) -> dict[str, Any]:
     """The levels as numbers, with the loss that takes levels; nothing where none are given."""
-    given, calibrate = options["quantiles"], options["calibrate"]
+    given, calibrate = options["quantiles"], options["interval_calibration"]
     if given is None:
         if calibrate is not None:
             raise InvalidParameterError(
-                f"--calibrate {calibrate} is for intervals: add --loss quantile --quantiles 0.05,0.5,0.95."
+                f"--interval-calibration {calibrate} is for intervals: add --loss quantile --quantiles 0.05,0.5,0.95."
             )
         return {}
     loss = options["loss"] or str(DualBoostRegressor().loss)

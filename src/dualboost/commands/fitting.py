@@ -29,7 +29,7 @@ TARGET = click.option("--target", required=True, help="The column with the label
 JSON = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 
 
-OF_NUMBERS = ("delta", "quantile", "quantiles", "calibrate")
+OF_NUMBERS = ("delta", "quantile", "quantiles", "interval_calibration")
 """Options of regression alone."""
 
 
@@ -52,7 +52,7 @@ OF_NUMBERS = ("delta", "quantile", "quantiles", "calibrate")
 @click.option("--quantile", type=float, help="With --loss quantile: above 0 and below 1.")
 @click.option("--quantiles", help="With --loss quantile: several at once, such as 0.05,0.5,0.95.")
 @click.option(
-    "--calibrate",
+    "--interval-calibration",
     type=click.Choice(["conformal"]),
     help="With --quantiles: set rows aside, and let the interval cover as many new rows as it promises.",
 )

@@ -200,7 +200,7 @@ class DualBoostClassifierCV(TunedBoosting, DualBoostClassifier):
 
     Parameters
     ----------
-    formulation, epsilon, learner, max_depth, max_trees, tol, solver : as for ``DualBoostClassifier``
+    formulation, optimize, epsilon, learner, max_depth, max_trees, tol, solver : as for ``DualBoostClassifier``
     max_leaf_nodes, min_samples_leaf, max_features, subsample : as for ``DualBoostClassifier``
     monotonic_cst, interaction_cst : as for ``DualBoostClassifier``
     categorical_features, calibration, class_weight : as for ``DualBoostClassifier``
@@ -308,7 +308,8 @@ class DualBoostRegressorCV(TunedBoosting, DualBoostRegressor):
 
     Parameters
     ----------
-    loss, quantiles, calibrate, corrects, learner, max_depth, max_trees, tol, solver : as for ``DualBoostRegressor``
+    loss, quantiles, interval_calibration, optimize, learner : as for ``DualBoostRegressor``
+    max_depth, max_trees, tol, solver : as for ``DualBoostRegressor``
     max_leaf_nodes, min_samples_leaf, max_features, subsample : as for ``DualBoostClassifier``
     monotonic_cst, interaction_cst : as for ``DualBoostClassifier``
     categorical_features, n_jobs, device, random_state, verbose, time_limit, callbacks : as for ``DualBoostRegressor``
@@ -335,7 +336,7 @@ class DualBoostRegressorCV(TunedBoosting, DualBoostRegressor):
         Cs: Any = 10,
         *,
         quantiles: Sequence[float] | None = None,
-        calibrate: str | None = None,
+        interval_calibration: str | None = None,
         optimize: str | None = None,
         learner: Any = "cart",
         max_depth: int | None = None,
@@ -363,7 +364,7 @@ class DualBoostRegressorCV(TunedBoosting, DualBoostRegressor):
         super().__init__(
             loss=loss,
             quantiles=quantiles,
-            calibrate=calibrate,
+            interval_calibration=interval_calibration,
             optimize=optimize,
             learner=learner,
             max_depth=max_depth,

@@ -45,7 +45,7 @@ NEEDS_ALL_ROWS = {
     "scoring": None,
     "callbacks": None,
     "warm_start": False,
-    "calibrate": None,
+    "interval_calibration": None,
     "device": "cpu",
 }
 """The parameters that need rows in one place, or the user's own process, with the values that do not."""

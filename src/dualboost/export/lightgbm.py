@@ -34,9 +34,9 @@ def to_lightgbm(model: Any) -> lightgbm.Booster:
     ``predict`` gives what ours does, and leaves are in the units of y, or in those of the logarithm of the mean. Of a
     regressor with several quantiles it is "custom", which transforms nothing: ``predict`` gives a column for each level
     in the units of y, with K trees for each tree of ours. Sorted by row it is ``predict_quantiles``; what
-    ``calibrate="conformal"`` adds to intervals is no part of it. SHAP reads such a model, while converters to ONNX and
-    treelite refuse it: to these, several scores are those of classes. The model takes data frames with categorical
-    columns as ours does. A ``ThinnedTreesClassifier`` has the objective of "logistic". Learners that are not trees
+    ``interval_calibration="conformal"`` adds to intervals is no part of it. SHAP reads such a model, while converters
+    to ONNX and treelite refuse it: to these, several scores are those of classes. The model takes data frames with
+    categorical columns as ours does. A ``ThinnedTreesClassifier`` has the objective of "logistic". Learners that are not trees
     cannot be exported, nor splits at numbers below 1e-35, such as p-values: LightGBM reads these as zero.
 
     >>> from sklearn.datasets import load_breast_cancer

@@ -302,7 +302,7 @@ PARAMETERS: dict[str, Check] = {
     "loss": _one_of(str, lambda value, where: choice(value, where, NUMBER_LOSSES), read_loss),
     "C": optional(whole_or_fraction),
     "quantiles": optional(fractions),
-    "calibrate": optional(text),
+    "interval_calibration": optional(text),
     "optimize": optional(text),
     "epsilon": optional(whole_or_fraction),
     "learner": read_learner,
@@ -336,7 +336,7 @@ PARAMETERS: dict[str, Check] = {
 """The check for the type of each parameter; its range is checked by the estimator itself."""
 
 OF_CLASSIFIERS = ("formulation", "epsilon", "class_weight", "calibration")
-OF_REGRESSORS = ("loss", "quantiles", "calibrate")
+OF_REGRESSORS = ("loss", "quantiles", "interval_calibration")
 WITHOUT_TUNING = ("C", "n_iter_no_change", "warm_start")
 WITH_TUNING = ("Cs", "cv", "select")
 ARGUMENTS_OF_SOME = {

@@ -148,11 +148,11 @@ def _levels(value: Any, where: str, loss: NumberLoss) -> tuple[float, ...]:
     return tuple(found)
 
 
-def restore_widening(value: Any, target: NumericTarget, calibrate: str | None) -> Widening | None:
+def restore_widening(value: Any, target: NumericTarget, interval_calibration: str | None) -> Widening | None:
     """By how much intervals are made wider, which a file says if and only if its arguments ask for it."""
     where = "calibration"
-    if (value is None) != (calibrate is None):
-        fail(where, f"is {shown(value)}, but parameters.calibrate is {shown(calibrate)}")
+    if (value is None) != (interval_calibration is None):
+        fail(where, f"is {shown(value)}, but parameters.interval_calibration is {shown(interval_calibration)}")
     if value is None:
         return None
     if not isinstance(target, QuantileTarget):

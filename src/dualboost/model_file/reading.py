@@ -120,7 +120,7 @@ def restore_regressor(document: dict[str, Any]) -> StoredEstimator:
     features = _restore_features(document["features"])
     scoring = _Scoring(0.0 if target.n_outputs == 1 else np.zeros(target.n_outputs))
     ensemble = _restore_ensemble(document, target, features, parameters.get("n_jobs"), scoring)
-    widening = restore_widening(document.get("calibration"), target, parameters.get("calibrate"))
+    widening = restore_widening(document.get("calibration"), target, parameters.get("interval_calibration"))
     require_finite_predictions(target, ensemble, widening)
     return _restored(document, parameters, features, _Parts(target, loss, ensemble, widening))
 
