@@ -12,7 +12,7 @@ from sklearn.model_selection import check_cv
 from sklearn.utils import check_random_state
 
 from .._typing import Integers, Vector
-from ..arguments import require_choice, require_fraction, require_integer
+from ..arguments import require_integer
 from ..boosting.history import HeldOut
 from ..boosting.leaf_context import LeafFitContext
 from ..boosting.observers import ProgressBar, log_choice
@@ -28,7 +28,6 @@ from ..targets.scoring import Scoring, require_for_task
 from .attributes import TunedAttributes
 from .base import Boosting
 from .classifier import DualBoostClassifier
-from .parameters import check_common
 from .reading import TrainingSet
 from .regressor import DualBoostRegressor
 
@@ -159,7 +158,7 @@ class TunedBoosting(TunedAttributes, Boosting):
         try:
             splitter = check_cv(self.cv, targets, classifier=strata is not None)
             folds = [rows[held] for _, held in splitter.split(np.zeros((len(rows), 1)), targets)]
-        except ValueError as error:
+        except (ValueError, TypeError, IndexError) as error:
             raise InvalidParameterError(f"cv={self.cv!r} cannot divide {len(rows)} rows: {error}") from error
         return [held for held in (fold[weights[fold] > 0] for fold in folds) if len(held)]
 
@@ -179,10 +178,8 @@ class TunedBoosting(TunedAttributes, Boosting):
         return None, data.weights
 
     def _check_parameters(self) -> None:
-        check_common(self)
+        super()._check_parameters()
         self._untuned()
-        require_fraction("validation_fraction", self.validation_fraction, or_none=False)
-        require_choice("select", self.select, ["best", "sparsest"])
 
     def _require_rows_to_score(self, has_evaluation_set: bool) -> None:
         if has_evaluation_set and self.cv is not None:

@@ -9,7 +9,6 @@ from typing import Any
 from sklearn.base import BaseEstimator, RegressorMixin
 
 from .._typing import Integers, Vector
-from ..arguments import require_choice
 from ..errors import InvalidParameterError
 from ..formulations import make_number_loss
 from ..formulations.base import Formulation
@@ -176,7 +175,6 @@ class DualBoostRegressor(Boosting, InspectionMixin, NumberPredictionMixin, Regre
         super()._check_parameters()
         if self.interval_calibration is None:
             return
-        require_choice("interval_calibration", self.interval_calibration, ["conformal"])
         if self._loss(None).link != QuantilesLoss.link:
             raise InvalidParameterError(
                 f"interval_calibration={self.interval_calibration!r} is for intervals: pass loss='quantile' and "

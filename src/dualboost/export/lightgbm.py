@@ -36,8 +36,8 @@ def to_lightgbm(model: Any) -> lightgbm.Booster:
     in the units of y, with K trees for each tree of ours. Sorted by row it is ``predict_quantiles``; what
     ``interval_calibration="conformal"`` adds to intervals is no part of it. SHAP reads such a model, while converters
     to ONNX and treelite refuse it: to these, several scores are those of classes. The model takes data frames with
-    categorical columns as ours does. A ``ThinnedTreesClassifier`` has the objective of "logistic". Learners that are not trees
-    cannot be exported, nor splits at numbers below 1e-35, such as p-values: LightGBM reads these as zero.
+    categorical columns as ours does. A ``ThinnedTreesClassifier`` has the objective of "logistic". Learners that are
+    not trees cannot be exported, nor splits at numbers below 1e-35, such as p-values: LightGBM reads these as zero.
 
     >>> from sklearn.datasets import load_breast_cancer
     >>> from dualboost import DualBoostClassifier, to_lightgbm
