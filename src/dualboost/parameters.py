@@ -73,7 +73,7 @@ Kind = Integer | Positive | Fraction | Share | CountOrShare | Choice | Flag | Ot
 
 
 class Option(NamedTuple):
-    """How ``dualboost fit`` spells a parameter, where that differs from the parameter itself."""
+    """An option of ``dualboost fit``, as far as it does not follow from the parameter."""
 
     flag: str = ""
     type: type | None = None
@@ -267,3 +267,9 @@ def parameters_of(kind: str) -> dict[str, Parameter]:
 
 OPTIONS = {parameter.name: parameter for parameter in TABLE if parameter.option is not None}
 """The parameters that ``dualboost fit`` has an option for."""
+
+
+def flag_of(name: str) -> str:
+    """The option of a parameter, as it is written."""
+    option = OPTIONS[name].option
+    return option.flag if option is not None and option.flag else f"--{name.replace('_', '-')}"

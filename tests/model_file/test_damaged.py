@@ -126,7 +126,9 @@ def test_more_iterations_than_memory_could_hold(tmp_path):
 
 
 def test_a_C_below_zero_of_a_formulation_that_was_asked_for(tmp_path):
-    content = json.dumps(put(document("stumps"), "parameters.formulation", {"name": "lp", "C": -1, "scale_free": False}))
+    content = json.dumps(
+        put(document("stumps"), "parameters.formulation", {"name": "lp", "C": -1, "scale_free": False})
+    )
     refuse(tmp_path / "model.json", content, "parameters.formulation.C is -1; it must be above 0")
 
 
