@@ -1,4 +1,4 @@
-"""One call of a user is told a thing once, however many models it fits; filters of Python are obeyed."""
+"""A warning is given once a call of the user, however many models it fits; filters of Python are obeyed."""
 
 import subprocess
 import sys
@@ -32,7 +32,7 @@ def fitted_in_a_loop():
 
 
 @pytest.mark.parametrize("call", [searched, cross_validated, fitted_in_a_loop])
-def test_many_fits_tell_it_once(call):
+def test_many_fits_warn_once(call):
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("default")
         call()
@@ -46,9 +46,9 @@ def test_errors_and_warnings_control_no_terminal():
     with pytest.raises(InvalidParameterError) as caught:
         DualBoostClassifier(monotonic_cst=[1]).fit(X, y)
     assert "\\u001b[2J, c, \\u202e" in str(caught.value)
-    with pytest.warns(DataWarning) as told:
+    with pytest.warns(DataWarning) as given:
         warn_user("column \x1b[2J\nof X", DataWarning)
-    assert str(told[0].message) == "column \\u001b[2J\nof X"
+    assert str(given[0].message) == "column \\u001b[2J\nof X"
 
 
 @pytest.mark.parametrize(("action", "times"), [("always", 3), ("ignore", 0)])
