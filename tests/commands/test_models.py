@@ -40,7 +40,7 @@ def test_c_may_be_tuned_or_given(run, tables):
     assert (wrong.returncode, wrong.stderr) == (1, "dualboost: --C much: give a number, or auto.\n")
 
 
-def test_leaves_or_trees_are_corrected(run, tables):
+def test_leaves_or_weights_are_optimised(run, tables):
     few = (*FIT, "--max-trees", "4", "--json")
     default = json.loads(run(*few).stdout)
     assert default["formulation"] == "logistic"
@@ -48,7 +48,7 @@ def test_leaves_or_trees_are_corrected(run, tables):
     shown = run("show", "model.json").stdout
     assert "values up to" in shown
     assert "weight 0" not in shown
-    assert json.loads(run(*few, "--formulation", "cg", "--optimize", "leaves").stdout)["weights"] == 4
+    assert json.loads(run(*few, "--formulation", "cg", "--optimize", "leaves").stdout)["trees"] == 4
     assert load_model(tables / "model.json").optimize == "leaves"
     assert json.loads(run(*few, "--formulation", "nm").stdout)["intercept"] == 0
     refused = run(*few, "--formulation", "nm", "--optimize", "leaves")
