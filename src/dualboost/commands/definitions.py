@@ -41,8 +41,7 @@ def export(model: Path, out: Path, as_json: bool, **options: Any) -> None:
     from ..data.files import write_whole
     from ..errors import InvalidDataError, InvalidParameterError
     from ..export.files import FORMATS
-    from ..loading import load_model
-    from .output import report, require_place
+    from .models import load, report, require_place
 
     require_place(out, model)
     if out.suffix not in FORMATS:
@@ -52,7 +51,7 @@ def export(model: Path, out: Path, as_json: bool, **options: Any) -> None:
     for name, value in given.items():
         if name not in export_format.options:
             raise InvalidParameterError(f"--{name.replace('_', '-')} {value} is not for {out.suffix}: leave it out.")
-    fitted = load_model(model)
+    fitted = load(model)
     if "probability_of" in given:
         given["probability_of"] = _label(fitted, given["probability_of"])
     content = export_format.content(fitted, **given)
@@ -119,8 +118,7 @@ def predict(model: Path, data: Path, out: Path, as_json: bool) -> None:
     A model of several quantiles gives these too, and the ends of the interval between the outermost ones.
     """
     from ..data.table_files import csv_text, require_table_name, write_table
-    from .models import load_with_features, predictions_of, summary_of
-    from .output import echo, report, require_place
+    from .models import echo, load_with_features, predictions_of, report, require_place, summary_of
 
     if out != STANDARD:
         require_table_name(out)
@@ -146,8 +144,7 @@ def evaluate(model: Path, data: Path, target: str, as_json: bool) -> None:
     For more than two classes, auc is the mean over the classes, each against all others. For several quantiles, pinball
     loss is the mean over these, and coverage the share of rows inside the interval between the outermost ones.
     """
-    from .models import load_with_features
-    from .output import report
+    from .models import load_with_features, report
     from .tables import figures_of
 
     fitted, frame, features = load_with_features(model, data)
@@ -209,8 +206,7 @@ def thin(
     have numeric columns; if it is a classifier, the labels in sorted order are its classes 0, 1, and so on.
     """
     from ..thinning import thin as thin_model
-    from .models import is_ours, read_model_and_rows, require_kind, spelled
-    from .output import echo, report, require_place, write_model
+    from .models import echo, is_ours, read_model_and_rows, report, require_kind, require_place, spelled, write_model
 
     require_place(out, model, data)
     require_kind(out, model)

@@ -93,8 +93,7 @@ def fit(
     Text columns are categories, gaps are missing values, and true and false are numbers. Text and few whole numbers are
     classes; numbers with fractions, or more than 20 different whole numbers, are learnt by regression.
     """
-    from .models import description
-    from .output import report, require_place, write_model
+    from .models import description, report, require_place, write_model
 
     require_place(out, *(path for path in (data, eval_set) if path is not None))
     if task is None and options["formulation"] is None and _is_for_numbers(options):
