@@ -77,9 +77,9 @@ GridSearchCV(STUMPS, {"C": [1, 10, 100]}, cv=4, n_jobs=2).fit(*rare())
 
 @only_thorough
 def test_processes_of_a_search_tell_it_once_each():
-    """In a process of its own, since the processes of an earlier search stay, and have told it already."""
-    told = subprocess.run([sys.executable, "-c", SEARCH], capture_output=True, text=True, check=True).stderr
-    assert 1 <= told.count("ConstantPredictionWarning: ") <= 3
+    """In a process of its own, since the processes of an earlier search stay, and have warned already."""
+    printed = subprocess.run([sys.executable, "-c", SEARCH], capture_output=True, text=True, check=True).stderr
+    assert 1 <= printed.count("ConstantPredictionWarning: ") <= 3
 
 
 def test_texts_that_differ_in_words_are_told_each():

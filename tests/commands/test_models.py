@@ -63,8 +63,8 @@ def test_classes_may_be_balanced(run, tables):
 
 
 def test_trees_may_be_held_back(run, tables):
-    asked = ("--min-samples-leaf", "7", "--max-leaf-nodes", "3", "--subsample", "0.8")
-    assert run(*FIT, "--max-trees", "3", *asked).returncode == 0
+    limits = ("--min-samples-leaf", "7", "--max-leaf-nodes", "3", "--subsample", "0.8")
+    assert run(*FIT, "--max-trees", "3", *limits).returncode == 0
     model = load_model(tables / "model.json")
     assert (model.min_samples_leaf, model.max_leaf_nodes, model.subsample) == (7, 3, 0.8)
     assert max(tree.n_leaves for tree in model.estimators_) <= 3

@@ -46,9 +46,9 @@ def test_fit_tells_the_intercept_of_each_quantile(run, model):
     intercepts = fitted.fitted_.in_units.intercept
     assert json.loads(run(*FIT, *SEVERAL, "--json").stdout)["intercept"] == dict(zip(NAMES, intercepts, strict=True))
     line = next(line for line in run(*FIT, *SEVERAL).stdout.splitlines() if line.startswith("intercept"))
-    told = dict(part.split(": ") for part in line.removeprefix("intercept").strip().split(", "))
-    assert list(told) == NAMES
-    np.testing.assert_allclose([float(value) for value in told.values()], intercepts, rtol=1e-3)
+    found = dict(part.split(": ") for part in line.removeprefix("intercept").strip().split(", "))
+    assert list(found) == NAMES
+    np.testing.assert_allclose([float(value) for value in found.values()], intercepts, rtol=1e-3)
 
 
 @pytest.mark.parametrize(
@@ -140,12 +140,12 @@ def test_show_trees_and_rules(run, model):
     rules = fitted.rules()
     lines = [line for line in run("show", model, "--rules", "--most", "2").stdout.splitlines() if "  if " in line]
     for line, (_, rule) in zip(lines, rules.head(2).iterrows(), strict=True):
-        says, conditions = line.split("  if ")
+        values, conditions = line.split("  if ")
         assert conditions == rule["conditions"]
-        told = [part.split(" for ") for part in says.split(", ")]
-        assert [name for _, name in told] == NAMES
+        found = [part.split(" for ") for part in values.split(", ")]
+        assert [name for _, name in found] == NAMES
         np.testing.assert_allclose(
-            [float(value) for value, _ in told], [rule[f"value_{name}"] for name in NAMES], rtol=1e-3
+            [float(value) for value, _ in found], [rule[f"value_{name}"] for name in NAMES], rtol=1e-3
         )
     assert len(json.loads(run("show", model, "--json").stdout)["rules"]) == len(rules)
 

@@ -1,4 +1,4 @@
-"""The published schema says what is written."""
+"""Files that are written are valid by the published schema."""
 
 import json
 from pathlib import Path

@@ -104,7 +104,7 @@ def _number(value: Any, total: int, rounded: Any) -> int:
 
 
 def _n_drawn(value: Any, n_features: int) -> int | None:
-    """How many features a split is chosen from; None for all of them."""
+    """The number of features that a split is chosen from; None for all."""
     if value is None:
         return None
     if isinstance(value, str):

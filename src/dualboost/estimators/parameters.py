@@ -87,7 +87,7 @@ def require_interactions(value: Any) -> None:
 
 
 def require_class_weight(value: Any) -> None:
-    """Refuse what cannot be weights for any y."""
+    """Refuse values that cannot be weights of classes, whatever y is."""
     if value is None or (isinstance(value, str) and value == BALANCED):
         return
     if not isinstance(value, dict):
@@ -101,7 +101,7 @@ def require_class_weight(value: Any) -> None:
 def weights_by_class(
     class_weight: Any, target: Any, targets: Vector, weights: Vector, workers: Communicator = ALONE
 ) -> Vector | None:
-    """What the weights of rows of each class, in sorted order, are multiplied by; None for nothing."""
+    """The factors of the weights of rows by class, in sorted order; None for no factors."""
     if class_weight is None:
         return None
     if isinstance(class_weight, dict):
@@ -110,20 +110,17 @@ def weights_by_class(
 
 
 def _balanced(codes: Integers, n_classes: int, weights: Vector, workers: Communicator) -> Vector:
-    """Weights under which all classes weigh the same, and all rows together as much as without.
-
-    Rows are counted by their weights: a weight of two is the row twice.
-    """
+    """Factors under which all classes have equal weight, and all rows together their weight without factors."""
     totals = workers.sum(np.bincount(codes, weights=weights, minlength=n_classes))
     present = np.where(totals > 0, totals, 1.0)
-    found: Vector = workers.sum(float(weights.sum())) / (np.count_nonzero(totals) * present)
-    return found
+    factors: Vector = workers.sum(float(weights.sum())) / (np.count_nonzero(totals) * present)
+    return factors
 
 
 def _given(by_class: dict[Any, Any], classes: NDArray[Any]) -> Vector:
     """The weight of each class, 1 where none is given.
 
-    A key that is no class is a slip, unless every class has its weight: then y is a fold that lacks a class.
+    A key that is no class is an error, unless every class has its weight: then y is a fold that lacks a class.
     """
     names = classes.tolist()
     unknown = [name for name in by_class if name not in names]
@@ -144,7 +141,7 @@ def as_sample_weight(sample_weight: Any, n_rows: int) -> Vector:
 
 
 def as_part_of_weights(sample_weight: Any, n_rows: int) -> Vector:
-    """The same for a part of the rows, none of which need have a weight."""
+    """``sample_weight`` as an array of floats, which may all be zero: the other rows are elsewhere."""
     if sample_weight is None:
         return np.ones(n_rows)
     try:

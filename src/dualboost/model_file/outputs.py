@@ -26,7 +26,7 @@ def describe_outputs(figures: Any) -> Any:
 
 
 def describe_calibration(fitted: FittedModel) -> dict[str, Any] | None:
-    """The curve of the probability; null where it is the softmax of the scores."""
+    """The curve of probabilities over scores; null where these are the softmax of the scores."""
     curve = fitted.calibration
     if fitted.target.n_outputs > 1:
         if fitted.formulation.has_final_scores:
@@ -57,7 +57,7 @@ def restore_outputs(value: Any, where: str, target: Target, low: float, high: fl
 
 
 def restore_calibration(value: Any, target: Target) -> Any:
-    """What turns scores into probabilities."""
+    """The curve of probabilities over scores."""
     if target.n_outputs == 1:
         return _read_curve(value, "calibration")
     if value is None:
@@ -100,11 +100,11 @@ def loss_of_parameters(parameters: dict[str, Any], used: NumberLoss) -> tuple[Nu
     loss, levels = parameters["loss"], parameters["quantiles"]
     if levels is None:
         return loss, "parameters.loss"
-    asked = made(make_number_loss, {"loss": loss, "C": None, "quantiles": levels}, "parameters.quantiles")
+    several = made(make_number_loss, {"loss": loss, "C": None, "quantiles": levels}, "parameters.quantiles")
     known = used.get_params().get("quantiles")
     if known is not None and list(known) != levels:
         fail("formulation.quantiles", f"is {list(known)}, but parameters.quantiles is {levels}")
-    return asked, "that of parameters.quantiles"
+    return several, "that of parameters.quantiles"
 
 
 def restore_numbers(value: Any, where: str, loss: NumberLoss) -> NumericTarget:
