@@ -64,7 +64,7 @@ def run_ours(levels: Sequence[float], split: Split, depth: int, sizes: Sequence[
 def _ours(levels: Sequence[float], split: Split, depth: int, size: int) -> Outcome:
     options: dict[str, Any] = {"max_depth": depth, "max_trees": size, "n_jobs": 1, "random_state": split.seed}
     model = DualBoostRegressorCV(
-        "quantile", len(RATES), quantiles=levels, calibrate="conformal", cv=split.folds, **options
+        "quantile", len(RATES), quantiles=levels, interval_calibration="conformal", cv=split.folds, **options
     )
     started = time.process_time()
     model.fit(split.X, split.y)

@@ -28,7 +28,7 @@ KINDS = {
     "numbers": lambda: DualBoostRegressor(max_trees=4, max_depth=2),
     "numbers, trees": lambda: DualBoostRegressor("absolute", optimize="weights", max_trees=4, max_depth=2),
     "quantiles": lambda: DualBoostRegressor(
-        "quantile", quantiles=[0.2, 0.5, 0.8], calibrate="conformal", max_trees=3, max_depth=2
+        "quantile", quantiles=[0.2, 0.5, 0.8], interval_calibration="conformal", max_trees=3, max_depth=2
     ),
     "numbers, tuned": lambda: DualBoostRegressorCV(Cs=2, max_trees=3, max_depth=2, random_state=0),
 }

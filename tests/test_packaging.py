@@ -1,6 +1,7 @@
-"""What the package says of itself is the same everywhere, and is there."""
+"""The metadata, extras and public names of the package."""
 
 import re
+import subprocess
 import sys
 from importlib import import_module
 from pathlib import Path
@@ -8,6 +9,9 @@ from pathlib import Path
 import pytest
 
 import dualboost
+from dualboost.arguments import REQUIREMENTS, how_to_install
+
+from .thoroughness import every
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -45,3 +49,47 @@ def test_the_metadata_are_complete():
     licence = (ROOT / "LICENSE").read_text(encoding="utf-8")
     assert PROJECT["license"] in licence.splitlines()[0]
     assert not [one for one in PROJECT["classifiers"] if one.startswith("License ::")]  # the expression says it
+
+
+def run(code):
+    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+
+
+def test_the_package_alone_imports_no_library():
+    heavy = run("import sys, dualboost; print({'numpy', 'scipy', 'sklearn', 'lightgbm', 'pandas'} & set(sys.modules))")
+    assert heavy.strip() == "set()"
+
+
+@pytest.mark.parametrize("name", dualboost.__all__)
+def test_every_public_name_is_there(name):
+    assert getattr(dualboost, name) is not None
+    assert name in dir(dualboost)
+
+
+@pytest.mark.parametrize("room", every(["datasets", "errors", "formulations", "plots"], few=["plots"]))
+def test_rooms_of_the_interface_need_no_import_of_their_own(room):
+    assert run(f"import dualboost; print(dualboost.{room}.__name__)").strip() == f"dualboost.{room}"
+
+
+def test_a_wrong_name_is_an_attribute_error():
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        _ = dualboost.nothing
+
+
+def test_everything_by_star():
+    assert run("from dualboost import *; print(DualBoostClassifier().formulation)").strip() == "logistic"
+
+
+def test_requirements_are_those_of_the_package():
+    required = {one.partition(";")[0] for extra in PROJECT["optional-dependencies"].values() for one in extra}
+    assert set(REQUIREMENTS.values()) <= required
+    assert all(re.match(rf"{name}\W", requirement) for name, requirement in REQUIREMENTS.items())
+
+
+def test_the_command_works_in_a_shell():
+    assert how_to_install("click", "pandas") == "pip install 'click>=8.1' 'pandas>=2.0'"
+
+
+def test_no_message_names_a_release_that_there_is_not():
+    files = [*ROOT.glob("src/**/*.py"), *ROOT.glob("docs/*.md")]
+    assert not [path for path in files if "pip install 'dualboost" in path.read_text(encoding="utf-8")]

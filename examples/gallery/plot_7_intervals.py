@@ -17,7 +17,7 @@ X = np.sort(rng.uniform(0, 10, 2000))[:, None]
 y = 3 * np.sin(X[:, 0]) + rng.normal(size=len(X)) * (0.3 + 0.2 * X[:, 0])
 
 reg = DualBoostRegressor(
-    "quantile", quantiles=[0.05, 0.5, 0.95], calibrate="conformal", max_depth=3, max_trees=10, random_state=0
+    "quantile", quantiles=[0.05, 0.5, 0.95], interval_calibration="conformal", max_depth=3, max_trees=10, random_state=0
 )
 reg.fit(X, y)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import sys
 import warnings
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import fields
 from numbers import Integral, Real
 from types import CodeType, FrameType
@@ -15,10 +15,11 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from .errors import DualBoostWarning, InvalidParameterError
+from .parameters import Choice, CountOrShare, Flag, Fraction, Integer, Parameter, Positive, Share
 
-# Python shows a warning once for each place and text, but forgets what it has shown whenever filters change, and
-# scikit-learn changes them before every fit of a search. So what was told is kept here, without its figures, which
-# differ from fold to fold, until users call from another place.
+# Python shows a warning once for each place and text, but forgets all of them whenever filters change, and scikit-learn
+# changes filters before every fit of a search. So warnings are kept here, without their figures, which differ from fold
+# to fold, until users call from another place.
 
 ONCE = ("default", "once", "module")
 """The actions of filters that show a warning once, in Python's own ways."""
@@ -29,8 +30,8 @@ FIGURE = re.compile(r"\d[\d.,]*(e[+-]?\d+)?")
 Place = tuple[CodeType, int]
 _places: list[Place] = []
 """Where the user's call stands, outwards."""
-_told: set[tuple[type[DualBoostWarning], str]] = set()
-"""What was told in this call."""
+_given: set[tuple[type[DualBoostWarning], str]] = set()
+"""The warnings of this call."""
 
 
 def warn_user(message: str, category: type[DualBoostWarning]) -> None:
@@ -48,21 +49,21 @@ def _package(frame: FrameType) -> str:
 
 
 def _is_news(message: str, category: type[DualBoostWarning], caller: FrameType) -> bool:
-    """Whether this call of the user was not told the same, but for figures; from now on it was."""
-    places, told = list(_outwards(caller)), (category, FIGURE.sub("#", message))
+    """Whether this call of the user has not had this warning yet, whatever the figures in it; from now on it has."""
+    places, warning = list(_outwards(caller)), (category, FIGURE.sub("#", message))
     is_same_call = len(places) == len(_places) and all(
         code is other and line == other_line for (code, line), (other, other_line) in zip(places, _places, strict=True)
     )
     if not is_same_call:
         _places[:] = places
-        _told.clear()
-    is_news = told not in _told
-    _told.add(told)
+        _given.clear()
+    is_news = warning not in _given
+    _given.add(warning)
     return is_news
 
 
 def _outwards(caller: FrameType) -> Iterator[Place]:
-    """The places of the call, without those of packages that fit many models."""
+    """The places of the call, without the frames of packages that fit many models."""
     frame: FrameType | None = caller
     while frame is not None:
         if _package(frame) not in SEARCHERS:
@@ -71,7 +72,7 @@ def _outwards(caller: FrameType) -> Iterator[Place]:
 
 
 def _action(message: str, category: type[DualBoostWarning], caller: FrameType) -> str:
-    """What Python's filters say of such a warning."""
+    """The action of Python's filters for such a warning."""
     module = caller.f_globals.get("__name__", "")
     filters = getattr(warnings, "_get_filters", lambda: warnings.filters)()  # the former from Python 3.14 on
     for action, text, kind, place, line in filters:
@@ -120,14 +121,14 @@ def require_integer(name: str, value: Any, least: int) -> int:
 
 
 def require_positive(name: str, value: Any) -> float:
-    if isinstance(value, (bool, np.bool_)) or not isinstance(value, Real) or not 0 < float(value) < np.inf:
+    if not is_real(value) or not 0 < float(value) < np.inf:
         raise InvalidParameterError(f"{name}={value!r} must be a finite number above 0.")
     return float(value)
 
 
-def require_choice(name: str, value: Any, choices: list[str]) -> str:
+def require_choice(name: str, value: Any, choices: Collection[str]) -> str:
     if not isinstance(value, str) or value not in choices:
-        raise InvalidParameterError(f"{name}={value!r} is not known; choose one of {choices}.")
+        raise InvalidParameterError(f"{name}={value!r} is not known; choose one of {list(choices)}.")
     return value
 
 
@@ -154,12 +155,55 @@ def seed_of(random_state: Any) -> int:
 
 
 def require_fraction(name: str, value: Any, or_none: bool = True) -> float:
-    if isinstance(value, (bool, np.bool_)) or not isinstance(value, Real) or not 0 < float(value) < 1:
+    if not is_real(value) or not 0 < float(value) < 1:
         alternative = ", or None" if or_none else ""
         raise InvalidParameterError(
             f"{name}={value!r} must be a number between 0 and 1 (for example 0.1){alternative}."
         )
     return float(value)
+
+
+def require_share(name: str, value: Any) -> None:
+    if not is_real(value) or not 0 < float(value) <= 1:
+        raise InvalidParameterError(f"{name}={value!r} must be a number above 0 and up to 1, or None.")
+
+
+def require_count_or_share(name: str, value: Any, kind: CountOrShare) -> None:
+    if kind.words and isinstance(value, str):
+        require_choice(name, value, kind.words)
+    elif not is_real(value) or value <= 0 or not (isinstance(value, Integral) or value < 1 or value == kind.takes_all):
+        most = "up to 1" if kind.takes_all else "below 1"
+        raise InvalidParameterError(
+            f"{name}={value!r} must be an integer of at least 1, or a fraction above 0 and {most}, the share of the "
+            f"{kind.whole}."
+        )
+
+
+def is_real(value: Any) -> bool:
+    """Whether it is a number, and no truth value."""
+    return isinstance(value, Real) and not isinstance(value, (bool, np.bool_))
+
+
+def require_parameter(parameter: Parameter, value: Any) -> None:
+    """Refuse a value that the table of parameters does not allow; kinds of their own are checked elsewhere."""
+    name = parameter.name
+    if value is None and parameter.default is None:
+        return
+    match parameter.kind:
+        case Integer(least):
+            require_integer(name, value, least)
+        case Positive():
+            require_positive(name, value)
+        case Fraction():
+            require_fraction(name, value, or_none=parameter.default is None)
+        case Share():
+            require_share(name, value)
+        case CountOrShare() as kind:
+            require_count_or_share(name, value, kind)
+        case Choice(names):
+            require_choice(name, value, names)
+        case Flag():
+            require_flag(name, value)
 
 
 class ParameterObject:

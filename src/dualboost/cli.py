@@ -58,7 +58,7 @@ def _run() -> None:
 
 
 def _show_warning(message: Warning | str, category: type[Warning], *place: Any, **more: Any) -> None:
-    """Print dualboost's own warnings in one line; those of other libraries do not help users, and are not shown."""
+    """Print a warning of dualboost in one line; warnings of other libraries do not help users."""
     from .errors import DualBoostWarning
 
     line = f"dualboost: {_one_line(message)}"

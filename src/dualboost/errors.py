@@ -25,11 +25,11 @@ class InvalidDataError(DualBoostError, ValueError):
 
 
 class UnsupportedFormulationError(DualBoostError, ValueError):
-    """The requested master cannot solve the requested formulation."""
+    """The solver cannot solve the formulation, or the formulation does not fit the data or the learner."""
 
 
 class MissingDependencyError(DualBoostError, ImportError):
-    """An optional dependency is needed for what was asked and is not installed."""
+    """An optional dependency is needed and not installed."""
 
 
 class UnsupportedModelError(DualBoostError, ValueError):
@@ -60,7 +60,7 @@ class DualBoostWarning(UserWarning):
 
 
 class DegenerateEnsembleWarning(DualBoostWarning):
-    """The optimal ensemble is empty, has a tree that tells no rows apart, is worse than the class balance on its
+    """The optimal ensemble is empty, has a tree with the same vote for all rows, is worse than the class balance on its
     training rows, or does not reach what C requires."""
 
 

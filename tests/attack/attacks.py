@@ -73,7 +73,9 @@ def check_proof(case):
     if model is None:
         return Outcome(refused=True)
     require_sane(model, case)
-    plain = not {"validation_fraction", "n_iter_no_change", "calibrate", "class_weight"} & case.options.keys()
+    plain = (
+        not {"validation_fraction", "n_iter_no_change", "interval_calibration", "class_weight"} & case.options.keys()
+    )
     if not plain or case.estimator.endswith("CV"):
         return Outcome(judged=False)
     try:

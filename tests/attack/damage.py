@@ -18,7 +18,7 @@ from dualboost.model_file.checks import decode, read_file
 from dualboost.model_file.writing import model_text
 
 from ..commands.test_fuzz import mutated, table
-from ..golden import NEWEST, model_paths
+from ..golden import model_paths
 from ..model_file.mutations import Mutator
 from ..model_file.test_fuzz import require_sensible
 from .sane import require
@@ -30,7 +30,7 @@ SECONDS_A_MEGABYTE, AT_LEAST = 10.0, 1.0
 
 @cache
 def mutators():
-    paths = {path.name: path for path in [*model_paths(), *model_paths(NEWEST)]}
+    paths = {path.name: path for path in [*model_paths(), *model_paths()]}
     return [Mutator(read_file(path)) for path in sorted(paths.values())]
 
 

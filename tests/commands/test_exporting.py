@@ -1,4 +1,4 @@
-"""``export``: the ending says the format, and the file holds what Python would have given."""
+"""``export``: the ending decides the format, and the file equals the export in Python."""
 
 import json
 import sqlite3

@@ -40,7 +40,7 @@ def test_c_may_be_tuned_or_given(run, tables):
     assert (wrong.returncode, wrong.stderr) == (1, "dualboost: --C much: give a number, or auto.\n")
 
 
-def test_leaves_or_trees_are_corrected(run, tables):
+def test_leaves_or_weights_are_optimised(run, tables):
     few = (*FIT, "--max-trees", "4", "--json")
     default = json.loads(run(*few).stdout)
     assert default["formulation"] == "logistic"
@@ -48,7 +48,7 @@ def test_leaves_or_trees_are_corrected(run, tables):
     shown = run("show", "model.json").stdout
     assert "values up to" in shown
     assert "weight 0" not in shown
-    assert json.loads(run(*few, "--formulation", "cg", "--optimize", "leaves").stdout)["weights"] == 4
+    assert json.loads(run(*few, "--formulation", "cg", "--optimize", "leaves").stdout)["trees"] == 4
     assert load_model(tables / "model.json").optimize == "leaves"
     assert json.loads(run(*few, "--formulation", "nm").stdout)["intercept"] == 0
     refused = run(*few, "--formulation", "nm", "--optimize", "leaves")
@@ -63,8 +63,8 @@ def test_classes_may_be_balanced(run, tables):
 
 
 def test_trees_may_be_held_back(run, tables):
-    asked = ("--min-samples-leaf", "7", "--max-leaf-nodes", "3", "--subsample", "0.8")
-    assert run(*FIT, "--max-trees", "3", *asked).returncode == 0
+    limits = ("--min-samples-leaf", "7", "--max-leaf-nodes", "3", "--subsample", "0.8")
+    assert run(*FIT, "--max-trees", "3", *limits).returncode == 0
     model = load_model(tables / "model.json")
     assert (model.min_samples_leaf, model.max_leaf_nodes, model.subsample) == (7, 3, 0.8)
     assert max(tree.n_leaves for tree in model.estimators_) <= 3

@@ -145,9 +145,9 @@ def test_predictions_are_numbers(run, model, tables):
     lines = run("predict", model, "test.csv").stdout.splitlines()
     assert lines[0] == "prediction"
     np.testing.assert_allclose(np.array(lines[1:], dtype=float), expected, rtol=1e-12)
-    told = json.loads(run("predict", model, "test.csv", "-o", "out.parquet", "--json").stdout)
+    summary = json.loads(run("predict", model, "test.csv", "-o", "out.parquet", "--json").stdout)
     np.testing.assert_array_equal(pd.read_parquet(tables / "out.parquet")["prediction"], expected)
-    assert told["mean"] == pytest.approx(expected.mean())
+    assert summary["mean"] == pytest.approx(expected.mean())
 
 
 def test_evaluate_agrees_with_scikit_learn(run, model, tables):
@@ -215,8 +215,8 @@ def test_thin_keeps_r2(name, run, tables):
     else:
         light = lightgbm.LGBMRegressor(n_estimators=20, num_leaves=4, verbose=-1, n_jobs=1).fit(X, y)
         light.booster_.save_model(tables / name)
-    asked = ("--target", "y", "--tolerance", "0.05", "--validation", "test.csv", "--json")
-    done = run("thin", name, "train.csv", *asked, "-o", f"small_{name}")
+    options = ("--target", "y", "--tolerance", "0.05", "--validation", "test.csv", "--json")
+    done = run("thin", name, "train.csv", *options, "-o", f"small_{name}")
     assert done.returncode == 0, done.stderr
     figures = json.loads(done.stdout)
     assert all(figure.isidentifier() for figure in figures)

@@ -11,8 +11,8 @@ import pandas as pd
 import pytest
 
 from dualboost import ConvexBoost, DualBoostClassifier, EpsilonInsensitiveLoss, load_model
+from dualboost import parameters as options
 from dualboost.commands import COMMANDS
-from dualboost.commands import fitting as options
 from dualboost.formulations import FORMULATIONS, NUMBER_LOSSES
 from dualboost.formulations.convex import LOSSES
 from dualboost.learners import LEARNERS

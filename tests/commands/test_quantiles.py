@@ -11,7 +11,7 @@ from dualboost import DualBoostRegressorCV, load_model
 from ..numbers_to_learn import amounts
 
 FIT = ("fit", "train.csv", "--target", "y", "--max-depth", "2", "--max-trees", "5")
-SEVERAL = ("--loss", "quantile", "--quantiles", "0.05,0.5,0.95", "--calibrate", "conformal")
+SEVERAL = ("--loss", "quantile", "--quantiles", "0.05,0.5,0.95", "--interval-calibration", "conformal")
 LEVELS = [0.05, 0.5, 0.95]
 NAMES = ["q0.05", "q0.5", "q0.95"]
 
@@ -42,13 +42,13 @@ def features_of(frame):
 
 def test_fit_tells_the_intercept_of_each_quantile(run, model):
     fitted = load_model(model)
-    assert (fitted.loss, fitted.quantiles, fitted.calibrate) == ("quantile", LEVELS, "conformal")
+    assert (fitted.loss, fitted.quantiles, fitted.interval_calibration) == ("quantile", LEVELS, "conformal")
     intercepts = fitted.fitted_.in_units.intercept
     assert json.loads(run(*FIT, *SEVERAL, "--json").stdout)["intercept"] == dict(zip(NAMES, intercepts, strict=True))
     line = next(line for line in run(*FIT, *SEVERAL).stdout.splitlines() if line.startswith("intercept"))
-    told = dict(part.split(": ") for part in line.removeprefix("intercept").strip().split(", "))
-    assert list(told) == NAMES
-    np.testing.assert_allclose([float(value) for value in told.values()], intercepts, rtol=1e-3)
+    found = dict(part.split(": ") for part in line.removeprefix("intercept").strip().split(", "))
+    assert list(found) == NAMES
+    np.testing.assert_allclose([float(value) for value in found.values()], intercepts, rtol=1e-3)
 
 
 @pytest.mark.parametrize(
@@ -83,9 +83,15 @@ def test_c_may_be_tuned(run, tables):
         (("--loss", "quantile", "--quantiles", "0.9"), "quantiles=[0.9] must have two levels or more"),
         ((*SEVERAL, "--quantile", "0.5"), "--quantile and --quantiles 0.05,0.5,0.95 are both given: leave one"),
         ((*SEVERAL, "--optimize", "weights"), "use optimize='leaves'"),
-        (("--calibrate", "conformal"), "--calibrate conformal is for intervals: add --loss quantile --quantiles"),
+        (
+            ("--interval-calibration", "conformal"),
+            "--interval-calibration conformal is for intervals: add --loss quantile --quantiles",
+        ),
         (("--quantiles", "0.1,0.9", "--target", "colour"), "column 'colour' must hold numbers, for regression"),
-        (("--calibrate", "conformal", "--target", "colour"), "column 'colour' must hold numbers, for regression"),
+        (
+            ("--interval-calibration", "conformal", "--target", "colour"),
+            "column 'colour' must hold numbers, for regression",
+        ),
     ],
     ids=str,
 )
@@ -134,12 +140,12 @@ def test_show_trees_and_rules(run, model):
     rules = fitted.rules()
     lines = [line for line in run("show", model, "--rules", "--most", "2").stdout.splitlines() if "  if " in line]
     for line, (_, rule) in zip(lines, rules.head(2).iterrows(), strict=True):
-        says, conditions = line.split("  if ")
+        values, conditions = line.split("  if ")
         assert conditions == rule["conditions"]
-        told = [part.split(" for ") for part in says.split(", ")]
-        assert [name for _, name in told] == NAMES
+        found = [part.split(" for ") for part in values.split(", ")]
+        assert [name for _, name in found] == NAMES
         np.testing.assert_allclose(
-            [float(value) for value, _ in told], [rule[f"value_{name}"] for name in NAMES], rtol=1e-3
+            [float(value) for value, _ in found], [rule[f"value_{name}"] for name in NAMES], rtol=1e-3
         )
     assert len(json.loads(run("show", model, "--json").stdout)["rules"]) == len(rules)
 

@@ -104,9 +104,9 @@ def test_the_rule_of_tasks_does_not_count_rows(make, n_kinds, copies, tmp_path):
         warnings.simplefilter("ignore")
         warnings.simplefilter("always", DataWarning)
         DualBoostClassifier(max_trees=1, max_depth=1).fit(X, np.array(labels))
-    told = [str(one.message) for one in found if one.category is DataWarning]
-    assert len(told) == (make is not str and n_kinds > 50)
-    assert all(f"y has {n_kinds} classes in {len(labels)} rows, so that it looks like" in one for one in told)
+    messages = [str(one.message) for one in found if one.category is DataWarning]
+    assert len(messages) == (make is not str and n_kinds > 50)
+    assert all(f"y has {n_kinds} classes in {len(labels)} rows, so that it looks like" in one for one in messages)
 
 
 def test_the_command_line_warns_of_measured_classes_too(path):

@@ -22,7 +22,7 @@ from dualboost.errors import (
     MissingDependencyError,
     UnsupportedFormulationError,
 )
-from dualboost.estimators import parameters as devices
+from dualboost.estimators import modes as devices
 from dualboost.formulations import NUMBER_LOSSES
 from dualboost.matrix.rows import device_named, in_memory
 
@@ -214,7 +214,7 @@ def test_learners_that_grow_in_memory_are_refused(guest, rows):
 
 def test_several_scores_and_side_rows_are_refused(guest, rows):
     X, y = rows
-    with pytest.raises(UnsupportedFormulationError, match="one score a row, and 3 classes"):
+    with pytest.raises(InvalidParameterError, match=r"device='cuda' is for one score a row.* y has 3 scores"):
         DualBoostClassifier(device="cuda", learner="xgboost").fit(X, np.arange(len(y)) % 3)
     with pytest.raises(UnsupportedFormulationError, match="'cq' and 'spatial'"):
         DualBoostClassifier("cq", device="cuda", learner="xgboost").fit(X, y)

@@ -136,7 +136,7 @@ def test_y_that_is_the_same_in_all_rows_is_predicted(loss, optimize):
 
 
 def test_intervals_of_a_constant_are_as_narrow_as_its_unit():
-    reg = DualBoostRegressor("quantile", quantiles=[0.05, 0.95], calibrate="conformal", random_state=0)
+    reg = DualBoostRegressor("quantile", quantiles=[0.05, 0.95], interval_calibration="conformal", random_state=0)
     with pytest.warns(DegenerateEnsembleWarning):
         reg.fit(X, np.full(len(X), 7e-12))
     np.testing.assert_allclose(reg.predict_interval(X_UNSEEN), 7e-12, rtol=1e-5)

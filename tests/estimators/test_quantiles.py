@@ -135,7 +135,9 @@ def test_the_prediction_is_interpolated_where_there_is_no_median(diabetes):
 
 def test_inner_intervals_have_a_coverage_of_their_own(diabetes):
     X, Xt, y, _ = diabetes
-    reg = made([0.05, 0.25, 0.75, 0.95], max_depth=2, max_trees=5, calibrate="conformal", random_state=0).fit(X, y)
+    reg = made(
+        [0.05, 0.25, 0.75, 0.95], max_depth=2, max_trees=5, interval_calibration="conformal", random_state=0
+    ).fit(X, y)
     inner, outer = reg.predict_interval(Xt, coverage=0.5), reg.predict_interval(Xt, coverage=0.9)
     assert np.diff(inner).mean() < np.diff(outer).mean()
     np.testing.assert_array_equal(outer, reg.predict_interval(Xt))
@@ -150,7 +152,7 @@ def test_conformal_intervals_cover_what_they_promise():
         X, y = wide(160, seed)
         Xt, yt = wide(400, 10_000 + seed)
         low, high = (
-            made([0.1, 0.9], max_depth=2, max_trees=3, calibrate="conformal", random_state=seed)
+            made([0.1, 0.9], max_depth=2, max_trees=3, interval_calibration="conformal", random_state=seed)
             .fit(X, y)
             .predict_interval(Xt)
             .T
@@ -162,7 +164,7 @@ def test_conformal_intervals_cover_what_they_promise():
 
 def test_the_fit_knows_nothing_of_the_rows_set_aside():
     X, y = wide(200)
-    reg = made([0.1, 0.9], max_depth=2, max_trees=3, calibrate="conformal", random_state=0).fit(X, y)
+    reg = made([0.1, 0.9], max_depth=2, max_trees=3, interval_calibration="conformal", random_state=0).fit(X, y)
     aside = np.flatnonzero((reg.duals_ == 0).all(axis=1))
     assert len(aside) == 50
     changed = y.copy()
@@ -215,7 +217,13 @@ def test_intervals_to_be_calibrated_are_judged_as_such(fitted, diabetes):
     assert scorer(fitted, Xt, yt, np.where(twice, 2.0, 1.0)) == pytest.approx(repeated)
     tuned, told = (
         DualBoostRegressorCV(
-            "quantile", 3, quantiles=LEVELS, calibrate="conformal", max_trees=3, random_state=0, scoring=scoring
+            "quantile",
+            3,
+            quantiles=LEVELS,
+            interval_calibration="conformal",
+            max_trees=3,
+            random_state=0,
+            scoring=scoring,
         ).fit(X, y)
         for scoring in (None, scorer)
     )
@@ -246,8 +254,8 @@ def test_explanations_and_rules_speak_of_each_quantile(fitted, diabetes):
         ({"quantiles": [0.5]}, "two levels or more"),
         ({"quantiles": 0.5}, "list of levels"),
         ({"quantiles": [0.1, 0.9], "loss": "huber"}, r"for loss='quantile', but loss is 'huber'"),
-        ({"calibrate": "conformal"}, "calibrate='conformal' is for intervals"),
-        ({"quantiles": [0.1, 0.9], "calibrate": "split"}, "calibrate='split'"),
+        ({"interval_calibration": "conformal"}, "interval_calibration='conformal' is for intervals"),
+        ({"quantiles": [0.1, 0.9], "interval_calibration": "split"}, "interval_calibration='split'"),
         ({"quantiles": [0.1, 0.9], "optimize": "weights"}, "optimize='leaves'"),
     ],
 )
@@ -266,6 +274,6 @@ def test_levels_of_a_range_are_the_numbers_meant():
 def test_too_few_rows_and_models_without_quantiles():
     X, y = wide(40)
     with pytest.raises(InvalidDataError, match="10 here, and intervals that cover 98% of new rows need 49: give 196"):
-        made([0.01, 0.99], calibrate="conformal", max_trees=2).fit(X, y)
+        made([0.01, 0.99], interval_calibration="conformal", max_trees=2).fit(X, y)
     with pytest.raises(InvalidParameterError, match="has no quantiles: fit with loss='quantile'"):
         DualBoostRegressor(max_trees=2).fit(X, y).predict_interval(X)

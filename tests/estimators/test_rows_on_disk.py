@@ -66,7 +66,7 @@ class Watched(np.memmap):
 
 
 QUANTILES = {"loss": "quantile", "quantiles": [0.1, 0.5, 0.9]}
-CONFORMAL = QUANTILES | {"calibrate": "conformal"}
+CONFORMAL = QUANTILES | {"interval_calibration": "conformal"}
 VARIANTS = {
     "classes": (DualBoostClassifier, {}),
     "held out": (DualBoostClassifier, {"validation_fraction": 0.2}),
@@ -104,7 +104,7 @@ def test_every_estimator_reads_rows_on_disk_in_parts(name, tmp_path, monkeypatch
     assert_same(model.fit(watched, y, weights), alone, X)
     assert sum(watched.sizes) >= 2 * X.size
     assert max(watched.sizes) <= X.size // 3
-    if hasattr(model, "calibrate"):
+    if hasattr(model, "interval_calibration"):
         assert model.fitted_.calibration == alone.fitted_.calibration
 
 

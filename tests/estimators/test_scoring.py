@@ -1,6 +1,5 @@
 """What C, the end of a fit and a thinned model are chosen by."""
 
-import json
 import re
 
 import numpy as np
@@ -14,8 +13,6 @@ from dualboost import DualBoostClassifier, DualBoostClassifierCV, SolverOptions,
 from dualboost.data.merging import hold_out
 from dualboost.datasets import make_twonorm
 from dualboost.errors import InvalidParameterError, ModelFileWarning
-from dualboost.loading import read_model
-from dualboost.model_file.writing import model_text
 
 RNG = np.random.default_rng(0)
 X, Y = make_twonorm(500, random_state=0)
@@ -178,15 +175,6 @@ def test_a_value_that_no_solver_bears_has_no_score(tmp_path):
     np.testing.assert_array_equal(np.isnan(tuned.path_["score"]), [False, True])
     tuned.save(tmp_path / "model.json")
     np.testing.assert_array_equal(load_model(tmp_path / "model.json").scores_, tuned.scores_)
-
-
-def test_files_with_the_old_name_of_the_score_still_load(stopped):
-    document = json.loads(model_text(stopped))
-    history = document["history"]
-    history["validation_accuracy"] = history.pop("validation_score")
-    found = read_model(json.dumps(document)).history_
-    np.testing.assert_array_equal(found["validation_score"], stopped.history_["validation_score"])
-    assert set(found) == set(stopped.history_)
 
 
 @pytest.mark.parametrize("name", ["f1", "precision", "recall", "jaccard", "average_precision", "neg_brier_score"])

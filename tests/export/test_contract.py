@@ -18,7 +18,7 @@ from dualboost.export import to_c, to_lightgbm, to_onnx, to_sql
 from dualboost.targets.quantiles import Widening
 from dualboost.thinning import ThinnedTreesClassifier
 
-from ..golden import NEWEST, expected, label, model_paths
+from ..golden import expected, label, model_paths
 from ..numbers_to_learn import amounts, counts
 from ..random_trees import random_tree
 from ..several_classes import three_classes
@@ -192,7 +192,7 @@ def test_answers_are_those_of_the_estimator(name, target):
 
 
 @pytest.mark.parametrize("target", TARGETS)
-@pytest.mark.parametrize("path", model_paths(NEWEST), ids=label)
+@pytest.mark.parametrize("path", model_paths(), ids=label)
 def test_every_kind_of_model_file(path, target):
     X, _ = expected(path)
     model = load_model(path)

@@ -21,7 +21,7 @@ import dualboost
 import dualboost.dask
 from dualboost.cli import main as command_line
 
-RENAMED: dict[str, str] = {}
+RENAMED: dict[str, str] = {"calibrate": "interval_calibration"}
 """The names that cases use, with their names of today if these differ: ``"max_depth": "depth"`` for an argument (which
 is also the option ``--depth``), an attribute, a method or a class; ``"CartLearner.max_depth"`` for one class only."""
 

@@ -1,7 +1,4 @@
-"""Makes the files of the newest version, or some of them: ``python -m tests.golden.make``.
-
-Those of a released version stay as they were.
-"""
+"""Makes model files, or some of them: ``python -m tests.golden.make [NAME ...]``."""
 
 import json
 import sys
@@ -30,11 +27,11 @@ from dualboost.errors import DegenerateEnsembleWarning
 from ..numbers_to_learn import amounts, counts
 from ..several_classes import three_classes
 from ..thinning.models import numbers, table
-from . import NEWEST
+from . import FOLDER
 
 N_ROWS = 12
 METHODS = ("predict", "decision_function", "predict_proba")
-"""What is asked of a model that can answer it."""
+"""Called where the model has them."""
 METHODS_OF_QUANTILES = ("predict", "predict_quantiles", "predict_interval")
 
 
@@ -72,7 +69,7 @@ def half_missing(n=400, seed=0):
 
 
 def models():
-    """Each with what makes rows for it."""
+    """Each with a function that makes rows for it."""
     yield "stumps", numbers, fit(DualBoostClassifier("lp", max_trees=12), numbers)
     yield "depth_3", numbers, fit(DualBoostClassifier("qrlp", max_depth=3, max_trees=8), numbers, (-1.0, 2.0))
     confident = DualBoostClassifier("cg", C=0.2, max_depth=2, learner=CartLearner(voting="confidence"), max_trees=6)
@@ -115,7 +112,12 @@ def models():
     tuned_numbers = DualBoostRegressorCV(QuantileLoss(quantile=0.9), Cs=2, cv=2, max_depth=2, max_trees=3)
     yield "tuned_numbers", amounts, tuned_numbers.fit(*amounts())
     quantiles = DualBoostRegressor(
-        "quantile", quantiles=[0.05, 0.3, 0.8, 0.95], calibrate="conformal", max_depth=2, max_trees=5, random_state=0
+        "quantile",
+        quantiles=[0.05, 0.3, 0.8, 0.95],
+        interval_calibration="conformal",
+        max_depth=2,
+        max_trees=5,
+        random_state=0,
     )
     yield "quantiles", amounts, quantiles.fit(*amounts())
 
@@ -137,10 +139,10 @@ def main(*names):
         if names and name not in names:
             continue
         suffix = ".json.gz" if name == "thinned" else ".json"
-        clf.save(NEWEST / f"{name}{suffix}")
+        clf.save(FOLDER / f"{name}{suffix}")
         X, _ = data(n=N_ROWS, seed=11)
         lines = [f" {json.dumps(key)}: {json.dumps(value)}" for key, value in answers(clf, X).items()]
-        (NEWEST / f"{name}.expected.json").write_text("{\n" + ",\n".join(lines) + "\n}\n")
+        (FOLDER / f"{name}.expected.json").write_text("{\n" + ",\n".join(lines) + "\n}\n")
 
 
 if __name__ == "__main__":

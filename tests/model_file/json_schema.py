@@ -47,6 +47,9 @@ class Schema:
         assert allowed is False
         return set(value) <= set(schema["properties"])
 
+    def _maxProperties(self, value, most, schema):
+        return len(value) <= most
+
     def _items(self, value, part, schema):
         return all(self.accepts(entry, part) for entry in value)
 

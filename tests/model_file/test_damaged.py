@@ -1,4 +1,4 @@
-"""What a damaged or hostile file is told: where it is wrong, what is there and what belongs there."""
+"""Errors of damaged or hostile files: the place, the value there, and the values that are valid."""
 
 import gzip
 import json
@@ -11,11 +11,11 @@ from dualboost import load_model
 from dualboost.errors import ModelFormatError
 from dualboost.model_file.checks import LARGEST_TEXT, MOST_PARTS, read_file
 
-from ..golden import NEWEST
+from ..golden import FOLDER
 
 
 def document(name):
-    return json.loads(read_file(next(NEWEST.glob(f"{name}.json*"))))
+    return json.loads(read_file(next(FOLDER.glob(f"{name}.json*"))))
 
 
 def put(model, where, value):
@@ -36,7 +36,8 @@ def refuse(path, content, message):
 
 
 WRONG = [
-    ("format_version", 3, "is 3, but this dualboost reads up to 2; install a newer one"),
+    ("format_version", 2, r"is 2, but this dualboost reads version 1 only; load the file with .*\(dualboost_version\)"),
+    ("format_version", 0, "is 0; it must be a whole number from 1"),
     ("format_version", True, "is true; it must be a whole number"),
     ("dualboost_version", 1, "is 1; it must be a string"),
     ("model", "RandomForest", "is 'RandomForest'; it must be one of DualBoostClassifier, "),
@@ -83,10 +84,14 @@ WRONG = [
     ("fit.n_trees", 6, "is 6; it must be a whole number from 0 to 5"),
     ("fit.n_generated", 1, "is 1; it must be a whole number from 5"),
     ("calibration.negative_slope", -1.0, "is -1.0; it must be a number from 0.001 to 10000"),
-    ("balance", 1.5, "is 1.5; it must be a number from -1 to 1"),
-    ("intercept", None, "is null; it must be a number from -"),
+    ("balance", [1.5], r"\[0\] is 1.5; it must be a number from -1 to 1"),
+    ("balance", 0.5, "is 0.5; it must be a list"),
+    ("balance", [0.5, 0.5], "has 2 entries; it must have 1"),
+    ("intercept", None, "is null; it must be a list"),
+    ("intercept", [None], r"\[0\] is null; it must be a number from -"),
+    ("intercept", [0.0, 0.0], "has 2 entries; it must have 1"),
     ("normalised", 1, "is 1; it must be true or false"),
-    ("parameters.corrects", 1, "is 1; it must be a string"),
+    ("parameters.optimize", 1, "is 1; it must be a string"),
     ("history.gap[1]", "0", "is '0'; it must be a finite number"),
     ("history.edge", [0.0], "has 1 entries; it must have 12"),
     ("trees[3].threshold[0]", float("nan"), "is NaN; it must be a finite number"),
@@ -96,7 +101,9 @@ WRONG = [
     ("trees[3].left[0]", 0, "is 0; a child must come after its node"),
     ("trees[3].right[0]", -1, "is -1, which is a child of another node"),
     ("trees[3].right[0]", -3, "is -3; it must be a whole number from -2 to 0"),
-    ("trees[3].votes[1]", 1.0000001, "is 1.0000001; it must be a number from -1 to 1"),
+    ("trees[3].votes[1]", [1.0000001], r"\[0\] is 1.0000001; it must be a number from -1 to 1"),
+    ("trees[3].votes[1]", 0.5, "is 0.5; it must be a list"),
+    ("trees[3].votes[1]", [0.5, 0.5], "has 2 entries; it must have 1"),
     ("trees[3].votes", [], "is empty; a tree has at least one leaf"),
     ("trees[3].threshold", [1.0, 1.0], "has 2 entries; it must have 1"),
     ("trees[3].missing_left[0]", 0, "is 0; it must be true or false"),
@@ -119,7 +126,9 @@ def test_more_iterations_than_memory_could_hold(tmp_path):
 
 
 def test_a_C_below_zero_of_a_formulation_that_was_asked_for(tmp_path):
-    content = json.dumps(put(document("stumps"), "parameters.formulation", {"name": "lp", "C": -1}))
+    content = json.dumps(
+        put(document("stumps"), "parameters.formulation", {"name": "lp", "C": -1, "scale_free": False})
+    )
     refuse(tmp_path / "model.json", content, "parameters.formulation.C is -1; it must be above 0")
 
 
@@ -136,8 +145,8 @@ def test_another_formulation_than_asked_for(tmp_path):
 
 TOO_LONG = [*(f"a{k}" for k in range(100)), "x" * 2**20]
 WRONG_CLASSES = [
-    ("classes.values", ["high", "low"], "trees[0].votes[0] is a list of 3; it must be a number from -1 to 1"),
-    ("classes.values", list("abcd"), "trees[0].votes[0] has 3 entries; it must have 4"),
+    ("classes.values", ["high", "low"], "balance has 3 entries; it must have 1"),
+    ("classes.values", list("abcd"), "balance has 3 entries; it must have 4"),
     ("classes.values[2]", "high", "classes.values[2] is 'high', after 'low'; classes must be in order"),
     ("classes.values[2]", "z\0", "classes.values[2] is 'z\\x00', which str does not hold exactly"),
     ("classes.values", TOO_LONG, "classes.values has 101 strings, of which one is too long"),
@@ -157,7 +166,7 @@ WRONG_CLASSES = [
     ("normalised", 1, "normalised is 1; it must be true or false"),
     ("balance", [0.5, 0.5], "balance has 2 entries; it must have 3"),
     ("balance", [0.5, 0.5, 1.5], "balance[2] is 1.5; it must be a number from 0 to 1"),
-    ("balance", -0.5, "balance is -0.5; it must be a number from 0 to 1"),
+    ("balance", -0.5, "balance is -0.5; it must be a list"),
     ("calibration", {"negative_slope": 1.0, "positive_slope": 1.0}, "calibration.negative_slope is not a key"),
     ("calibration", {"slope": 0.0, "intercepts": [0, 0, 0]}, "calibration.slope is 0.0; it must be a number from"),
     ("calibration", {"slope": 1.0, "intercepts": [0, 0]}, "calibration.intercepts has 2 entries; it must have 3"),
@@ -179,8 +188,8 @@ def test_no_part_of_several_classes_may_be_missing(key, tmp_path):
 
 def test_two_classes_have_a_calibration(tmp_path):
     refuse(tmp_path / "model.json", json.dumps(put(document("leaves"), "calibration", None)), "it must be an object")
-    of_three = json.dumps(put(put(document("leaves"), "classes.values", ["a", "b", "c"]), "balance", 0.2))
-    refuse(tmp_path / "model.json", of_three, re.escape("trees[0].votes[0]") + ".*; it must be a list")
+    of_three = json.dumps(put(put(document("leaves"), "classes.values", ["a", "b", "c"]), "balance", [0.2] * 3))
+    refuse(tmp_path / "model.json", of_three, re.escape("trees[0].votes[0] has 1 entries; it must have 3"))
 
 
 WRONG_PARAMETERS = {

@@ -27,7 +27,7 @@ def chain(depth):
         "missing_left": [False] * depth,
         "categories": [None] * depth,
         "gain": [1.0] * depth,
-        "votes": [1.0 - 2.0 * (leaf % 2) for leaf in range(depth + 1)],
+        "votes": [[1.0 - 2.0 * (leaf % 2)] for leaf in range(depth + 1)],
         "covers": [1.0] * (depth + 1),
     }
 

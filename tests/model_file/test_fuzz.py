@@ -17,7 +17,7 @@ from dualboost.model_file.checks import decode, read_file
 from dualboost.model_file.writing import model_text
 from dualboost.thinning import ThinnedTreesClassifier
 
-from ..golden import NEWEST, model_paths
+from ..golden import FOLDER, model_paths
 from ..thoroughness import how_many
 from .mutations import Mutator
 
@@ -97,7 +97,7 @@ OF_NUMBERS = ("numbers.json", "huber.json", "counts.json", "tuned_numbers.json",
 
 @pytest.mark.parametrize("names", [("classes.json", "tuned_classes.json"), OF_NUMBERS], ids=["classes", "numbers"])
 def test_damaged_files_of_several_classes_and_of_numbers(names):
-    mutators = [Mutator(read_file(NEWEST / name)) for name in names]
+    mutators = [Mutator(read_file(FOLDER / name)) for name in names]
     loaded, slowest = read_damaged(mutators, N_SHARES + 1, N_FILES // 2)
     assert slowest < MOST_SECONDS
     assert 0.05 < loaded < 0.6

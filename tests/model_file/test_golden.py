@@ -1,13 +1,14 @@
-"""Files of released versions load and predict what they did when they were written."""
+"""Model files load and predict as on the day on which they were written."""
 
 import numpy as np
 import pytest
 from sklearn.base import is_regressor
 
 from dualboost import DualBoostClassifier, DualBoostRegressor, load_model
-from dualboost.thinning import ThinnedTreesClassifier
+from dualboost.formulations import NUMBER_LOSSES
+from dualboost.model_file.checks import BODY
 
-from ..golden import FOLDER, NEWEST, expected, label, model_paths
+from ..golden import expected, label, model_paths
 
 
 @pytest.mark.parametrize("path", model_paths(), ids=label)
@@ -21,15 +22,11 @@ def test_predictions_are_those_of_the_day_of_writing(path):
     assert {type(one) for one in found} == {type(one) for one in predicted}
 
 
-@pytest.mark.parametrize("folder", [FOLDER, NEWEST], ids=["version 1", "version 2"])
-def test_every_kind_is_there(folder):
-    models = {path.name.split(".")[0]: load_model(path) for path in model_paths(folder)}
-    kinds = {type(model).__name__ for model in models.values()}
-    of_numbers = {"DualBoostRegressor", "DualBoostRegressorCV"} if folder == NEWEST else set()
-    assert kinds == {"DualBoostClassifier", "DualBoostClassifierCV", "ThinnedTreesClassifier"} | of_numbers
+def test_every_kind_is_there():
+    models = {path.name.split(".")[0]: load_model(path) for path in model_paths()}
+    assert {type(model).__name__ for model in models.values()} == set(BODY)
     classifiers = [model for model in models.values() if isinstance(model, DualBoostClassifier)]
-    names = {model.formulation_.name for model in classifiers}
-    assert names == {"nm", "qrlp", "lp", "cg", "erlp", "md"} | ({"logistic"} if folder == NEWEST else set())
+    assert {model.formulation_.name for model in classifiers} == {"nm", "qrlp", "lp", "cg", "erlp", "md", "logistic"}
     assert {model.classes_.dtype.kind for model in classifiers} == set("biufU")
     trees = [tree for model in classifiers for tree in model.estimators_]
     assert any(tree.categories for tree in trees)
@@ -38,17 +35,14 @@ def test_every_kind_is_there(folder):
     assert any(not np.isin(tree.votes, (-1.0, 1.0)).all() for tree in trees)
     assert max(tree.n_leaves for tree in trees) > 4
     assert not models["empty"].estimators_
-    assert isinstance(models["thinned"], ThinnedTreesClassifier)
-    if folder == NEWEST:
-        assert models["leaves"].fitted_.ensemble.intercept
-        assert not models["leaves"].fitted_.ensemble.is_normalised
-        assert [models[name].fitted_.target.n_outputs for name in ("classes", "class_margins", "tuned_classes")] == [
-            3
-        ] * 3
-        assert models["class_margins"].fitted_.ensemble.is_normalised
-        losses = {model.formulation_.name for model in models.values() if isinstance(model, DualBoostRegressor)}
-        assert losses == {"squared", "huber", "quantile", "quantiles", "poisson"}
-        assert {models[name].fitted_.target.name for name in ("numbers", "counts")} == {"numbers", "counts"}
-        assert models["quantiles"].fitted_.calibration is not None
-        assert models["listed"].categorical_features == ["colour", "group"]
-        assert models["listed"].fitted_.encoder.categories[6].tolist() == [0, 1, 2, 3, 4, 5]
+    assert models["leaves"].fitted_.ensemble.intercept
+    assert not models["leaves"].fitted_.ensemble.is_normalised
+    for name in ("classes", "class_margins", "tuned_classes"):
+        assert models[name].fitted_.target.n_outputs == 3
+    assert models["class_margins"].fitted_.ensemble.is_normalised
+    losses = {model.formulation_.name for model in models.values() if isinstance(model, DualBoostRegressor)}
+    assert losses == set(NUMBER_LOSSES) - {"absolute", "epsilon_insensitive"}
+    assert {models[name].fitted_.target.name for name in ("numbers", "counts")} == {"numbers", "counts"}
+    assert models["quantiles"].fitted_.calibration is not None
+    assert models["listed"].categorical_features == ["colour", "group"]
+    assert models["listed"].fitted_.encoder.categories[6].tolist() == [0, 1, 2, 3, 4, 5]

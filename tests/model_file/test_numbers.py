@@ -75,7 +75,6 @@ def test_what_a_file_cannot_hold(tmp_path):
 
 
 WRONG = [
-    ("format_version", 1, "model is 'DualBoostRegressor'; it must be one of DualBoostClassifier, "),
     ("model", "DualBoostClassifier", "task is not a key of this version of the format"),
     ("classes", {"type": "int64", "values": [0, 1]}, "classes is not a key"),
     ("normalised", False, "normalised is not a key"),
@@ -103,9 +102,10 @@ WRONG = [
     ("task.scale", "1", "task.scale is '1'; it must be a number above 0"),
     ("task.scale", 1.7e308, "for which predictions are not finite"),
     ("task.more", 1, "task.more is not a key"),
-    ("intercept", [0.0], "intercept is a list of 1; it must be a number from -1e+100 to 1e+100"),
-    ("trees[1].votes[0]", [0.5, 0.5, 0.0], "trees[1].votes[0] is a list of 3; it must be a number from -1 to 1"),
-    ("trees[1].votes[0]", 1.5, "trees[1].votes[0] is 1.5; it must be a number from -1 to 1"),
+    ("intercept", 0.0, "intercept is 0.0; it must be a list"),
+    ("intercept", [1e101], "intercept[0] is 1e+101; it must be a number from -1e+100 to 1e+100"),
+    ("trees[1].votes[0]", [0.5, 0.5, 0.0], "trees[1].votes[0] has 3 entries; it must have 1"),
+    ("trees[1].votes[0]", [1.5], "trees[1].votes[0][0] is 1.5; it must be a number from -1 to 1"),
     ("trees[1].weight", 0, "trees[1].weight is 0; it must be a number above 0"),
 ]
 
@@ -118,7 +118,7 @@ def test_a_wrong_value_is_named(where, value, message, tmp_path):
 WRONG_COUNTS = [
     ("task.centre", 1.0, "task.centre is 1.0; it must be 0 in the task 'counts'"),
     ("task.name", "numbers", "task.name is 'numbers'; it must be 'counts' under the loss 'poisson'"),
-    ("intercept", 800.0, "for which predictions are not finite"),
+    ("intercept", [800.0], "for which predictions are not finite"),
     ("trees[0].weight", 1e99, "for which predictions are not finite"),
 ]
 

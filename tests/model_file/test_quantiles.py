@@ -23,11 +23,11 @@ SMALL = {"max_depth": 2, "max_trees": 4, "random_state": 0}
 @pytest.mark.parametrize(
     "reg",
     [
-        DualBoostRegressor("quantile", quantiles=[0.05, 0.5, 0.95], calibrate="conformal", **SMALL),
-        DualBoostRegressor("quantile", C=30, quantiles=[0.1, 0.2, 0.7, 0.8], calibrate="conformal", **SMALL),
+        DualBoostRegressor("quantile", quantiles=[0.05, 0.5, 0.95], interval_calibration="conformal", **SMALL),
+        DualBoostRegressor("quantile", C=30, quantiles=[0.1, 0.2, 0.7, 0.8], interval_calibration="conformal", **SMALL),
         DualBoostRegressor("quantiles", **SMALL),
         DualBoostRegressorCV(
-            "quantile", quantiles=[0.25, 0.5, 0.75], calibrate="conformal", Cs=[1, 30.0], cv=2, **SMALL
+            "quantile", quantiles=[0.25, 0.5, 0.75], interval_calibration="conformal", Cs=[1, 30.0], cv=2, **SMALL
         ),
     ],
     ids=["conformal", "pairs", "name", "tuned"],
@@ -76,8 +76,10 @@ def test_a_model_without_a_tree(tmp_path):
 
 
 def test_arguments_that_were_changed_after_the_fit_are_told(tmp_path):
-    reg = DualBoostRegressor("quantiles", **SMALL).fit(*amounts()).set_params(calibrate="conformal")
-    with pytest.raises(ModelFormatError, match=r"calibration is null, but parameters\.calibrate is 'conformal'"):
+    reg = DualBoostRegressor("quantiles", **SMALL).fit(*amounts()).set_params(interval_calibration="conformal")
+    with pytest.raises(
+        ModelFormatError, match=r"calibration is null, but parameters\.interval_calibration is 'conformal'"
+    ):
         reg.save(tmp_path / "model.json")
 
 
@@ -94,9 +96,13 @@ WRONG = [
     ("parameters.quantiles", None, "formulation.name is 'quantiles', but parameters.loss is 'quantile'"),
     ("parameters.loss", "huber", "parameters.quantiles is refused: quantiles=[0.05, 0.3, 0.8, 0.95] is for"),
     ("parameters.loss", LOSS, "parameters.quantiles is refused: quantiles=[0.05, 0.3, 0.8, 0.95] is for"),
-    ("parameters.calibrate", 1, "parameters.calibrate is 1; it must be a string"),
-    ("parameters.calibrate", "always", "parameters are refused: calibrate='always' is not known; choose"),
-    ("parameters.calibrate", None, "calibration is an object, but parameters.calibrate is null"),
+    ("parameters.interval_calibration", 1, "parameters.interval_calibration is 1; it must be a string"),
+    (
+        "parameters.interval_calibration",
+        "always",
+        "parameters are refused: interval_calibration='always' is not known; choose",
+    ),
+    ("parameters.interval_calibration", None, "calibration is an object, but parameters.interval_calibration is null"),
     ("formulation", {"name": "quantile", "C": 1.0, "quantile": 0.5}, "formulation.name is 'quantile', but that of "),
     ("formulation.quantiles", None, "formulation.quantiles is null; it must be a list"),
     ("formulation.quantiles[1]", None, "formulation.quantiles[1] is null; it must be a finite number"),
@@ -108,7 +114,7 @@ WRONG = [
     ("task.levels", OTHERS, f"task.levels is {OTHERS}, but formulation.quantiles is {LEVELS}"),
     ("task.levels[2]", "0.8", "task.levels[2] is '0.8'; it must be a finite number"),
     ("task.scale", 1.7e308, "for which predictions are not finite"),
-    ("calibration", None, "calibration is null, but parameters.calibrate is 'conformal'"),
+    ("calibration", None, "calibration is null, but parameters.interval_calibration is 'conformal'"),
     ("calibration", [0.1, 0.1], "calibration is a list of 2; it must be an object"),
     ("calibration.slope", 1.0, "calibration.slope is not a key"),
     ("calibration.shifts", [0.1], "calibration.shifts has 1 entries; it must have 2"),
@@ -136,11 +142,15 @@ def test_ends_of_intervals_are_finite(tmp_path):
 @pytest.mark.parametrize(
     ("where", "value", "message"),
     [
-        ("calibration", {"shifts": [0.1]}, "calibration is an object, but parameters.calibrate is null"),
+        ("calibration", {"shifts": [0.1]}, "calibration is an object, but parameters.interval_calibration is null"),
         ("task.levels", LEVELS, "task.levels is not a key"),
         ("task.name", "quantiles", "task.name is 'quantiles'; it must be 'numbers' under the loss 'squared'"),
         ("parameters.quantiles", LEVELS, "parameters.quantiles is refused: quantiles=[0.05, 0.3, 0.8, 0.95] is for"),
-        ("parameters.calibrate", "conformal", "calibration is null, but parameters.calibrate is 'conformal'"),
+        (
+            "parameters.interval_calibration",
+            "conformal",
+            "calibration is null, but parameters.interval_calibration is 'conformal'",
+        ),
     ],
 )
 def test_other_regressors_have_no_parts_of_quantiles(where, value, message, tmp_path):
@@ -148,6 +158,6 @@ def test_other_regressors_have_no_parts_of_quantiles(where, value, message, tmp_
 
 
 def test_a_calibration_needs_quantiles(tmp_path):
-    model = put(document("numbers"), "parameters.calibrate", "conformal")
+    model = put(document("numbers"), "parameters.interval_calibration", "conformal")
     message = "calibration is an object; it must be null in the task 'numbers'"
     refuse(tmp_path / "model.json", json.dumps(put(model, "calibration", {"shifts": [0.1]})), message)

@@ -64,8 +64,8 @@ def of_a_table():
 
 
 def test_the_same_answers_in_a_fresh_process(many, of_a_table, tmp_path):
-    asked = {"many.json": (many, NEW_NUMBERS), "table.json.gz": (of_a_table, NEW_TABLE)}
-    for name, (model, X) in asked.items():
+    models = {"many.json": (many, NEW_NUMBERS), "table.json.gz": (of_a_table, NEW_TABLE)}
+    for name, (model, X) in models.items():
         model.save(tmp_path / name)
         (tmp_path / f"{name}.rows").write_bytes(pickle.dumps(X))
     script = """
@@ -77,9 +77,9 @@ for name in names:
     answers[name] = [getattr(model, method)(X) for method in ("predict", "decision_function", "predict_proba")]
 pickle.dump(answers, open(f"{folder}/answers", "wb"))
 """
-    subprocess.run([sys.executable, "-c", script, str(tmp_path), *asked], check=True)
+    subprocess.run([sys.executable, "-c", script, str(tmp_path), *models], check=True)
     answers = pickle.loads((tmp_path / "answers").read_bytes())
-    for name, (model, X) in asked.items():
+    for name, (model, X) in models.items():
         methods = (model.predict, model.decision_function, model.predict_proba)
         for method, answer in zip(methods, answers[name], strict=True):
             np.testing.assert_array_equal(answer, method(X), strict=True)

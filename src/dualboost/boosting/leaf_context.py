@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._typing import Scores, Vector
-from ..errors import InvalidParameterError, UnsupportedFormulationError
+from ..arguments import require_choice
+from ..errors import UnsupportedFormulationError
 from ..formulations.base import Formulation
 from ..learners.newton_trees import Grower, GrownTree
 from ..matrix.leaves import LeafColumns, VectorLeafColumns
@@ -281,12 +282,8 @@ def _require_options(solver_options: SolverOptions, formulation: Formulation) ->
             f"active_rows={solver_options.active_rows!r} leaves rows out of programmes over weights, but formulation "
             f"{formulation.name!r} is to correct leaves: use None, or optimize='weights' with 'lp' or 'cg'."
         )
-    if solver_options.method == "auto":
+    if require_choice("method", solver_options.method, ("auto", *SOLVERS)) == "auto":
         return
-    if solver_options.method not in SOLVERS:
-        raise InvalidParameterError(
-            f"method={solver_options.method!r} is not known; choose 'auto' or one of {sorted(SOLVERS)}."
-        )
     raise UnsupportedFormulationError(
         f"method={solver_options.method!r} solves for the weights of trees, but formulation {formulation.name!r} is "
         "to correct leaves: use 'auto', or optimize='weights'."

@@ -1,4 +1,4 @@
-"""The commands beside ``fit``: their options, which import nothing but click."""
+"""The commands beside ``fit``; importing this module imports nothing but click."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from typing import Any
 import click
 from click.shell_completion import get_completion_class
 
-from .fitting import FILE, FORMULATIONS, JSON, LOSSES_FOR_NUMBERS, STANDARD, TARGET, WITH_SIDES
+from ..parameters import FORMULATIONS, LOSSES_FOR_NUMBERS, WITH_SIDES
+from .fitting import FILE, JSON, STANDARD, TARGET
 
 
 @click.command()
@@ -28,33 +29,32 @@ def completion(context: click.Context, shell: str) -> None:
 @click.argument("model", type=FILE)
 @click.option("-o", "--out", type=FILE, required=True, help="The file to write: .c, .sql, .onnx or .txt.")
 @click.option("--name", help="In C: how the names of functions begin [default: model].")
-@click.option("--probability-of", help="In SQL: the class whose probability is asked for [default: the prediction].")
-@click.option("--quantile", type=float, help="In SQL: the level asked for, of a model with several quantiles.")
+@click.option("--probability-of", help="In SQL: the class whose probability to write [default: the prediction].")
+@click.option("--quantile", type=float, help="In SQL: the level to write, of a model with several quantiles.")
 @click.option("--end", type=click.Choice(["lower", "upper"]), help="In SQL: the end of the outermost interval.")
 @JSON
 def export(model: Path, out: Path, as_json: bool, **options: Any) -> None:
     """Write a model as C (.c), an expression of SQL (.sql), ONNX (.onnx) or a LightGBM model (.txt).
 
-    The ending of the file's name says which.
+    The ending of the file's name decides which.
     """
     from ..data.files import write_whole
     from ..errors import InvalidDataError, InvalidParameterError
     from ..export import FORMATS
-    from ..loading import load_model
-    from .output import report, require_place
+    from .models import load, report, require_place
 
     require_place(out, model)
     if out.suffix not in FORMATS:
         raise InvalidParameterError(f"--out {out}: the name must end with one of {', '.join(FORMATS)}.")
-    wanted = FORMATS[out.suffix]
+    export_format = FORMATS[out.suffix]
     given = {name: value for name, value in options.items() if value is not None}
     for name, value in given.items():
-        if name not in wanted.options:
+        if name not in export_format.options:
             raise InvalidParameterError(f"--{name.replace('_', '-')} {value} is not for {out.suffix}: leave it out.")
-    fitted = load_model(model)
+    fitted = load(model)
     if "probability_of" in given:
         given["probability_of"] = _label(fitted, given["probability_of"])
-    content = wanted.content(fitted, **given)
+    content = export_format.content(fitted, **given)
     try:
         write_whole(out, content)
     except OSError as error:
@@ -65,13 +65,13 @@ def export(model: Path, out: Path, as_json: bool, **options: Any) -> None:
 
 
 def _label(fitted: Any, text: str) -> Any:
-    """The class that is written so; the text itself if there is none, which the export then refuses."""
+    """The class with this text; the text itself if there is none, which the export then refuses."""
     classes = getattr(fitted, "classes_", ())
     return next((label for label in classes if str(label) == text), text)
 
 
 HEADINGS = {"--formulation": "For classes (--formulation):", "--loss": "For numbers (--loss):"}
-"""By the option of ``dualboost fit`` that names what there is."""
+"""By the option of ``dualboost fit``."""
 WIDTH = 2 + max(map(len, FORMULATIONS + LOSSES_FOR_NUMBERS))
 
 
@@ -80,9 +80,8 @@ WIDTH = 2 + max(map(len, FORMULATIONS + LOSSES_FOR_NUMBERS))
 def formulations(as_json: bool) -> None:
     """What each formulation, and each loss for numbers, optimises, what its C means, and when to use it."""
     from .. import formulations as known
-    from .. import formulations as number_losses
 
-    registries: dict[str, dict[str, Any]] = {"--formulation": known.FORMULATIONS, "--loss": number_losses.NUMBER_LOSSES}
+    registries: dict[str, dict[str, Any]] = {"--formulation": known.FORMULATIONS, "--loss": known.NUMBER_LOSSES}
     rows = [
         {
             "name": one.name,
@@ -119,8 +118,7 @@ def predict(model: Path, data: Path, out: Path, as_json: bool) -> None:
     A model of several quantiles gives these too, and the ends of the interval between the outermost ones.
     """
     from ..data.table_files import csv_text, require_table_name, write_table
-    from .models import load_with_features, predictions_of, summary_of
-    from .output import echo, report, require_place
+    from .models import echo, load_with_features, predictions_of, report, require_place, summary_of
 
     if out != STANDARD:
         require_table_name(out)
@@ -146,8 +144,7 @@ def evaluate(model: Path, data: Path, target: str, as_json: bool) -> None:
     For more than two classes, auc is the mean over the classes, each against all others. For several quantiles, pinball
     loss is the mean over these, and coverage the share of rows inside the interval between the outermost ones.
     """
-    from .models import load_with_features
-    from .output import report
+    from .models import load_with_features, report
     from .tables import figures_of
 
     fitted, frame, features = load_with_features(model, data)
@@ -209,8 +206,7 @@ def thin(
     have numeric columns; if it is a classifier, the labels in sorted order are its classes 0, 1, and so on.
     """
     from ..thinning import thin as thin_model
-    from .models import is_ours, read_model_and_rows, require_kind, spelled
-    from .output import echo, report, require_place, write_model
+    from .models import echo, is_ours, read_model_and_rows, report, require_kind, require_place, spelled, write_model
 
     require_place(out, model, data)
     require_kind(out, model)

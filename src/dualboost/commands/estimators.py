@@ -1,4 +1,4 @@
-"""The estimator that the options of ``dualboost fit`` describe."""
+"""The estimator that the options of ``dualboost fit`` describe, and fits over a cluster."""
 
 from __future__ import annotations
 
@@ -23,11 +23,12 @@ from ..formulations import FORMULATIONS, NUMBER_LOSSES
 from ..formulations.quantiles import QuantilesLoss
 from ..formulations.regression import QuantileLoss
 from ..learners import LEARNERS
+from ..parameters import CLASSIFICATION, OPTIONS, REGRESSION, flag_of, parameters_of
 from .tables import Training, guessed_task, require_columns, source_of, split_frame, whole_labels
 
 SIGNS = {"+1": 1, "1": 1, "-1": -1, "0": 0}
 INTERACTIONS = {"pairwise": "pairwise", "none": "no_interactions"}
-"""What is said in a word, and what the estimator calls it."""
+"""The words of the option, and of the parameter."""
 DRAWS = ("sqrt", "log2")
 BALANCED = "balanced"
 
@@ -47,7 +48,7 @@ def max_features(text: str | None) -> int | float | str | None:
 
 
 def monotonic(entries: Sequence[str], columns: Sequence[str]) -> dict[str, int] | None:
-    """The sign of each column that is named; None where none is."""
+    """The signs by column; None if there are none."""
     signs = {}
     for entry in entries:
         name, sign = _halves("monotonic", entry, "age=+1 or age=-1")
@@ -58,10 +59,10 @@ def monotonic(entries: Sequence[str], columns: Sequence[str]) -> dict[str, int] 
 
 
 def interactions(entries: Sequence[str], columns: Sequence[str]) -> Any:
-    """A word for all, or the sets of the columns that are named; None where nothing is said."""
+    """A word for all columns, or sets of positions of columns; None if there are none."""
     words = [entry for entry in entries if entry in INTERACTIONS]
     if words and len(entries) > 1:
-        raise InvalidParameterError(f"--interactions {words[0]} says it for all columns: leave the others out.")
+        raise InvalidParameterError(f"--interactions {words[0]} is for all columns: leave the others out.")
     if words:
         return INTERACTIONS[words[0]]
     names = [[_known("interactions", name, columns) for name in entry.split(",")] for entry in entries]
@@ -69,9 +70,9 @@ def interactions(entries: Sequence[str], columns: Sequence[str]) -> Any:
 
 
 def class_weight(entries: Sequence[str], labels: NDArray[Any]) -> Any:
-    """ "balanced", or a weight for each label that is named; None where nothing is said."""
+    """ "balanced", or the weights by label; None if there are none."""
     if BALANCED in entries and len(entries) > 1:
-        raise InvalidParameterError(f"--class-weight {BALANCED} says it for all classes: leave the others out.")
+        raise InvalidParameterError(f"--class-weight {BALANCED} is for all classes: leave the others out.")
     if BALANCED in entries:
         return BALANCED
     known = {str(label): label for label in np.unique(labels).tolist()}
@@ -85,7 +86,7 @@ def class_weight(entries: Sequence[str], labels: NDArray[Any]) -> Any:
 
 
 def _halves(option: str, entry: str, example: str) -> tuple[str, str]:
-    """What stands before and after the last equals sign."""
+    """The parts before and after the last equals sign."""
     name, sign, value = entry.rpartition("=")
     if not sign:
         raise InvalidParameterError(f"--{option} {entry}: write {example}.")
@@ -101,112 +102,105 @@ def _known(option: str, name: str, columns: Sequence[str]) -> str:
 
 
 ESTIMATORS: dict[str, tuple[Any, Any]] = {
-    "classification": (DualBoostClassifier, DualBoostClassifierCV),
-    "regression": (DualBoostRegressor, DualBoostRegressorCV),
+    CLASSIFICATION: (DualBoostClassifier, DualBoostClassifierCV),
+    REGRESSION: (DualBoostRegressor, DualBoostRegressorCV),
 }
 """The estimator of each task, and the one that tunes C."""
 LOSS_OPTIONS = ("delta", "quantile", "epsilon")
 """The options of losses for numbers."""
-OF_OTHERS = {
-    "classification": ("delta", "quantile", "quantiles", "calibrate"),
-    "regression": ("formulation", "class_weight", "scale_free"),
-}
-"""The options that each task does not have."""
-OF_TUNING = ("cv",)
-"""The options that only --C auto has."""
-OF_ONE_FIT = ("n_iter_no_change",)
-"""Those that --C auto does not have."""
 
 
-def asked_estimator(training: Training, C: str | None, select: str, options: dict[str, Any]) -> Any:
+def estimator_of(training: Training, options: dict[str, Any]) -> Any:
+    """The estimator for these options, which are the options of the table of parameters."""
+    C, select = options["C"], options["select"]
     if select != "best" and C != "auto":
         raise InvalidParameterError(f"--select {select} chooses among values of C: add --C auto.")
     given = _of_columns(_of_task(training.task, options), training)
     voting = given.pop("voting")
-    if voting != "hard":  # a learner may have no other way to vote than its own
+    if voting != "hard":  # other learners have no parameter for this
         given["learner"] = LEARNERS[given["learner"]](voting=voting)
-    plain, tuned = ESTIMATORS[training.task]
-    for name in OF_ONE_FIT if C == "auto" else OF_TUNING:
-        value = given.pop(name)
-        if value is not None:
-            instead = "leave it out, or give C a number" if C == "auto" else "add --C auto"
-            raise InvalidParameterError(f"--{_spelled(name)} {value} is not for {_said(C)}: {instead}.")
+    kind = ESTIMATORS[training.task][C == "auto"]
     if C == "auto":
+        del given["C"]
         if given["validation_fraction"] is None:
             del given["validation_fraction"]
-        return tuned(select=select, verbose=1, **given)
+    else:
+        del given["select"]
+        given["C"] = _number(C)
+    for name in [name for name in given if name not in parameters_of(kind.__name__)]:
+        value = given.pop(name)
+        if value is not None:
+            where = "a fit at one C" if C is None else f"--C {C}"
+            instead = "leave it out, or give C a number" if C == "auto" else "add --C auto"
+            raise InvalidParameterError(f"{flag_of(name)} {value} is not for {where}: {instead}.")
+    return kind(verbose=1, **given)
+
+
+def _number(C: str | None) -> float | None:
     try:
-        value = None if C is None else float(C)
+        return None if C is None else float(C)
     except ValueError as error:
         raise InvalidParameterError(f"--C {C}: give a number, or auto.") from error
-    return plain(C=value, verbose=1, **given)
 
 
 def _of_task(task: str, options: dict[str, Any]) -> dict[str, Any]:
-    """The options that the estimator of the task takes; one that is for the other task is refused."""
-    for name in OF_OTHERS[task]:
+    """The options without the options of the other task, which are refused."""
+    others = [name for name, one in OPTIONS.items() if one.option is not None and one.option.task not in (None, task)]
+    for name in others:
         if _is_given(options[name]):
             raise _not_for(task, name, options[name])
-    taken = {name: value for name, value in options.items() if name not in OF_OTHERS[task]}
-    return _for_classes(taken) if task == "classification" else _for_numbers(taken)
+    taken = {name: value for name, value in options.items() if name not in others}
+    return _for_classes(taken) if task == CLASSIFICATION else _for_numbers(taken)
 
 
 def _of_columns(options: dict[str, Any], training: Training) -> dict[str, Any]:
-    """The options with those read that name columns, classes, or numbers as text."""
-    taken, columns = dict(options), [str(name) for name in training.features.names]
+    """The options, where text becomes numbers, and names of columns and classes become parameters."""
+    columns = [str(name) for name in training.features.names]
     found = {
-        "min_samples_leaf": number_or_share("min-samples-leaf", taken.pop("min_samples_leaf")),
-        "max_features": max_features(taken.pop("max_features")),
-        "monotonic_cst": monotonic(taken.pop("monotonic"), columns),
-        "interaction_cst": interactions(taken.pop("interactions"), columns),
+        "min_samples_leaf": number_or_share("min-samples-leaf", options["min_samples_leaf"]),
+        "max_features": max_features(options["max_features"]),
+        "monotonic_cst": monotonic(options["monotonic_cst"], columns),
+        "interaction_cst": interactions(options["interaction_cst"], columns),
     }
-    if "class_weight" in taken:
-        found["class_weight"] = class_weight(taken.pop("class_weight"), training.target)
-    return taken | found
+    if "class_weight" in options:
+        found["class_weight"] = class_weight(options["class_weight"], training.target)
+    return options | found
 
 
 def _is_given(value: Any) -> bool:
     return value is not None and value is not False and value != ()
 
 
-def _said(C: str | None) -> str:
-    return "a fit at one C" if C is None else f"--C {C}"
-
-
-def _spelled(name: str) -> str:
-    return name.replace("_", "-")
-
-
 def _not_for(task: str, name: str, value: Any) -> InvalidParameterError:
-    said = "" if value is True else f" {' '.join(value) if isinstance(value, tuple) else value}"
-    return InvalidParameterError(f"--{_spelled(name)}{said} is not for {task}: leave it out, or set --task.")
+    shown = "" if value is True else f" {' '.join(value) if isinstance(value, tuple) else value}"
+    return InvalidParameterError(f"{flag_of(name)}{shown} is not for {task}: leave it out, or set --task.")
 
 
 def _for_classes(options: dict[str, Any]) -> dict[str, Any]:
     """The options of a classifier; a loss, or a C that is free of scale, makes an object of the formulation."""
     taken = {name: value for name, value in options.items() if name not in ("loss", "formulation", "scale_free")}
-    asked = {name: options[name] for name in ("loss", "scale_free") if _is_given(options[name])}
+    given = {name: options[name] for name in ("loss", "scale_free") if _is_given(options[name])}
     name = options["formulation"]
-    if not asked:
+    if not given:
         return taken if name is None else taken | {"formulation": name}
     kind = FORMULATIONS[name or str(DualBoostClassifier().formulation)]
-    for option, value in asked.items():
+    for option, value in given.items():
         if option not in kind().get_params():
             able = [one for one, other in FORMULATIONS.items() if option in other().get_params()]
-            said = "" if value is True else f" {value}"
+            shown = "" if value is True else f" {value}"
             raise InvalidParameterError(
-                f"--{_spelled(option)}{said} is not for classification by {kind.name}: set --formulation "
+                f"{flag_of(option)}{shown} is not for classification by {kind.name}: set --formulation "
                 f"{' or '.join(able)}, set --task, or leave it out."
             )
     if taken["epsilon"] is not None and "epsilon" in kind().get_params():  # an object has its own
-        asked["epsilon"] = taken.pop("epsilon")
-    return taken | {"formulation": kind(**asked)}
+        given["epsilon"] = taken.pop("epsilon")
+    return taken | {"formulation": kind(**given)}
 
 
 def _for_numbers(options: dict[str, Any]) -> dict[str, Any]:
     """The options of a regressor; options of the loss make an object of it."""
     if options["loss"] is not None and options["loss"] not in NUMBER_LOSSES:
-        raise _not_for("regression", "loss", options["loss"])
+        raise _not_for(REGRESSION, "loss", options["loss"])
     taken = {name: value for name, value in options.items() if name not in LOSS_OPTIONS}
     if taken["loss"] is None:
         del taken["loss"]
@@ -230,11 +224,11 @@ def _loss_object(options: dict[str, Any]) -> dict[str, Any]:
 
 def _several_quantiles(options: dict[str, Any]) -> dict[str, Any]:
     """The levels as numbers, with the loss that takes levels; nothing where none are given."""
-    given, calibrate = options["quantiles"], options["calibrate"]
+    given, calibration = options["quantiles"], options["interval_calibration"]
     if given is None:
-        if calibrate is not None:
+        if calibration is not None:
             raise InvalidParameterError(
-                f"--calibrate {calibrate} is for intervals: add --loss quantile --quantiles 0.05,0.5,0.95."
+                f"--interval-calibration {calibration} is for intervals: add --loss quantile --quantiles 0.05,0.5,0.95."
             )
         return {}
     loss = options["loss"] or str(DualBoostRegressor().loss)
@@ -253,11 +247,11 @@ def _several_quantiles(options: dict[str, Any]) -> dict[str, Any]:
     return {"loss": QuantileLoss.name, "quantiles": levels}
 
 
-CLUSTER_ESTIMATORS: dict[str, Any] = {"classification": DaskDualBoostClassifier, "regression": DaskDualBoostRegressor}
+CLUSTER_ESTIMATORS: dict[str, Any] = {CLASSIFICATION: DaskDualBoostClassifier, REGRESSION: DaskDualBoostRegressor}
 LONGEST_WAIT = 10.0
 """Seconds within which the scheduler must answer."""
 SAMPLE = 10_000
-"""How many of the first rows are read to tell the task."""
+"""How many of the first rows are read to guess the task."""
 
 
 class FittedOver(NamedTuple):
@@ -278,7 +272,7 @@ def fit_over(
     options: dict[str, Any],
     checkpoint: Path | None,
 ) -> FittedOver:
-    """Fit to Parquet files that the workers read; ``columns`` are those that options name, by option."""
+    """Fit to Parquet files that the workers read; ``columns`` are the names of columns by option."""
     distributed = require_distributed()
     try:
         client = distributed.Client(scheduler, timeout=LONGEST_WAIT)
@@ -296,7 +290,7 @@ def fit_over(
         frame = frame.astype(dict.fromkeys(columns["--categorical"], "category"))
         weights = next((frame[name] for name in columns["--sample-weight"]), None)
         features = frame.drop(columns=[target, *others])
-        y = frame[target].map_partitions(whole_labels) if task == "classification" else frame[target]
+        y = frame[target].map_partitions(whole_labels) if task == CLASSIFICATION else frame[target]
         estimator.fit(features, y, weights, checkpoint=checkpoint)
         return FittedOver(estimator.to_local(), task, sum(estimator.n_rows_), features.shape[1])
 
@@ -315,11 +309,11 @@ def _frame(path: Path, dropped: Sequence[str]) -> Any:
 
 
 def _estimator(training: Training, options: dict[str, Any], client: Any) -> Any:
-    """The estimator that the options ask for; the learner that is not asked for is XGBoost's."""
-    C, select, eval_set = (options.pop(name) for name in ("C", "select", "eval_set"))
-    if C == "auto" or eval_set is not None:
-        wrong = "--C auto" if C == "auto" else "--eval-set"
+    """The estimator for these options; the default learner is XGBoost's."""
+    is_tuned, eval_set = options["C"] == "auto", options.pop("eval_set")
+    if is_tuned or eval_set is not None:
+        wrong = "--C auto" if is_tuned else "--eval-set"
         raise InvalidParameterError(f"{wrong} needs all rows in one place: leave it out, or leave --scheduler out.")
     learner = "xgboost" if options["learner"] == "cart" else options["learner"]
-    asked = asked_estimator(training, C, select, options | {"learner": learner})
-    return CLUSTER_ESTIMATORS[training.task](**asked.set_params(verbose=0).get_params(deep=False), client=client)
+    local = estimator_of(training, options | {"learner": learner}).set_params(verbose=0)
+    return CLUSTER_ESTIMATORS[training.task](**local.get_params(deep=False), client=client)

@@ -1,4 +1,4 @@
-"""Model files: loaded, described, thinned."""
+"""Models in files, and the figures, trees and rules that commands print."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import click
 import numpy as np
 import pandas as pd
 
@@ -13,11 +14,12 @@ from ..arguments import how_to_install
 from ..data.table_files import name_of, read_table
 from ..data.tables import Table
 from ..errors import DualBoostError, InvalidDataError, InvalidParameterError, MissingDependencyError, ModelFormatError
+from ..escaping import printable
 from ..inspection.rules import class_text, class_values, draw_tree, names_of, quantile_text, used_trees
 from ..loading import load_model
+from ..model_file.writing import model_text
 from ..thinning import adapter_for
 from .fitting import STANDARD
-from .output import as_json_text, echo, report
 from .tables import features_for, numbers_for, split_numbers, split_target
 
 
@@ -56,7 +58,7 @@ def load_with_features(model_path: Path, data: Path) -> tuple[Any, pd.DataFrame,
 
 
 def predictions_of(fitted: Any, features: Table) -> pd.DataFrame:
-    """The predictions, and what a model says beside them."""
+    """The predictions, with probabilities, or quantiles and intervals."""
     task = fitted.fitted_.target
     columns = {"prediction": fitted.predict(features)}
     if task.has_classes:
@@ -95,8 +97,8 @@ def show_as_json(fitted: Any) -> None:
 
 def show_as_text(fitted: Any, as_rules: bool, most: int) -> None:
     """Print the figures, and the first trees or rules."""
-    said = {name: ", ".join(map(str, classes)) for name, classes in _classes(fitted).items()}
-    report(said | _certificate_or_why_not(description(fitted)), as_json=False)
+    classes = {name: ", ".join(map(str, known)) for name, known in _classes(fitted).items()}
+    report(classes | _certificate_or_why_not(description(fitted)), as_json=False)
     echo()
     lines = _rules(fitted) if as_rules else _trees(fitted)
     echo("\n".join(lines[:most]))
@@ -105,7 +107,7 @@ def show_as_text(fitted: Any, as_rules: bool, most: int) -> None:
 
 
 def _certificate_or_why_not(figures: dict[str, Any]) -> dict[str, Any]:
-    """The figures; those of a thinned model, which solves no programme of its own, without objective and gap."""
+    """The figures; of a thinned model, which solves no programme of its own, without objective and gap."""
     if not np.isnan(figures["gap"]):
         return figures
     others = {name: value for name, value in figures.items() if name not in ("objective", "gap")}
@@ -131,33 +133,33 @@ def _trees(fitted: Any) -> list[str]:
 def _rules(fitted: Any) -> list[str]:
     table = fitted.rules()
     task = fitted.fitted_.target
-    of_one = _said_of_two if task.has_classes else _said_of_numbers
-    of_several = _said_of_each if task.has_classes else _said_of_quantiles
-    says = (of_several if task.n_outputs > 1 else of_one)(table, fitted)
-    return [f"{said}  if {conditions}" for said, conditions in zip(says, table["conditions"], strict=True)]
+    of_one = _votes_of_two_classes if task.has_classes else _values
+    of_several = _votes_of_classes if task.has_classes else _values_of_quantiles
+    votes = (of_several if task.n_outputs > 1 else of_one)(table, fitted)
+    return [f"{vote}  if {conditions}" for vote, conditions in zip(votes, table["conditions"], strict=True)]
 
 
-def _said_of_numbers(table: Any, fitted: Any) -> list[str]:
+def _values(table: Any, fitted: Any) -> list[str]:
     return [f"{value:+.4g}" for value in table["weighted_vote"]]
 
 
-def _said_of_two(table: Any, fitted: Any) -> list[str]:
+def _votes_of_two_classes(table: Any, fitted: Any) -> list[str]:
     first, second = names_of(fitted.fitted_).classes
     signs = np.where(table["vote"] > 0, second, first)
     return [f"{abs(vote):.4f}  {sign}" for vote, sign in zip(table["weighted_vote"], signs, strict=True)]
 
 
-def _said_of_quantiles(table: Any, fitted: Any) -> list[str]:
+def _values_of_quantiles(table: Any, fitted: Any) -> list[str]:
     names = fitted.fitted_.target.output_names
     return [quantile_text(values, names) for values in class_values(table, names)]
 
 
-def _said_of_each(table: Any, fitted: Any) -> list[str]:
-    shown = names_of(fitted.fitted_).classes
-    return [class_text(values, shown) for values in class_values(table, fitted.fitted_.target.output_names)]
+def _votes_of_classes(table: Any, fitted: Any) -> list[str]:
+    names = names_of(fitted.fitted_).classes
+    return [class_text(values, names) for values in class_values(table, fitted.fitted_.target.output_names)]
 
 
-MOST_JUDGED = 10_000
+MOST_PREDICTED = 10_000
 """How many rows the model is tried on before it is thinned."""
 
 
@@ -195,7 +197,7 @@ def read_model_and_rows(model: Path, data: Path, target: str) -> tuple[Any, Any,
         fitted, frame, features = load_with_features(model, data)
         split = split_target if fitted.fitted_.target.has_classes else split_numbers
         y = split(frame, target, data)[1]
-        fitted.fitted_.encoder.transform(features)  # what cannot be read is told as of this file
+        fitted.fitted_.encoder.transform(features)  # so that errors name this file
         return fitted, features.native, y
     booster, names = _booster(model)
     frame, adapter = read_table(data), adapter_for(booster)
@@ -211,12 +213,12 @@ def read_model_and_rows(model: Path, data: Path, target: str) -> tuple[Any, Any,
             f"{len(classes)}: {list(classes)[:5]}."
         )
     rows = numbers_for(names, features, data)
-    _warn_of_another_order(booster, rows[:MOST_JUDGED], codes[:MOST_JUDGED], list(classes))
+    _warn_of_another_order(booster, rows[:MOST_PREDICTED], codes[:MOST_PREDICTED], list(classes))
     return booster, rows, codes
 
 
 def _warn_of_another_order(booster: Any, features: Any, codes: Any, classes: list[Any]) -> None:
-    """Boosters know classes by number, so labels are taken in order; a model that then does badly had another one."""
+    """Boosters number classes, and labels are numbered in sorted order; a poor accuracy hints at another order."""
     adapter = adapter_for(booster)
     labels = adapter.target.decode(adapter.raw_scores(booster, features))
     predicted = adapter.target.groups(adapter.target.encode(labels, len(codes)))
@@ -257,3 +259,74 @@ def _xgboost_booster(path: Path) -> tuple[Any, list[str]]:
         raise MissingDependencyError(f"XGBoost's models need xgboost: {how_to_install('xgboost')}.") from error
     booster = xgboost.Booster(model_file=str(path))
     return booster, list(booster.feature_names or (f"f{k}" for k in range(booster.num_features())))
+
+
+OF_CLASSES = ("true_", "predicted_")
+"""The beginnings of figures whose names end with the name of a class."""
+
+
+def echo(text: str = "", nl: bool = True, err: bool = False) -> None:
+    """Print text with names from tables and files, of which only line breaks may control the terminal."""
+    click.echo(printable(text, kept="\n"), nl=nl, err=err)
+
+
+def require_place(out: Path, *inputs: Path) -> None:
+    """Raise an error, before any work is done, if ``out`` cannot be written or would replace an input."""
+    if out == STANDARD:
+        return
+    if out.resolve() in [path.resolve() for path in inputs]:
+        raise InvalidParameterError(f"--out {out} is an input; choose another file.")
+    if out.is_dir():
+        raise InvalidParameterError(f"--out {out} is a folder; name a file.")
+    if not out.resolve().parent.is_dir():
+        raise InvalidParameterError(f"--out {out}: there is no folder {out.parent}.")
+
+
+def write_model(model: Any, out: Path) -> None:
+    """Write a model of ours to its file, or to standard output."""
+    if out == STANDARD:
+        echo(model_text(model), nl=False)
+    else:
+        model.save(out)
+
+
+def report(figures: dict[str, Any], as_json: bool, to_stderr: bool = False) -> None:
+    """Print one figure on each line, or one JSON object with the same names."""
+    if as_json:
+        echo(as_json_text(figures), err=to_stderr)
+        return
+    lines = [(printable(_with_spaces(name)), printable(_readable(value))) for name, value in figures.items()]
+    width = max(len(name) for name, _ in lines) + 2
+    for name, value in lines:
+        echo(f"{name:{width}}{value}", err=to_stderr)
+
+
+def _with_spaces(name: str) -> str:
+    """The name with spaces; the name of a class in it stays as it is."""
+    return name.replace("_", " ", 1 if name.startswith(OF_CLASSES) else -1)
+
+
+def as_json_text(value: Any) -> str:
+    """JSON, with null for numbers that are not finite."""
+    return json.dumps(_plain(value), allow_nan=False)
+
+
+def _readable(value: Any) -> str:
+    if isinstance(value, (float, np.floating)):
+        return f"{value:.4g}"
+    if isinstance(value, dict):
+        names = {name: _with_spaces(name) if name.startswith(OF_CLASSES) else name for name in value}
+        return ", ".join(f"{names[name]}: {_readable(part)}" for name, part in value.items())
+    if isinstance(value, np.ndarray) and value.ndim:
+        return ", ".join(map(_readable, value))
+    return str(value)
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, (np.generic, np.ndarray)):
+        value = value.tolist()
+    if isinstance(value, dict):
+        return {name: _plain(part) for name, part in value.items()}
+    if isinstance(value, list):
+        return [_plain(part) for part in value]
+    return None if isinstance(value, float) and not np.isfinite(value) else value

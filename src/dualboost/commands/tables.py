@@ -32,7 +32,7 @@ from ..targets.standardising import r_squared, root_mean_square
 
 
 def source_of(path: Path) -> Source:
-    """What messages say of a table in a file."""
+    """The words of messages about a table in a file."""
     return Source(
         name_of(path),
         1,
@@ -52,7 +52,7 @@ def features_for(names: Sequence[str], frame: pd.DataFrame, path: Path) -> Table
 
 
 def numbers_for(names: Sequence[str], frame: pd.DataFrame, path: Path) -> Matrix:
-    """The same for a model that takes numbers only."""
+    """The columns that a model was fitted on, as numbers."""
     table = features_for(names, frame, path)
     features: Matrix = FeatureEncoder().transform(table)
     require_finite(features, table.source, table.names)
@@ -60,7 +60,7 @@ def numbers_for(names: Sequence[str], frame: pd.DataFrame, path: Path) -> Matrix
 
 
 def numbers_of(column: pd.Series, path: Path, why: str) -> Vector:
-    """A column as finite numbers; ``why`` it must hold numbers is told where it does not."""
+    """A column as finite numbers; ``why`` it must hold numbers goes into errors."""
     source = source_of(path)
     numbers = column_of_series(nw.from_native(column, series_only=True), column.name, source).numbers(why)
     infinite = np.flatnonzero(np.isinf(numbers))
@@ -91,8 +91,8 @@ def read_training(
 ) -> Training:
     """The features and the target of a training table; without a task, it is guessed."""
     frame = read_table(path, categorical)
-    asked = {"--drop": dropped, "--categorical": categorical, "--sample-weight": [] if weights is None else [weights]}
-    require_columns(frame, target, asked, path)
+    named = {"--drop": dropped, "--categorical": categorical, "--sample-weight": [] if weights is None else [weights]}
+    require_columns(frame, target, named, path)
     frame = frame.astype(dict.fromkeys(categorical, "category"))
     column_of_weights = None if weights is None else _weights(frame[weights], path)
     others = [name for name in (*dropped, weights) if name is not None]
@@ -105,7 +105,7 @@ def read_training(
 def read_evaluation(
     path: Path, target: str, training: Training, categorical: Sequence[str], weights: str | None
 ) -> tuple[Any, ...]:
-    """The columns that are learnt from, the target and the weights, of a second table."""
+    """The features, the target and the weights of a second table."""
     names = [str(name) for name in training.features.names]
     frame = read_table(path, categorical)
     frame = frame.astype({name: "category" for name in categorical if name in frame})
@@ -116,9 +116,9 @@ def read_evaluation(
     return found if weights is None else (*found, _weights(features[weights], path))
 
 
-def require_columns(frame: pd.DataFrame, target: str, asked: dict[str, Sequence[str]], path: Path) -> None:
+def require_columns(frame: pd.DataFrame, target: str, named: dict[str, Sequence[str]], path: Path) -> None:
     """Require that the columns that options name are there, and are not the target."""
-    for option, names in asked.items():
+    for option, names in named.items():
         if target in names:
             raise InvalidDataError(f"{option} {target}: it is the column of the labels (--target).")
         unknown = [name for name in names if name not in frame]
@@ -130,7 +130,7 @@ def require_columns(frame: pd.DataFrame, target: str, asked: dict[str, Sequence[
 
 
 def _weights(column: pd.Series, path: Path) -> Vector:
-    """The weights of the rows; one that is missing or below zero is told by its row."""
+    """The weights of the rows; an error names the row of a weight that is missing or below zero."""
     weights = numbers_of(column, path, "for --sample-weight")
     wrong = np.flatnonzero(~(weights >= 0))
     if len(wrong):
@@ -147,7 +147,7 @@ def guessed_task(column: pd.Series) -> str:
 
 
 def _mostly_numbers(column: pd.Series) -> NDArray[Any]:
-    """Text as the numbers that it is written for, without the few entries that are none: these are refused later."""
+    """Text as numbers, without the few entries that are no numbers: these are refused later."""
     if pd.api.types.is_bool_dtype(column):
         return column.to_numpy()
     if pd.api.types.is_numeric_dtype(column):
@@ -278,7 +278,7 @@ def number_figures(true: Vector, predicted: Vector) -> dict[str, float]:
 
 
 def figures_of_loss(model: Any, features: Any, true: Vector) -> dict[str, float]:
-    """What judges the predictions of losses that are not for means."""
+    """Figures for losses whose predictions are not means."""
     loss, predicted = model.formulation_, model.predict(features)
     if model.fitted_.target.n_outputs > 1:
         return quantile_figures(model, features, true)
@@ -293,7 +293,7 @@ def figures_of_loss(model: Any, features: Any, true: Vector) -> dict[str, float]
 
 
 def quantile_figures(model: Any, features: Any, true: Vector) -> dict[str, float]:
-    """Figures of a model of several quantiles; the interval is that between the outermost ones."""
+    """Figures of a model of several quantiles; the interval is between the outermost ones."""
     lower, upper = model.predict_interval(features).T
     return {
         "pinball_loss": -model.formulation_.scorer(model, features, true),

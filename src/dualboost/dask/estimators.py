@@ -12,7 +12,7 @@ from sklearn.base import clone
 from ..arguments import warn_user
 from ..errors import InvalidDataError, UnfittedModelError
 from ..estimators.classifier import DualBoostClassifier
-from ..estimators.modes import require_for_workers
+from ..estimators.modes import require_mode
 from ..estimators.regressor import DualBoostRegressor
 from ..workers import Traffic
 from .cluster import fit_on_cluster, is_array, is_collection
@@ -129,7 +129,7 @@ class DaskDualBoost:
         options = {} if checkpoint is None else {"checkpoint": str(Path(checkpoint).absolute())}
         local = clone(self._unfitted)
         local._check_parameters()
-        require_for_workers(local)
+        require_mode("workers", local)
         first, *others = fit_on_cluster(clone(local), X, y, sample_weight, self.client, options)
         local._fitted = first.model
         self._local, self.traffic_, self.n_rows_ = local, first.traffic, [one.n_rows for one in (first, *others)]

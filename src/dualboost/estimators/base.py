@@ -11,7 +11,7 @@ from sklearn.base import clone
 from sklearn.utils import check_random_state
 
 from .._typing import Integers, Vector
-from ..arguments import require_fraction, require_integer, seed_of
+from ..arguments import seed_of
 from ..boosting.context import FitContext, make_fit_context
 from ..boosting.history import HeldOut, Trace
 from ..boosting.leaf_context import LeafFitContext, RowSamples, make_leaf_fit_context, share_of_rows
@@ -47,9 +47,9 @@ from ..workers import ALONE, Communicator
 from .attributes import FittedAttributes
 from .calibrating import calibration_of
 from .diagnostics import warn_if_cut_short, warn_if_degenerate, warn_of_answers
-from .limits import limits_of, require_for_units
-from .modes import earlier_fit, on_disk, require_for_workers, tree_record
-from .parameters import DEFAULT_SIZES, EnsembleSize, as_callbacks, check_common, find_device, rows_for
+from .limits import limits_of
+from .modes import earlier_fit, find_device, on_disk, require_mode, rows_for, tree_record
+from .parameters import DEFAULT_SIZES, EnsembleSize, as_callbacks, check_common
 from .reading import Problem, Rewire, TrainingSet, as_evaluation_set, read_training_set
 
 
@@ -206,7 +206,7 @@ class Boosting(FittedAttributes):
         ``eval_metric``, given as ``scoring`` is, or else ``scoring``.
         """
         self._check_parameters()
-        find_device(self)  # a missing GPU is told before any work is done
+        find_device(self)  # a missing GPU is an error before any work is done
         asked = as_evaluation_set(eval_set, eval_metric)
         self._require_rows_to_score(asked is not None)
         with time_limit(self.time_limit):
@@ -273,7 +273,8 @@ class Boosting(FittedAttributes):
             rows.X, sorted(data.encoder.categories), *merged, data.workers, record, algebra.device
         )
         size, corrected = self._size(formulation), self._optimized(formulation)
-        require_for_units(self, corrected)
+        if corrected == "weights":
+            require_mode("weights", self)
         seed = seed_of(self.random_state) if corrected == "leaves" else 0
         context = PricingContext(
             size.depth,
@@ -338,7 +339,7 @@ class Boosting(FittedAttributes):
         ``checkpoint`` is a folder in which trees are kept until the fit is complete: the next fit goes on from them.
         """
         self._check_parameters()
-        require_for_workers(self)
+        require_mode("workers", self)
         with time_limit(self.time_limit):
             fitted = self._fitted_to(replace(self._read(X, y, sample_weight, workers), checkpoint=checkpoint))
         remove_record(checkpoint, workers)
@@ -377,11 +378,6 @@ class Boosting(FittedAttributes):
     def _check_parameters(self) -> None:
         check_common(self)
         self._made_formulation()
-        if self.n_iter_no_change is not None:
-            require_integer("n_iter_no_change", self.n_iter_no_change, least=1)
-        share = self._held_out_share()
-        if share is not None:
-            require_fraction("validation_fraction", share)
 
     def _require_rows_to_score(self, has_evaluation_set: bool) -> None:
         """Refuse rows to score that come from two places, and a score where there are none."""

@@ -223,9 +223,9 @@ def _widened(outside: Vector, counts: Vector, coverage: float) -> float:
     if asked > total:
         needed = int(np.ceil(coverage / (1.0 - coverage) * (1.0 - 1e-12)))
         raise InvalidDataError(
-            f"calibrate='conformal' sets a quarter of the rows aside, {total:g} here, and intervals that cover "
-            f"{coverage:.0%} of new rows need {needed}: give {needed / SHARE:.0f} rows or more, or quantiles closer to "
-            "each other."
+            f"interval_calibration='conformal' sets a quarter of the rows aside, {total:g} here, and intervals that "
+            f"cover {coverage:.0%} of new rows need {needed}: give {needed / SHARE:.0f} rows or more, or quantiles "
+            "closer to each other."
         )
     return _smallest_reaching(asked, outside, counts)
 

@@ -12,7 +12,7 @@ from sklearn.model_selection import check_cv
 from sklearn.utils import check_random_state
 
 from .._typing import Integers, Vector
-from ..arguments import require_choice, require_fraction, require_integer
+from ..arguments import require_integer
 from ..boosting.history import HeldOut
 from ..boosting.leaf_context import LeafFitContext
 from ..boosting.observers import ProgressBar, log_choice
@@ -29,7 +29,6 @@ from ..targets.scoring import Scoring, require_for_task
 from .attributes import TunedAttributes
 from .base import Boosting
 from .classifier import DualBoostClassifier
-from .parameters import check_common
 from .reading import TrainingSet
 from .regressor import DualBoostRegressor
 
@@ -167,7 +166,7 @@ class TunedBoosting(TunedAttributes, Boosting):
         try:
             splitter = check_cv(self.cv, targets, classifier=strata is not None)
             folds = [rows[held] for _, held in splitter.split(np.zeros((len(rows), 1)), targets)]
-        except ValueError as error:
+        except (ValueError, TypeError, IndexError) as error:
             raise InvalidParameterError(f"cv={self.cv!r} cannot divide {len(rows)} rows: {error}") from error
         return [held for held in (fold[weights[fold] > 0] for fold in folds) if len(held)]
 
@@ -187,10 +186,8 @@ class TunedBoosting(TunedAttributes, Boosting):
         return None, data.weights
 
     def _check_parameters(self) -> None:
-        check_common(self)
+        super()._check_parameters()
         self._untuned()
-        require_fraction("validation_fraction", self.validation_fraction, or_none=False)
-        require_choice("select", self.select, ["best", "sparsest"])
 
     def _require_rows_to_score(self, has_evaluation_set: bool) -> None:
         if has_evaluation_set and self.cv is not None:
@@ -208,7 +205,7 @@ class DualBoostClassifierCV(TunedBoosting, DualBoostClassifier):
 
     Parameters
     ----------
-    formulation, epsilon, learner, max_depth, max_trees, tol, solver : as for ``DualBoostClassifier``
+    formulation, optimize, epsilon, learner, max_depth, max_trees, tol, solver : as for ``DualBoostClassifier``
     max_leaf_nodes, min_samples_leaf, max_features, subsample : as for ``DualBoostClassifier``
     monotonic_cst, interaction_cst : as for ``DualBoostClassifier``
     categorical_features, calibration, class_weight : as for ``DualBoostClassifier``
@@ -318,7 +315,8 @@ class DualBoostRegressorCV(TunedBoosting, DualBoostRegressor):
 
     Parameters
     ----------
-    loss, quantiles, calibrate, corrects, learner, max_depth, max_trees, tol, solver : as for ``DualBoostRegressor``
+    loss, quantiles, interval_calibration, optimize, learner : as for ``DualBoostRegressor``
+    max_depth, max_trees, tol, solver : as for ``DualBoostRegressor``
     max_leaf_nodes, min_samples_leaf, max_features, subsample : as for ``DualBoostClassifier``
     monotonic_cst, interaction_cst : as for ``DualBoostClassifier``
     categorical_features, n_jobs, device, random_state, verbose, time_limit, callbacks : as for ``DualBoostRegressor``
@@ -345,7 +343,7 @@ class DualBoostRegressorCV(TunedBoosting, DualBoostRegressor):
         Cs: Any = 10,
         *,
         quantiles: Sequence[float] | None = None,
-        calibrate: str | None = None,
+        interval_calibration: str | None = None,
         optimize: str | None = None,
         learner: Any = "cart",
         max_depth: int | None = None,
@@ -373,7 +371,7 @@ class DualBoostRegressorCV(TunedBoosting, DualBoostRegressor):
         super().__init__(
             loss=loss,
             quantiles=quantiles,
-            calibrate=calibrate,
+            interval_calibration=interval_calibration,
             optimize=optimize,
             learner=learner,
             max_depth=max_depth,

@@ -1,4 +1,4 @@
-"""The parameters that hold trees back, named and meant as in scikit-learn: their checks, and the limits they make."""
+"""The limits of trees, by parameters that are named as in scikit-learn."""
 
 from __future__ import annotations
 
@@ -9,63 +9,42 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..arguments import require_choice, require_integer
 from ..data.merging import TrainingRows
 from ..errors import InvalidParameterError
-from ..learners import as_learners
 from ..learners.base import TreeLimits
+from ..parameters import parameters_of
 
 if TYPE_CHECKING:
     from .reading import TrainingSet
 
 
-UNLIMITED = {
-    "min_samples_leaf": 1,
-    "max_leaf_nodes": None,
-    "max_features": None,
-    "interaction_cst": None,
-    "monotonic_cst": None,
+DEFAULTS = {
+    name: parameter.default
+    for kind in ("DualBoostRegressor", "DualBoostClassifier")
+    for name, parameter in parameters_of(kind).items()
 }
-"""The parameters that hold trees back, with the values that do not."""
-BELOW_ONE = float(np.nextafter(1.0, 0.0))
+LIMITS = ("min_samples_leaf", "max_leaf_nodes", "max_features", "interaction_cst", "monotonic_cst")
+"""The parameters that hold trees back."""
 
 
-def require_limits(estimator: Any) -> None:
-    """Refuse values that are out of range for any data, and limits that the learner does not keep."""
-    _require_number("min_samples_leaf", estimator.min_samples_leaf, "below 1, the share of the rows")
-    if estimator.max_leaf_nodes is not None:
-        require_integer("max_leaf_nodes", estimator.max_leaf_nodes, least=2)
-    if isinstance(estimator.max_features, str):
-        require_choice("max_features", estimator.max_features, ["sqrt", "log2"])
-    elif estimator.max_features is not None:
-        _require_number("max_features", estimator.max_features, "up to 1, the share of the features", most=1.0)
-    if estimator.subsample is not None:
-        _require_share("subsample", estimator.subsample)
-    if isinstance(estimator.interaction_cst, str):
-        require_choice("interaction_cst", estimator.interaction_cst, ["pairwise", "no_interactions"])
-    for name, value in _limiting(estimator):
-        for member in as_learners(estimator.learner):
-            if not getattr(member, "takes_limits", False):
-                raise InvalidParameterError(
-                    f"{name}={value!r} is kept by learner='cart' and 'xgboost' only, but learner is "
-                    f"{estimator.learner!r}: leave {name} at {UNLIMITED[name]!r}, or use 'cart'."
-                )
-
-
-def require_for_units(estimator: Any, corrected: str) -> None:
-    """Refuse random choices where trees are corrected: a pricing that finds nothing must mean that nothing is left."""
-    for name in ("subsample", "max_features"):
-        value = getattr(estimator, name)
-        if corrected == "weights" and value is not None and not _is_all(value):
-            raise InvalidParameterError(
-                f"{name}={value!r} draws at random, which is for optimize='leaves': the weights of trees are optimal "
-                f"only if every tree is looked for on all rows and features. Leave {name} at None."
-            )
+def has_effect(name: str, value: Any) -> bool:
+    """Whether a parameter that may be left at its default has a value with another effect."""
+    default = DEFAULTS[name]
+    if value is default or (np.isscalar(value) and value == default):
+        return False
+    if name == "monotonic_cst" and isinstance(value, (dict, list, tuple, np.ndarray)):
+        signs = value.values() if isinstance(value, dict) else value
+        return not all(np.isscalar(sign) and sign == 0 for sign in signs)
+    is_all = isinstance(value, Real) and float(value) == 1.0
+    if name == "max_features":
+        return not is_all or isinstance(value, Integral)  # 1 is one feature, 1.0 all of them
+    return name != "subsample" or not is_all
 
 
 def limits_of(estimator: Any, data: TrainingSet, rows: TrainingRows, seed: int) -> TreeLimits:
-    """The limits that the parameters ask for on these rows."""
-    if not _limiting(estimator):
+    """The limits of trees on these rows."""
+    signs = _signs(estimator.monotonic_cst, data)
+    if not any(has_effect(name, getattr(estimator, name)) for name in LIMITS):
         return TreeLimits()
     n_features = rows.X.shape[1]
     n_rows = int(data.workers.sum(float(np.count_nonzero(rows.group >= 0))))
@@ -75,7 +54,7 @@ def limits_of(estimator: Any, data: TrainingSet, rows: TrainingRows, seed: int) 
         n_features=_n_drawn(estimator.max_features, n_features),
         groups=_groups(estimator.interaction_cst, n_features),
         most_together=2 if _is_pairwise(estimator.interaction_cst) else None,
-        signs=_signs(estimator.monotonic_cst, data),
+        signs=signs,
         seed=seed,
     )
 
@@ -92,12 +71,6 @@ def _signs(value: Any, data: TrainingSet) -> tuple[int, ...] | None:
             raise InvalidParameterError(
                 f"monotonic_cst={value!r} is not for feature {k}, which has categories: these have no order."
             )
-    if data.target.n_outputs > 1:
-        raise InvalidParameterError(
-            f"monotonic_cst={value!r} is for one score a row, two classes or numbers, but y has "
-            f"{data.target.n_outputs} scores ({', '.join(data.target.output_names)}): leave it at None, or fit "
-            "each alone."
-        )
     return tuple(signs)
 
 
@@ -125,42 +98,13 @@ def _is_sign(value: Any) -> bool:
     return isinstance(value, (int, float, np.number)) and float(value) in (-1.0, 0.0, 1.0)
 
 
-def _limiting(estimator: Any) -> list[tuple[str, Any]]:
-    """The parameters that are not at the value that limits nothing."""
-    given = {name: getattr(estimator, name) for name in UNLIMITED}
-    if _is_all(given["max_features"]):
-        given["max_features"] = None
-    return [(name, value) for name, value in given.items() if not _is_same(value, UNLIMITED[name])]
-
-
-def _is_all(share: Any) -> bool:
-    return isinstance(share, Real) and not isinstance(share, Integral) and float(share) == 1.0
-
-
-def _is_same(value: Any, other: Any) -> bool:
-    return value is other or (isinstance(value, Integral) and value == other)
-
-
-def _require_number(name: str, value: Any, what: str, most: float = BELOW_ONE) -> None:
-    is_number = isinstance(value, Real) and not isinstance(value, (bool, np.bool_))
-    if not is_number or not (int(value) >= 1 if isinstance(value, Integral) else 0 < float(value) <= most):
-        raise InvalidParameterError(
-            f"{name}={value!r} must be an integer of at least 1, or a fraction above 0 and {what}."
-        )
-
-
-def _require_share(name: str, value: Any) -> None:
-    if isinstance(value, (bool, np.bool_)) or not isinstance(value, Real) or not 0 < float(value) <= 1:
-        raise InvalidParameterError(f"{name}={value!r} must be a number above 0 and up to 1, or None.")
-
-
 def _number(value: Any, total: int, rounded: Any) -> int:
     """A count as it is, or a share of the total as a count."""
     return int(value) if isinstance(value, Integral) else max(1, int(rounded(float(value) * total)))
 
 
 def _n_drawn(value: Any, n_features: int) -> int | None:
-    """How many features a split is chosen from; None for all of them."""
+    """The number of features that a split is chosen from; None for all."""
     if value is None:
         return None
     if isinstance(value, str):

@@ -1,8 +1,8 @@
-"""Fits on disk, over workers, and from earlier trees: which estimators support them."""
+"""Modes of fits, such as rows on disk, and which learners and parameters support them."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -14,62 +14,134 @@ from ..data.on_disk import RowsOnDisk
 from ..errors import InvalidDataError, InvalidParameterError
 from ..learners import as_learners
 from ..learners.base import NO_RECORD, NoRecord, TreeRecord
+from ..matrix.remote_rows import on_device
+from ..matrix.rows import Device, Rows, device_named
 from ..models.fitted import FittedModel
+from ..targets import Target
 from ..trees.ordering import leaf_order
 from ..trees.tree import Learner, Tree
-from .limits import limits_of
-from .reading import Problem, TrainingSet
+from .limits import DEFAULTS, LIMITS, has_effect, limits_of
+
+if TYPE_CHECKING:
+    from .reading import Problem, TrainingSet
+
+
+class Mode(NamedTuple):
+    """What a mode needs: a capability of every learner, and parameters that have no effect."""
+
+    parameters: tuple[str, ...]
+    """The parameters that must be at their defaults."""
+    refusal: str
+    """The message for another value of these."""
+    capability: str | None = None
+    """The attribute that every learner must have."""
+    lack: str = ""
+    """The message for a learner without it."""
+
+
+ONE_PROCESS = ("validation_fraction", "n_iter_no_change", "scoring", "callbacks", "warm_start", "interval_calibration")
+"""The parameters that need all rows in one place, or the process of the user."""
+
+MODES = {
+    "leaves": Mode(
+        (),
+        "",
+        "grower",
+        "optimize='leaves' needs learners that are trees, 'cart', 'optimal' or 'xgboost', but learner is {learner!r}; "
+        "use optimize='weights'.",
+    ),
+    "weights": Mode(
+        ("subsample", "max_features"),
+        "{name}={value!r} draws at random, which is for optimize='leaves': the weights of trees are optimal only if "
+        "every tree is looked for on all rows and features. Leave {name} at {default!r}.",
+    ),
+    "learners without limits": Mode(
+        LIMITS,
+        "{name}={value!r} is kept by learner='cart' and 'xgboost' only, but learner is {learner!r}: leave {name} at "
+        "{default!r}, or use 'cart'.",
+    ),
+    "several scores": Mode(
+        ("device", "monotonic_cst"),
+        "{name}={value!r} is for one score a row, two classes or numbers, but y has {n_scores} scores ({scores}): "
+        "leave it at {default!r}, or fit each alone.",
+    ),
+    "device": Mode(
+        (),
+        "",
+        "grows_on_devices",
+        "learner={learner!r} grows trees in memory; with device={device!r} use 'xgboost'.",
+    ),
+    "rows on disk": Mode(
+        ("warm_start",),
+        "{name}={value!r} is for rows in memory; fit rows on disk from the start.",
+        "takes_rows_on_disk",
+        "learner={learner!r} needs all of X in memory; for rows on disk use learner='xgboost'.",
+    ),
+    "workers": Mode(
+        (*ONE_PROCESS, "device"),
+        "{name}={value!r} is not for fits over workers: leave it at {default!r}, or fit on one machine.",
+        "grows_over_workers",
+        "learner={learner!r} grows trees on the rows of one machine; over workers use 'xgboost'.",
+    ),
+}
+"""The modes by name. The other modes are properties of formulations: how many classes, leaves or weights."""
+
+
+def require_mode(name: str, estimator: Any, **facts: Any) -> None:
+    """Refuse the first parameter or learner that does not support a mode; ``facts`` go into the message."""
+    mode, given = MODES[name], {"learner": estimator.learner, "device": estimator.device} | facts
+    for parameter in mode.parameters:
+        value = getattr(estimator, parameter, DEFAULTS[parameter])
+        if has_effect(parameter, value):
+            given |= {"name": parameter, "value": value, "default": DEFAULTS[parameter]}
+            raise InvalidParameterError(mode.refusal.format(**given))
+    if not has_capability(estimator.learner, mode.capability):
+        raise InvalidParameterError(mode.lack.format(**given))
+
+
+def has_capability(learner: Any, capability: str | None) -> bool:
+    """Whether all learners have it."""
+    return capability is None or all(getattr(member, capability, False) for member in as_learners(learner))
+
+
+def require_modes(estimator: Any) -> None:
+    """Refuse learners that lack the capabilities that other parameters need."""
+    if not has_capability(estimator.learner, "takes_limits"):
+        require_mode("learners without limits", estimator)
+    if estimator.device != DEFAULTS["device"]:
+        require_mode("device", estimator)
+
+
+def find_device(estimator: Any) -> Device:
+    """The device of the estimator; a device that is missing raises an error."""
+    return device_named(estimator.device)
+
+
+def rows_for(estimator: Any, target: Target, rows: Rows) -> Rows:
+    """The rows, with their vectors on the device of the estimator."""
+    if target.n_outputs > 1:
+        require_mode("several scores", estimator, n_scores=target.n_outputs, scores=", ".join(target.output_names))
+    return on_device(rows, find_device(estimator))
 
 
 def on_disk(estimator: Any, X: Any) -> Any:
-    """Rows on disk, if the estimator can be fitted to them; a memory-mapped array is one of them where it can."""
-    takes_them = all(getattr(one, "takes_rows_on_disk", False) for one in as_learners(estimator.learner))
+    """X, with a memory-mapped array as rows on disk where the estimator supports these."""
     is_mapped = isinstance(X, np.memmap) and X.ndim == 2 and X.dtype.kind == "f"
     has_categories = bool(require_categorical_features(estimator.categorical_features))
+    takes_them = has_capability(estimator.learner, MODES["rows on disk"].capability)
     if is_mapped and takes_them and not (has_categories or estimator.warm_start):
         return RowsOnDisk.of_array(X)
-    if not isinstance(X, RowsOnDisk):
-        return X
-    if not takes_them:
-        raise InvalidParameterError(
-            f"learner={estimator.learner!r} needs all of X in memory; for rows on disk use learner='xgboost'."
-        )
-    if estimator.warm_start:
-        raise InvalidParameterError("warm_start=True is for rows in memory; fit rows on disk from the start.")
+    if isinstance(X, RowsOnDisk):
+        require_mode("rows on disk", estimator)
     return X
 
 
-NEEDS_ALL_ROWS = {
-    "validation_fraction": None,
-    "n_iter_no_change": None,
-    "scoring": None,
-    "callbacks": None,
-    "warm_start": False,
-    "calibrate": None,
-    "device": "cpu",
-}
-"""The parameters that need rows in one place, or the user's own process, with the values that do not."""
 WITHOUT_EFFECT = ("n_jobs", "verbose", "time_limit", "calibration")
 """The parameters that change no tree."""
 
 
-def require_for_workers(estimator: Any) -> None:
-    """Refuse what needs all rows in one place, and learners that do not grow trees over workers."""
-    for name, without in NEEDS_ALL_ROWS.items():
-        value = getattr(estimator, name, without)
-        if value is not without and value != without:
-            raise InvalidParameterError(
-                f"{name}={value!r} is not for fits over workers: leave it at {without!r}, or fit on one machine."
-            )
-    for member in as_learners(estimator.learner):
-        if not getattr(member, "grows_over_workers", False):
-            raise InvalidParameterError(
-                f"learner={estimator.learner!r} grows trees on the rows of one machine; over workers use 'xgboost'."
-            )
-
-
 def tree_record(estimator: Any, data: TrainingSet, rows: TrainingRows) -> NoRecord:
-    """Where the trees of this fit are kept; a record tells fits apart by their rows and parameters."""
+    """Where the trees of this fit are kept; a record names the rows and the parameters of its fit."""
     if data.checkpoint is None:
         return NO_RECORD
     counted = rows.group[rows.group >= 0]
@@ -81,7 +153,7 @@ def tree_record(estimator: Any, data: TrainingSet, rows: TrainingRows) -> NoReco
 
 
 def earlier_fit(estimator: Any, problem: Problem, max_trees: int) -> EarlierFit | None:
-    """The learners that the estimator has, if it is to go on from them."""
+    """The learners of the fit before, under ``warm_start=True``."""
     if not estimator.warm_start or not estimator.__sklearn_is_fitted__():
         return None
     fitted: FittedModel = estimator.fitted_
@@ -97,7 +169,7 @@ def earlier_fit(estimator: Any, problem: Problem, max_trees: int) -> EarlierFit 
 
 
 def _require_order(estimator: Any, learners: list[Learner], problem: Problem) -> None:
-    """Refuse trees whose votes stay what they are where these are not in the order asked for."""
+    """Refuse trees that are not monotone where their votes are not optimised again."""
     signs = limits_of(estimator, problem.training_set, problem.rows, 0).signs
     if signs is None or isinstance(problem.fit_context, LeafFitContext):
         return
@@ -111,7 +183,7 @@ def _require_order(estimator: Any, learners: list[Learner], problem: Problem) ->
 
 
 def _require_same_data(fitted: FittedModel, problem: Problem) -> None:
-    """Refuse data that the trees of before cannot read."""
+    """Refuse data that the trees of the fit before cannot read."""
     data = problem.training_set
     before, now = fitted.ensemble.n_features, data.features.shape[1]
     if before != now:

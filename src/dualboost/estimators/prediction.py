@@ -128,8 +128,8 @@ class NumberPredictionMixin(FeatureReading):
         """The lower and the upper end of an interval for each row.
 
         The ends are the outermost quantiles, or those whose levels differ by ``coverage``. With
-        ``calibrate="conformal"`` they are moved such that the interval covers that share of new rows on average. Ends
-        are rounded outwards by a millionth of the scale of y.
+        ``interval_calibration="conformal"`` they are moved such that the interval covers that share of new rows on
+        average. Ends are rounded outwards by a millionth of the scale of y.
         """
         if coverage is not None:
             require_fraction("coverage", coverage)

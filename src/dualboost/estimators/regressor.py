@@ -9,7 +9,6 @@ from typing import Any
 from sklearn.base import BaseEstimator, RegressorMixin
 
 from .._typing import Integers, Vector
-from ..arguments import require_choice
 from ..errors import InvalidParameterError
 from ..formulations import make_number_loss
 from ..formulations.base import Formulation
@@ -50,7 +49,7 @@ class DualBoostRegressor(Boosting, InspectionMixin, NumberPredictionMixin, Regre
         With loss="quantile": two or more increasing levels inside (0, 1), such as [0.05, 0.5, 0.95]. One set of trees
         has a value for each level in every leaf; all are optimised together, and on no training row does a quantile
         exceed the next one. ``predict_quantiles`` and ``predict_interval`` give them, ``predict`` the median.
-    calibrate : {None, "conformal"}, default=None
+    interval_calibration : {None, "conformal"}, default=None
         With ``quantiles``: "conformal" sets a quarter of the rows aside and moves the ends of ``predict_interval`` such
         that it covers as many new rows as the levels promise, on average over rows like those of the fit.
     optimize : {"leaves", "weights"}, default=None
@@ -62,8 +61,9 @@ class DualBoostRegressor(Boosting, InspectionMixin, NumberPredictionMixin, Regre
         By default trees of depth 5, 50 of them.
     validation_fraction, n_iter_no_change, scoring : as for ``DualBoostClassifier``
         Without a ``scoring``, held-out rows are judged by the loss itself: the mean squared error for "squared", the
-        mean absolute error for "huber" and "absolute", the pinball loss, the Poisson deviance. With ``calibrate`` it is
-        the pinball loss of intervals that are made to cover their share of the rows held out.
+        mean absolute error for "huber" and "absolute", the pinball loss, the Poisson deviance. With
+        ``interval_calibration`` it is the pinball loss of intervals that are made to cover their share of the rows held
+        out.
     warm_start, time_limit, n_jobs, device, random_state, verbose, callbacks : as for ``DualBoostClassifier``
 
     Attributes
@@ -93,7 +93,7 @@ class DualBoostRegressor(Boosting, InspectionMixin, NumberPredictionMixin, Regre
         C: float | None = None,
         *,
         quantiles: Sequence[float] | None = None,
-        calibrate: str | None = None,
+        interval_calibration: str | None = None,
         optimize: str | None = None,
         learner: Any = "cart",
         max_depth: int | None = None,
@@ -121,7 +121,7 @@ class DualBoostRegressor(Boosting, InspectionMixin, NumberPredictionMixin, Regre
         self.loss = loss
         self.C = C
         self.quantiles = quantiles
-        self.calibrate = calibrate
+        self.interval_calibration = interval_calibration
         self.optimize = optimize
         self.learner = learner
         self.max_depth = max_depth
@@ -160,23 +160,25 @@ class DualBoostRegressor(Boosting, InspectionMixin, NumberPredictionMixin, Regre
         if self.scoring is not None:
             return make_scoring(self.scoring)
         own = self._loss(None).scorer
-        return make_scoring(own if self.calibrate is None else CalibratedPinballScorer(own.levels))
+        return make_scoring(own if self.interval_calibration is None else CalibratedPinballScorer(own.levels))
 
     def _fitted_to(self, training_set: TrainingSet) -> FittedModel:
         fitted = super()._fitted_to(training_set)
-        return fitted if self.calibrate is None else replace(fitted, calibration=widening_of(fitted, training_set))
+        if self.interval_calibration is None:
+            return fitted
+        return replace(fitted, calibration=widening_of(fitted, training_set))
 
     def _rows_aside(self, weights: Vector) -> Integers | None:
-        return None if self.calibrate is None else rows_aside(weights, self.random_state)
+        return None if self.interval_calibration is None else rows_aside(weights, self.random_state)
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        if self.calibrate is None:
+        if self.interval_calibration is None:
             return
-        require_choice("calibrate", self.calibrate, ["conformal"])
         if self._loss(None).link != QuantilesLoss.link:
             raise InvalidParameterError(
-                f"calibrate={self.calibrate!r} is for intervals: pass loss='quantile' and quantiles=[0.05, 0.5, 0.95]."
+                f"interval_calibration={self.interval_calibration!r} is for intervals: pass loss='quantile' and "
+                "quantiles=[0.05, 0.5, 0.95]."
             )
 
     def __sklearn_tags__(self) -> Any:

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from .._typing import Vector
-from ..errors import InvalidParameterError
+from ..arguments import require_choice
 from ..matrix.rows import Rows
 from .base import LARGEST_C, SMALLEST_C, Formulation, Intercepts, PricesLoss
 from .classes import SoftmaxProgramme
@@ -97,10 +97,8 @@ class ConvexBoost(PricesLoss):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.loss not in LOSSES:
-            raise InvalidParameterError(f"loss={self.loss!r} is not known; choose one of {list(LOSSES)}.")
-        if self.penalty not in PENALTIES:
-            raise InvalidParameterError(f"penalty={self.penalty!r} is not known; choose one of {list(PENALTIES)}.")
+        require_choice("loss", self.loss, LOSSES)
+        require_choice("penalty", self.penalty, PENALTIES)
 
     def programme(self, rows: Rows, n_columns: int) -> Programme:
         sets: dict[str, WeightSet] = {"l1": Cone(cost=1.0), "l2": Cone(ridge=1.0), "linf": Box(self.C_value)}

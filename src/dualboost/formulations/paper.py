@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from .._typing import Vector
-from ..errors import InvalidParameterError
+from ..arguments import require_choice
 from ..matrix.rows import Rows
 from .base import CountsRows, Formulation, PricesLoss, regularisation_grid, require_epsilon
 from .programme import Programme
@@ -141,8 +141,7 @@ class MDBoost(Formulation):
     has_loss_a_class: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        if self.negative_weights not in ("flip", "clip"):
-            raise InvalidParameterError(f"negative_weights={self.negative_weights!r}: choose 'flip' or 'clip'.")
+        require_choice("negative_weights", self.negative_weights, ("flip", "clip"))
 
     def programme(self, rows: Rows, n_columns: int) -> Programme:
         free = rows.full(np.inf)

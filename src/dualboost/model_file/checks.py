@@ -21,8 +21,8 @@ from ..errors import ModelFormatError
 
 FORMAT = "dualboost-model"
 """The value of the key ``format`` in every model file."""
-VERSION = 2
-"""The version of the format that is written."""
+VERSION = 1
+"""The version of the format."""
 
 LARGEST_TEXT = 32 * 2**20
 """The most bytes of JSON in a file; parsed, JSON takes up to 25 times as much memory."""
@@ -33,35 +33,16 @@ MOST_FEATURES = 2**21
 could use any amount of memory."""
 
 HEADER = ("format", "format_version", "dualboost_version", "model")
+OF_CLASSIFIERS = ("classes", "features", "fit", "calibration", "balance", "intercept", "normalised", "trees", "history")
+OF_REGRESSORS = ("task", "features", "fit", "calibration", "intercept", "trees", "history")
 BODY = {
-    "DualBoostClassifier": (
-        *("parameters", "formulation", "classes", "features", "fit"),
-        *("calibration", "balance", "intercept", "normalised", "trees", "history"),
-    ),
-    "DualBoostClassifierCV": (
-        *("parameters", "formulation", "classes", "features", "fit", "tuning"),
-        *("calibration", "balance", "intercept", "normalised", "trees", "history"),
-    ),
+    "DualBoostClassifier": ("parameters", "formulation", *OF_CLASSIFIERS),
+    "DualBoostClassifierCV": ("parameters", "formulation", "tuning", *OF_CLASSIFIERS),
     "ThinnedTreesClassifier": ("classes", "features", "intercept", "trees"),
-    "DualBoostRegressor": (
-        *("parameters", "formulation", "task", "features", "fit"),
-        *("calibration", "intercept", "trees", "history"),
-    ),
-    "DualBoostRegressorCV": (
-        *("parameters", "formulation", "task", "features", "fit", "tuning"),
-        *("calibration", "intercept", "trees", "history"),
-    ),
+    "DualBoostRegressor": ("parameters", "formulation", *OF_REGRESSORS),
+    "DualBoostRegressorCV": ("parameters", "formulation", "tuning", *OF_REGRESSORS),
 }
 """The keys of each kind of model, in the order in which they are written."""
-MAY_LACK = {
-    "DualBoostClassifier": ("intercept", "normalised"),
-    "DualBoostClassifierCV": ("intercept", "normalised"),
-    "ThinnedTreesClassifier": (),
-    "DualBoostRegressor": ("calibration",),
-    "DualBoostRegressorCV": ("calibration",),
-}
-"""The keys that older files do not have: those of before there were intercepts, whose scores are normalised, and those
-of before regressors had intervals."""
 
 STOP_REASONS = (
     *("certified", "converged", "max_trees", "time_limit", "no_improvement"),
@@ -70,12 +51,7 @@ STOP_REASONS = (
 COUNTS = ("iteration", "n_trees", "n_generated")
 """The columns of the history that are whole numbers."""
 TIMINGS = ("pricing_seconds", "solver_seconds")
-"""The columns of the history that are not written, so that equal fits give equal files; older files have them."""
-DEFAULT_FORMULATION = "nm"
-"""The argument ``formulation`` of a file that does not contain it."""
-DEFAULT_LOSS = "squared"
-"""The same for the argument ``loss``."""
-
+"""The columns of the history that are not written, so that equal fits give equal files."""
 
 LARGEST = sys.float_info.max
 """The largest finite number."""
@@ -96,8 +72,8 @@ def inside(where: str, name: str | int) -> str:
     return f"{where}.{name}" if where else name
 
 
-def shown(value: Any) -> str:
-    """A value in a few words, as JSON spells it."""
+def spelled(value: Any) -> str:
+    """A value in a few words, as in JSON."""
     if isinstance(value, dict):
         return "an object"
     if isinstance(value, list):
@@ -113,11 +89,11 @@ def shown(value: Any) -> str:
 def fields(value: Any, where: str, required: Collection[str], optional: Collection[str] = ()) -> dict[str, Any]:
     """An object with these keys and no others."""
     if type(value) is not dict:
-        fail(where, f"is {shown(value)}; it must be an object")
+        fail(where, f"is {spelled(value)}; it must be an object")
     for name in value:
         if name not in required and name not in optional:
-            spelled = name if name.isidentifier() and len(name) <= 40 else shown(name)
-            fail(inside(where, spelled), "is not a key of this version of the format")
+            known = name if name.isidentifier() and len(name) <= 40 else spelled(name)
+            fail(inside(where, known), "is not a key of this version of the format")
     for name in required:
         if name not in value:
             fail(inside(where, name), "is missing")
@@ -126,7 +102,7 @@ def fields(value: Any, where: str, required: Collection[str], optional: Collecti
 
 def items(value: Any, where: str, length: int | None = None) -> list[Any]:
     if type(value) is not list:
-        fail(where, f"is {shown(value)}; it must be a list")
+        fail(where, f"is {spelled(value)}; it must be a list")
     if length is not None and len(value) != length:
         fail(where, f"has {len(value)} entries; it must have {length}")
     return value
@@ -134,7 +110,7 @@ def items(value: Any, where: str, length: int | None = None) -> list[Any]:
 
 def text(value: Any, where: str) -> str:
     if type(value) is not str:
-        fail(where, f"is {shown(value)}; it must be a string")
+        fail(where, f"is {spelled(value)}; it must be a string")
     try:
         value.encode()
     except UnicodeEncodeError:
@@ -144,30 +120,34 @@ def text(value: Any, where: str) -> str:
 
 def choice(value: Any, where: str, choices: Collection[str]) -> str:
     if text(value, where) not in choices:
-        fail(where, f"is {shown(value)}; it must be one of {', '.join(choices)}")
+        fail(where, f"is {spelled(value)}; it must be one of {', '.join(choices)}")
     return value
 
 
 def flag(value: Any, where: str) -> bool:
     if type(value) is not bool:
-        fail(where, f"is {shown(value)}; it must be true or false")
+        fail(where, f"is {spelled(value)}; it must be true or false")
     return value
 
 
 def integer(value: Any, where: str, low: int = -LARGEST_INTEGER, high: int = LARGEST_INTEGER) -> int:
     if type(value) is not int or not low <= value <= high:
-        fail(where, f"is {shown(value)}; it must be a whole number from {low} to {high}")
+        fail(where, f"is {spelled(value)}; it must be a whole number from {low} to {high}")
     return value
 
 
 def number(value: Any, where: str, low: float = -LARGEST, high: float = LARGEST) -> float:
     if type(value) not in (int, float) or not low <= value <= high:
-        fail(where, f"is {shown(value)}; it must be {_range(low, high)}")
+        fail(where, f"is {spelled(value)}; it must be {_range(low, high)}")
     return float(value)
 
 
 def number_or_nan(value: Any, where: str, low: float = -LARGEST) -> float:
     return math.nan if value is None else number(value, where, low)
+
+
+def number_or_none(value: Any, where: str) -> float | None:
+    return None if value is None else number(value, where)
 
 
 def integers(value: Any, where: str, length: int | None, low: int = 0, high: int = LARGEST_INTEGER) -> Integers:
@@ -218,7 +198,7 @@ MOST_DIGITS = 20
 
 
 def parse(content: str) -> Any:
-    """The value of a JSON text; NaN and infinities are let through, because the checks can say where they are."""
+    """The value of a JSON text; NaN and infinities are let through, because the checks name their places."""
     n_parts = sum(content.count(mark) for mark in "[{:")
     if n_parts > MOST_PARTS:
         raise ModelFormatError(f"the file has {n_parts} lists, objects and keys; {MOST_PARTS} are the most allowed")

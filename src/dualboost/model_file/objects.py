@@ -6,34 +6,34 @@ import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import Field
 from dataclasses import fields as dataclass_fields
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..errors import InvalidParameterError, ModelFileWarning, UnsupportedModelError
-from ..formulations import FORMULATIONS, NUMBER_LOSSES, Formulation
+from ..formulations import FORMULATIONS, NUMBER_LOSSES, Formulation, NumberLoss
 from ..learners import LEARNERS
+from ..parameters import Choice, CountOrShare, Flag, Integer, Kind, Other, Parameter, parameters_of
 from ..solvers import SOLVERS, SolverOptions
-from .checks import choice, fail, fields, flag, inside, integer, items, number, shown, text
+from .checks import choice, fail, fields, flag, inside, integer, items, number, spelled, text
 
 Check = Callable[[Any, str], Any]
 
 
-def describe_formulation(formulation: Formulation) -> dict[str, Any]:
-    return _describe_named(formulation, "formulation", FORMULATIONS)
+def write_formulation(value: Any) -> Any:
+    """A name, or a formulation object."""
+    return value if isinstance(value, str) else describe_formulation(value)
 
 
-def describe_loss(loss: Formulation) -> dict[str, Any]:
-    """The loss of a regressor."""
-    return _describe_named(loss, "loss", NUMBER_LOSSES)
-
-
-def _describe_named(value: Formulation, argument: str, kinds: Mapping[str, type[Any]]) -> dict[str, Any]:
-    if kinds.get(value.name) is not type(value):
+def describe_formulation(value: Formulation) -> dict[str, Any]:
+    """A formulation, or the loss of a regressor."""
+    known = NUMBER_LOSSES if isinstance(value, NumberLoss) else FORMULATIONS
+    if known.get(value.name) is not type(value):
         raise UnsupportedModelError(
-            f"{argument}={value!r} is not one of dualboost's; use one of {sorted(kinds)}, or pickle the model."
+            f"{'loss' if isinstance(value, NumberLoss) else 'formulation'}={value!r} is not one of dualboost's; use "
+            f"one of {sorted(known)}, or pickle the model."
         )
-    return {"name": value.name} | _describe_arguments(value)
+    return {"name": value.name} | _arguments(value)
 
 
 def describe_learner(learner: Any) -> Any:
@@ -48,14 +48,10 @@ def describe_learner(learner: Any) -> Any:
             f"learner={learner!r} cannot be written to a model file, which holds trees of dualboost only; fit with "
             f"learner={' or '.join(map(repr, LEARNERS))}, or pickle the model."
         )
-    return {"name": name} | _describe_arguments(learner)
+    return {"name": name} | _arguments(learner)
 
 
-def describe_solver(solver: SolverOptions | None) -> dict[str, Any] | None:
-    return None if solver is None else _describe_arguments(solver)
-
-
-def _describe_arguments(value: Any) -> dict[str, Any]:
+def _arguments(value: Any) -> dict[str, Any]:
     return {name: plain(argument) for name, argument in value.get_params(deep=False).items()}
 
 
@@ -86,19 +82,15 @@ def _read_one_learner(value: Any, where: str) -> Any:
 
 def read_solver(value: Any, where: str) -> SolverOptions:
     entry = fields(value, where, tuple(SOLVER))
-    arguments = {name: check(entry[name], inside(where, name)) for name, check in SOLVER.items()}
-    return made(SolverOptions, arguments, where)
+    return made(SolverOptions, {name: check(entry[name], inside(where, name)) for name, check in SOLVER.items()}, where)
 
 
 def _read_named(value: Any, where: str, kinds: Mapping[str, type[Any]]) -> Any:
-    """The object of the kind given by the key ``name``; all of its arguments must be there, but for newer ones."""
+    """The object of the kind given by the key ``name``, with all of its arguments."""
     name = choice(fields(value, where, ("name",), value)["name"], inside(where, "name"), kinds)
     arguments = dataclass_fields(kinds[name])
-    newer = [one.name for one in arguments if one.metadata.get("may_lack")]
-    fields(value, where, ("name", *(one.name for one in arguments if one.name not in newer)), newer)
-    found = {
-        one.name: _same_kind(one)(value[one.name], inside(where, one.name)) for one in arguments if one.name in value
-    }
+    fields(value, where, ("name", *(one.name for one in arguments)))
+    found = {one.name: _same_kind(one)(value[one.name], inside(where, one.name)) for one in arguments}
     return made(kinds[name], found, where)
 
 
@@ -119,7 +111,7 @@ def _same_kind(field: Field[Any]) -> Check:
     if isinstance(default, str):
         return text
     if isinstance(default, tuple):
-        return lambda value, where: tuple(fractions(value, where))
+        return lambda value, where: tuple(_fractions(value, where))
     return whole_or_fraction if isinstance(default, float) else optional(whole_or_fraction)
 
 
@@ -129,220 +121,175 @@ def whole_or_fraction(value: Any, where: str) -> Any:
     return value
 
 
-def fractions(value: Any, where: str) -> list[float]:
-    """A list of numbers."""
-    return [number(entry, inside(where, k)) for k, entry in enumerate(items(value, where))]
-
-
 def optional(check: Check) -> Check:
     return lambda value, where: None if value is None else check(value, where)
 
 
-def _whole_numbers(value: Any, where: str) -> Any:
-    """A list of whole numbers, or of lists of whole numbers, as tuples."""
-    found: list[Any] = []
-    for k, entry in enumerate(items(value, where)):
-        place = inside(where, k)
-        if type(entry) is list:
-            found.append(tuple(integer(one, inside(place, n)) for n, one in enumerate(entry)))
-        else:
-            found.append(integer(entry, place))
-    return tuple(found)
-
-
-def _entering(value: Any, where: str) -> Any:
-    return text(value, where) if type(value) is str else integer(value, where)
-
-
-SOLVER: dict[str, Check] = {
-    "method": lambda value, where: choice(value, where, ("auto", *SOLVERS)),
-    "reoptimize": text,
-    "columns_per_iteration": _entering,
-    "schedule": text,
-    "active_rows": optional(integer),
-}
-"""The check for each option of the solver."""
-
-
-REPLACEABLE = {"callbacks": int, "cv": int, "random_state": int, "scoring": str}
-"""Parameters that are written only if they have this type, and else as null; a fitted model does not need them."""
-
-SAVED_BY_USER = 8
-"""The ``stacklevel`` that makes a warning point to the user's call of ``save``."""
-
-
-def describe_parameters(estimator: Any) -> dict[str, Any]:
-    described = {}
-    for name, value in estimator.get_params(deep=False).items():
-        described[name] = _describe(name, value)
-    return described
-
-
-def _describe(name: str, value: Any) -> Any:
-    if name in REPLACEABLE and value is not None and type(plain(value)) is not REPLACEABLE[name]:
-        warnings.warn(
-            f"{name}={value!r} cannot be written to a model file and is None there: set it before you fit a model that "
-            "was loaded.",
-            ModelFileWarning,
-            stacklevel=SAVED_BY_USER,
-        )
-        return None
-    return DESCRIPTIONS.get(name, plain)(value)
-
-
-def _describe_values(value: Any) -> Any:
-    return plain(value) if np.ndim(value) == 0 else np.asarray(value, dtype=float).tolist()
-
-
-def _describe_class_weight(value: Any) -> Any:
-    """A dict as a list of classes with their weights, since the keys of JSON are strings."""
-    if not isinstance(value, dict):
-        return value
-    return [{"class": plain(name), "weight": plain(weight)} for name, weight in value.items()]
-
-
-def _describe_groups(value: Any) -> Any:
-    """Sets of features as lists."""
-    return value if value is None or isinstance(value, str) else [sorted(plain(list(group))) for group in value]
-
-
-def _describe_signs(value: Any) -> Any:
-    """A dict as a list of features with their signs."""
-    if isinstance(value, dict):
-        return [{"feature": plain(name), "sign": int(sign)} for name, sign in value.items()]
-    return None if value is None else [int(sign) for sign in value]
-
-
-DESCRIPTIONS: dict[str, Callable[[Any], Any]] = {
-    "formulation": lambda value: value if isinstance(value, str) else describe_formulation(value),
-    "loss": lambda value: value if isinstance(value, str) else describe_loss(value),
-    "learner": describe_learner,
-    "solver": describe_solver,
-    "Cs": _describe_values,
-    "class_weight": _describe_class_weight,
-    "interaction_cst": _describe_groups,
-    "monotonic_cst": _describe_signs,
-}
-"""How the parameters that are not plain numbers or strings are written."""
-
-
-def read_parameters(value: Any, where: str, kind: str) -> dict[str, Any]:
-    """The parameters of the estimator; parameters that are newer than the file have their defaults."""
-    of_others = {name for names in ARGUMENTS_OF_SOME.values() for name in names} - set(ARGUMENTS_OF_SOME[kind])
-    found = fields(value, where, (), [name for name in PARAMETERS if name not in of_others])
-    return {name: PARAMETERS[name](entry, inside(where, name)) for name, entry in found.items()}
+def _listed(check: Check) -> Check:
+    return lambda value, where: [check(entry, inside(where, k)) for k, entry in enumerate(items(value, where))]
 
 
 def _one_of(kind: type, check: Check, otherwise: Check) -> Check:
     return lambda value, where: check(value, where) if type(value) is kind else otherwise(value, where)
 
 
+_fractions = _listed(number)
+
+
+def _whole_numbers(value: Any, where: str) -> Any:
+    """A list of whole numbers, or of lists of whole numbers, as tuples."""
+    entries = _listed(_one_of(list, _listed(integer), integer))(value, where)
+    return tuple(tuple(entry) if isinstance(entry, list) else entry for entry in entries)
+
+
+SOLVER: dict[str, Check] = {
+    "method": lambda value, where: choice(value, where, ("auto", *SOLVERS)),
+    "reoptimize": text,
+    "columns_per_iteration": _one_of(str, text, integer),
+    "schedule": text,
+    "active_rows": optional(integer),
+}
+"""The check for each option of the solver."""
+
+
+SAVED_BY_USER = 7
+"""The ``stacklevel`` that makes a warning point to the user's call of ``save``."""
+
+
+class Codec(NamedTuple):
+    """How the values of a parameter are read and written."""
+
+    read: Check
+    write: Callable[[Any], Any] = plain
+    only: type | None = None
+    """Values of other types are written as null, with a warning: a fitted model does not need them."""
+
+
+def describe_parameters(estimator: Any) -> dict[str, Any]:
+    described = {}
+    known = parameters_of(type(estimator).__name__)
+    for name, value in estimator.get_params(deep=False).items():
+        codec = codec_of(known[name])
+        is_written = value is None or codec.only is None or type(plain(value)) is codec.only
+        if not is_written:
+            warnings.warn(
+                f"{name}={value!r} cannot be written to a model file and is None there: set it before you fit a model "
+                "that was loaded.",
+                ModelFileWarning,
+                stacklevel=SAVED_BY_USER,
+            )
+        described[name] = codec.write(value) if is_written else None
+    return described
+
+
+def read_parameters(value: Any, where: str, kind: str) -> dict[str, Any]:
+    """The parameters of the estimator."""
+    known = parameters_of(kind)
+    fields(value, where, tuple(known))
+    return {name: codec_of(one).read(value[name], inside(where, name)) for name, one in known.items()}
+
+
+def codec_of(parameter: Parameter) -> Codec:
+    """The codec of a parameter by its name or kind; the estimator checks ranges."""
+    codec = CODECS[parameter.name] if isinstance(parameter.kind, Other) else Codec(_check_of(parameter.kind))
+    return codec._replace(read=optional(codec.read)) if parameter.default is None else codec
+
+
+def _check_of(kind: Kind) -> Check:
+    match kind:
+        case Integer():
+            return integer
+        case Choice():
+            return text
+        case Flag():
+            return flag
+        case CountOrShare(words=words) if words:
+            return _one_of(str, text, whole_or_fraction)
+    return whole_or_fraction
+
+
+def _values(value: Any) -> Any:
+    return plain(value) if np.ndim(value) == 0 else np.asarray(value, dtype=float).tolist()
+
+
+def _weights_of_classes(value: Any) -> Any:
+    """A dict as a list of classes with their weights, since the keys of JSON are strings."""
+    if not isinstance(value, dict):
+        return value
+    return [{"class": plain(name), "weight": plain(weight)} for name, weight in value.items()]
+
+
+def _sets_of_features(value: Any) -> Any:
+    return value if value is None or isinstance(value, str) else [sorted(plain(list(group))) for group in value]
+
+
+def _signs_of_features(value: Any) -> Any:
+    """A dict as a list of features with their signs."""
+    if isinstance(value, dict):
+        return [{"feature": plain(name), "sign": int(sign)} for name, sign in value.items()]
+    return None if value is None else [int(sign) for sign in value]
+
+
 def _nothing(value: Any, where: str) -> None:
-    if value is not None:
-        fail(where, "must be null: a file holds no functions")
+    fail(where, "must be null: a file holds no functions")
 
 
-def _class_name(value: Any, where: str) -> Any:
-    """A string, a boolean or a number."""
-    return _one_of(str, text, _one_of(bool, flag, whole_or_fraction))(value, where)
+_class_name = _one_of(str, text, _one_of(bool, flag, whole_or_fraction))
+_column = _one_of(str, text, _one_of(bool, flag, integer))
 
 
-def _class_weights(value: Any, where: str) -> dict[Any, Any]:
-    """The weights by class."""
+def _pairs(value: Any, where: str, keys: tuple[str, str], checks: tuple[Check, Check]) -> dict[Any, Any]:
+    """A dict from a list of objects with two keys, the first of which has no value twice."""
     found: dict[Any, Any] = {}
     for k, entry in enumerate(items(value, where)):
         place = inside(where, k)
-        pair = fields(entry, place, ("class", "weight"))
-        name = _class_name(pair["class"], inside(place, "class"))
+        pair = fields(entry, place, keys)
+        name, value_of_name = (check(pair[key], inside(place, key)) for key, check in zip(keys, checks, strict=True))
         if name in found:
-            fail(inside(place, "class"), f"is {shown(name)}, which has a weight already")
-        found[name] = whole_or_fraction(pair["weight"], inside(place, "weight"))
+            fail(inside(place, keys[0]), f"is {spelled(name)}, which has a {keys[1]} already")
+        found[name] = value_of_name
     return found
 
 
-def _columns(value: Any, where: str) -> list[Any]:
-    """Names, positions or truth values."""
-    check = _one_of(str, text, _one_of(bool, flag, integer))
-    return [check(entry, inside(where, k)) for k, entry in enumerate(items(value, where))]
-
-
-def _groups(value: Any, where: str) -> list[set[int]]:
-    """Sets of features, written as lists."""
-    found = []
-    for k, group in enumerate(items(value, where)):
-        place = inside(where, k)
-        found.append({integer(one, inside(place, n)) for n, one in enumerate(items(group, place))})
-    return found
+def _class_weights(value: Any, where: str) -> dict[Any, Any]:
+    return _pairs(value, where, ("class", "weight"), (_class_name, whole_or_fraction))
 
 
 def _signs(value: Any, where: str) -> Any:
-    """A sign for each feature, or those of some features by name."""
-    entries = items(value, where)
-    if entries and type(entries[0]) is not dict:
-        return [_sign(entry, inside(where, k)) for k, entry in enumerate(entries)]
-    found: dict[str, int] = {}
-    for k, entry in enumerate(entries):
-        place = inside(where, k)
-        pair = fields(entry, place, ("feature", "sign"))
-        name = text(pair["feature"], inside(place, "feature"))
-        if name in found:
-            fail(inside(place, "feature"), f"is {shown(name)}, which has a sign already")
-        found[name] = _sign(pair["sign"], inside(place, "sign"))
-    return found
+    """A sign for each feature, or for some features by name."""
+    if items(value, where) and type(value[0]) is dict:
+        return _pairs(value, where, ("feature", "sign"), (text, _sign))
+    return _listed(_sign)(value, where)
 
 
 def _sign(value: Any, where: str) -> int:
     if integer(value, where) not in (-1, 0, 1):
-        fail(where, f"is {shown(value)}; it must be -1, 0 or 1")
+        fail(where, f"is {spelled(value)}; it must be -1, 0 or 1")
     return int(value)
 
 
-PARAMETERS: dict[str, Check] = {
-    "formulation": _one_of(str, lambda value, where: choice(value, where, FORMULATIONS), read_formulation),
-    "loss": _one_of(str, lambda value, where: choice(value, where, NUMBER_LOSSES), read_loss),
-    "C": optional(whole_or_fraction),
-    "quantiles": optional(fractions),
-    "calibrate": optional(text),
-    "optimize": optional(text),
-    "epsilon": optional(whole_or_fraction),
-    "learner": read_learner,
-    "max_depth": optional(integer),
-    "max_trees": optional(integer),
-    "max_leaf_nodes": optional(integer),
-    "min_samples_leaf": whole_or_fraction,
-    "max_features": optional(_one_of(str, text, whole_or_fraction)),
-    "subsample": optional(whole_or_fraction),
-    "monotonic_cst": optional(_signs),
-    "interaction_cst": optional(_one_of(str, text, _groups)),
-    "tol": whole_or_fraction,
-    "solver": optional(read_solver),
-    "categorical_features": optional(_one_of(str, text, _columns)),
-    "class_weight": optional(_one_of(str, text, _class_weights)),
-    "validation_fraction": optional(whole_or_fraction),
-    "n_iter_no_change": optional(integer),
-    "scoring": optional(text),
-    "calibration": text,
-    "warm_start": flag,
-    "time_limit": optional(whole_or_fraction),
-    "n_jobs": optional(integer),
-    "device": text,
-    "random_state": optional(integer),
-    "verbose": _one_of(bool, flag, integer),
-    "Cs": _one_of(int, integer, fractions),
-    "cv": optional(integer),
-    "callbacks": _nothing,
-    "select": text,
+CODECS = {
+    "formulation": Codec(
+        _one_of(str, lambda value, where: choice(value, where, FORMULATIONS), read_formulation), write_formulation
+    ),
+    "loss": Codec(_one_of(str, lambda value, where: choice(value, where, NUMBER_LOSSES), read_loss), write_formulation),
+    "C": Codec(whole_or_fraction),
+    "Cs": Codec(_one_of(int, integer, _fractions), _values),
+    "quantiles": Codec(_fractions),
+    "learner": Codec(read_learner, describe_learner),
+    "solver": Codec(read_solver, lambda value: None if value is None else _arguments(value)),
+    "monotonic_cst": Codec(_signs, _signs_of_features),
+    "interaction_cst": Codec(
+        _one_of(str, text, lambda value, where: [set(group) for group in _listed(_listed(integer))(value, where)]),
+        _sets_of_features,
+    ),
+    "categorical_features": Codec(optional(_one_of(str, text, _listed(_column)))),
+    "class_weight": Codec(_one_of(str, text, _class_weights), _weights_of_classes),
+    "n_jobs": Codec(integer),
+    "verbose": Codec(_one_of(bool, flag, integer)),
+    "cv": Codec(integer, only=int),
+    "random_state": Codec(integer, only=int),
+    "scoring": Codec(text, only=str),
+    "callbacks": Codec(_nothing, only=type(None)),
 }
-"""The check for the type of each parameter; its range is checked by the estimator itself."""
-
-OF_CLASSIFIERS = ("formulation", "epsilon", "class_weight", "calibration")
-OF_REGRESSORS = ("loss", "quantiles", "calibrate")
-WITHOUT_TUNING = ("C", "n_iter_no_change", "warm_start")
-WITH_TUNING = ("Cs", "cv", "select")
-ARGUMENTS_OF_SOME = {
-    "DualBoostClassifier": (*OF_CLASSIFIERS, *WITHOUT_TUNING),
-    "DualBoostClassifierCV": (*OF_CLASSIFIERS, *WITH_TUNING),
-    "DualBoostRegressor": (*OF_REGRESSORS, *WITHOUT_TUNING),
-    "DualBoostRegressorCV": (*OF_REGRESSORS, *WITH_TUNING),
-}
-"""For each kind of estimator, those of its parameters that some other kind does not have."""
+"""The codecs of parameters whose kind is their own."""

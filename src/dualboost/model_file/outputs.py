@@ -14,20 +14,19 @@ from ..targets import REGRESSION, BinaryTarget, MulticlassTarget, NumericTarget,
 from ..targets.calibration import LARGEST_SLOPE, SMALLEST_SLOPE, ClassCalibration, MarginCalibration
 from ..targets.quantiles import Widening
 from ..trees.tree import Tree
-from .checks import SMALLEST, choice, fail, fields, flag, inside, number, numbers, shown
-from .objects import made
+from .checks import SMALLEST, choice, fail, fields, inside, number, numbers, spelled
+from .objects import made, plain
 from .trees import LARGEST_FIGURE, read_classes
 
-# That is one for two classes and for numbers, and else one for each class or quantile.
+# A model has a score for each class or quantile of several, and else one. Files have lists of them in either case.
 
 
 def describe_outputs(figures: Any) -> Any:
-    """A number, or a list with one for each class or quantile."""
-    return np.asarray(figures, dtype=float).tolist()
+    return np.ravel(figures).tolist()
 
 
 def describe_calibration(fitted: FittedModel) -> dict[str, Any] | None:
-    """The curve of the probability; null where it is the softmax of the scores."""
+    """The curve of probabilities over scores; null where these are the softmax of the scores."""
     curve = fitted.calibration
     if fitted.target.n_outputs > 1:
         if fitted.formulation.has_final_scores:
@@ -51,31 +50,14 @@ def restore_task(value: Any, formulation: Formulation) -> Target:
     return MulticlassTarget(classes)
 
 
-def restore_normalised(document: dict[str, Any], target: Target) -> bool:
-    """Whether scores are divided by the sum of the weights; files of before there were intercepts do not say so."""
-    if target.n_outputs > 1:
-        fields(document, "", ("intercept", "normalised"), document)
-    return flag(document.get("normalised", True), "normalised")
-
-
-def restore_balance(value: Any, target: Target) -> Any:
-    """The score of an ensemble without a tree, or one for each class."""
-    if target.n_outputs > 1 and isinstance(value, list):
-        return numbers(value, "balance", target.n_outputs, 0.0, 1.0)
-    balance = number(value, "balance", -1.0 if target.n_outputs == 1 else 0.0, 1.0)
-    return balance if target.n_outputs == 1 else np.full(target.n_outputs, balance)
-
-
-def restore_intercept(document: dict[str, Any], target: Target, most: float) -> Any:
-    """A number, or one for each class or quantile, of at most this size."""
-    value = document.get("intercept", 0.0)
-    if target.n_outputs > 1:
-        return numbers(value, "intercept", target.n_outputs, -most, most)
-    return number(value, "intercept", -most, most)
+def restore_outputs(value: Any, where: str, target: Target, low: float, high: float) -> Any:
+    """A number for each output; a model with one output has it as a number."""
+    found = numbers(value, where, target.n_outputs, low, high)
+    return found if target.n_outputs > 1 else float(found[0])
 
 
 def restore_calibration(value: Any, target: Target) -> Any:
-    """What turns scores into probabilities."""
+    """The curve of probabilities over scores."""
     if target.n_outputs == 1:
         return _read_curve(value, "calibration")
     if value is None:
@@ -87,47 +69,46 @@ def restore_calibration(value: Any, target: Target) -> Any:
 
 
 def _read_curve(value: Any, where: str) -> MarginCalibration:
-    names = ("negative_slope", "positive_slope")
-    entry = fields(value, where, names, ("intercept", "limit"))
-    negative, positive = (number(entry[name], inside(where, name), SMALLEST_SLOPE, LARGEST_SLOPE) for name in names)
-    # Older files have neither: their curves pass through one half at margin zero.
-    intercept, limit = entry.get("intercept", 0.0), entry.get("limit")
+    slopes = ("negative_slope", "positive_slope")
+    entry = fields(value, where, (*slopes, "intercept", "limit"))
+    negative, positive = (number(entry[name], inside(where, name), SMALLEST_SLOPE, LARGEST_SLOPE) for name in slopes)
+    limit = entry["limit"]
     return MarginCalibration(
         negative,
         positive,
-        number(intercept, inside(where, "intercept")),
+        number(entry["intercept"], inside(where, "intercept")),
         np.inf if limit is None else number(limit, inside(where, "limit"), SMALLEST),
     )
 
 
 NAMES = list(dict.fromkeys(kind.name for kind in REGRESSION.values()))
-"""The names that files have for tasks: how the unit of y was measured is no part of them."""
+"""The names of tasks of regression."""
 
 
 def describe_numbers(target: NumericTarget) -> dict[str, Any]:
-    measured = {field.name: describe_outputs(getattr(target, field.name)) for field in dataclass_fields(target)}
+    measured = {field.name: plain(getattr(target, field.name)) for field in dataclass_fields(target)}
     return {"name": target.name} | measured
 
 
 def describe_widening(widening: Widening | None) -> dict[str, Any] | None:
-    """By how much intervals are made wider; null where they are not."""
+    """The shifts of intervals that were calibrated; else null."""
     return None if widening is None else {"shifts": describe_outputs(widening.shifts)}
 
 
-def asked_loss(parameters: dict[str, Any], used: NumberLoss) -> tuple[NumberLoss | str, str]:
-    """The loss that the arguments ask for, and where they do; levels among them must be those of the loss used."""
-    loss, levels = parameters["loss"], parameters.get("quantiles")
+def loss_of_parameters(parameters: dict[str, Any], used: NumberLoss) -> tuple[NumberLoss | str, str]:
+    """The loss in the parameters, and its place; levels must be equal to the levels of the loss that was used."""
+    loss, levels = parameters["loss"], parameters["quantiles"]
     if levels is None:
         return loss, "parameters.loss"
-    asked = made(make_number_loss, {"loss": loss, "C": None, "quantiles": levels}, "parameters.quantiles")
+    several = made(make_number_loss, {"loss": loss, "C": None, "quantiles": levels}, "parameters.quantiles")
     known = used.get_params().get("quantiles")
     if known is not None and list(known) != levels:
         fail("formulation.quantiles", f"is {list(known)}, but parameters.quantiles is {levels}")
-    return asked, "that of parameters.quantiles"
+    return several, "that of parameters.quantiles"
 
 
 def restore_numbers(value: Any, where: str, loss: NumberLoss) -> NumericTarget:
-    """The task, which must be that of the loss."""
+    """The task, which must fit the loss."""
     kind = REGRESSION[loss.link]
     entry = fields(value, where, ("name", *(field.name for field in dataclass_fields(kind))))
     name = choice(entry["name"], f"{where}.name", NAMES)
@@ -148,15 +129,15 @@ def _levels(value: Any, where: str, loss: NumberLoss) -> tuple[float, ...]:
     return tuple(found)
 
 
-def restore_widening(value: Any, target: NumericTarget, calibrate: str | None) -> Widening | None:
-    """By how much intervals are made wider, which a file says if and only if its arguments ask for it."""
+def restore_widening(value: Any, target: NumericTarget, interval_calibration: str | None) -> Widening | None:
+    """The shifts of intervals, which a file has if and only if its parameters have ``interval_calibration``."""
     where = "calibration"
-    if (value is None) != (calibrate is None):
-        fail(where, f"is {shown(value)}, but parameters.calibrate is {shown(calibrate)}")
+    if (value is None) != (interval_calibration is None):
+        fail(where, f"is {spelled(value)}, but parameters.interval_calibration is {spelled(interval_calibration)}")
     if value is None:
         return None
     if not isinstance(target, QuantileTarget):
-        fail(where, f"is {shown(value)}; it must be null in the task {target.name!r}")
+        fail(where, f"is {spelled(value)}; it must be null in the task {target.name!r}")
     shifts = fields(value, where, ("shifts",))["shifts"]
     return Widening(
         tuple(numbers(shifts, inside(where, "shifts"), target.n_intervals, -LARGEST_FIGURE, LARGEST_FIGURE).tolist())
@@ -164,7 +145,7 @@ def restore_widening(value: Any, target: NumericTarget, calibrate: str | None) -
 
 
 def require_finite_predictions(target: NumericTarget, ensemble: Ensemble, widening: Widening | None = None) -> None:
-    """Require that no row can have a prediction, or an end of an interval, beyond the largest number."""
+    """Refuse trees by which a row could have a prediction, or an end of an interval, beyond the largest number."""
     trees = [tree for tree in ensemble.learners if isinstance(tree, Tree)]
     ends = [np.array([tree.votes.min(axis=0), tree.votes.max(axis=0)]) for tree in trees]
     scores = ensemble.intercept + sum(weight * end for weight, end in zip(ensemble.weights, ends, strict=True))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from dataclasses import fields as dataclass_fields
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from .._typing import Vector
 from ..boosting.history import Iteration
 from ..data.features import FeatureEncoder
-from ..errors import ModelFormatError
 from ..formulations import Formulation
 from ..matrix.rows import available_threads
 from ..models.ensemble import Ensemble
@@ -23,11 +22,8 @@ from ..trees.tree import Tree
 from .checks import (
     BODY,
     COUNTS,
-    DEFAULT_FORMULATION,
-    DEFAULT_LOSS,
     FORMAT,
     HEADER,
-    MAY_LACK,
     MOST_FEATURES,
     SMALLEST,
     STOP_REASONS,
@@ -43,33 +39,29 @@ from .checks import (
     items,
     number,
     number_or_nan,
+    number_or_none,
     numbers,
     parse,
     text,
 )
 from .objects import read_formulation, read_loss, read_parameters
 from .outputs import (
-    asked_loss,
+    loss_of_parameters,
     require_finite_predictions,
-    restore_balance,
     restore_calibration,
-    restore_intercept,
-    restore_normalised,
     restore_numbers,
+    restore_outputs,
     restore_task,
     restore_widening,
 )
 from .trees import LARGEST_FIGURE, TreeReader, read_categories, read_classes
-from .version_1 import MODELS, from_version_1
 
-OLD_NAMES = {"validation_accuracy": "validation_score"}
-"""The old and the new name of a column of the history."""
 FIT = ("objective", "gap", "bound", "certified", "stop_reason", "n_trees", "n_generated", "n_iterations")
 
 
 @dataclass(frozen=True, eq=False)
 class StoredFeatures:
-    """What a file says about the features."""
+    """The features in a file."""
 
     count: int
     names: NDArray[Any] | None
@@ -100,47 +92,37 @@ class StoredTrees:
 
 def restore_classifier(document: dict[str, Any]) -> StoredEstimator:
     parameters = read_parameters(document["parameters"], "parameters", document["model"])
-    parameters.setdefault("formulation", DEFAULT_FORMULATION)
     formulation = read_formulation(document["formulation"], "formulation")
-    _require_asked(formulation, parameters["formulation"], "parameters.formulation", parameters.get("C"))
+    _require_used(formulation, parameters["formulation"], "parameters.formulation", parameters.get("C"))
     target = restore_task(document["classes"], formulation)
     features = _restore_features(document["features"])
-    scoring = _Scoring(restore_balance(document["balance"], target), restore_normalised(document, target))
-    ensemble = _restore_ensemble(document, target, features, parameters.get("n_jobs"), scoring)
+    balance = restore_outputs(document["balance"], "balance", target, -1.0 if target.n_outputs == 1 else 0.0, 1.0)
+    is_normalised = flag(document["normalised"], "normalised")
+    ensemble = _restore_ensemble(document, target, features, parameters["n_jobs"], balance, is_normalised)
     calibration = restore_calibration(document["calibration"], target)
     return _restored(document, parameters, features, _Parts(target, formulation, ensemble, calibration))
 
 
 def restore_regressor(document: dict[str, Any]) -> StoredEstimator:
     parameters = read_parameters(document["parameters"], "parameters", document["model"])
-    parameters.setdefault("loss", DEFAULT_LOSS)
     loss = read_loss(document["formulation"], "formulation")
-    _require_asked(loss, *asked_loss(parameters, loss), parameters.get("C"))
+    _require_used(loss, *loss_of_parameters(parameters, loss), parameters.get("C"))
     target = restore_numbers(document["task"], "task", loss)
     features = _restore_features(document["features"])
-    scoring = _Scoring(0.0 if target.n_outputs == 1 else np.zeros(target.n_outputs))
-    ensemble = _restore_ensemble(document, target, features, parameters.get("n_jobs"), scoring)
-    widening = restore_widening(document.get("calibration"), target, parameters.get("calibrate"))
+    baseline = 0.0 if target.n_outputs == 1 else np.zeros(target.n_outputs)
+    ensemble = _restore_ensemble(document, target, features, parameters["n_jobs"], baseline, is_normalised=False)
+    widening = restore_widening(document["calibration"], target, parameters["interval_calibration"])
     require_finite_predictions(target, ensemble, widening)
     return _restored(document, parameters, features, _Parts(target, loss, ensemble, widening))
 
 
-@dataclass(frozen=True, eq=False)
-class _Scoring:
-    """The score without a tree, and whether scores are divided by the sum of the weights."""
-
-    baseline: Any
-    is_normalised: bool = False
-
-
-@dataclass(frozen=True, eq=False)
-class _Parts:
+class _Parts(NamedTuple):
     """The parts of a fitted model that are restored differently for classes and for numbers."""
 
     target: Target
     formulation: Formulation
     ensemble: Ensemble
-    calibration: Any = None
+    calibration: Any
 
 
 def _restored(
@@ -149,11 +131,8 @@ def _restored(
     """The estimator, with the parts that all estimators have."""
     figures = _restore_fit(document["fit"], len(parts.ensemble.weights))
     fitted = FittedModel(
-        target=parts.target,
+        **parts._asdict(),
         encoder=FeatureEncoder(features.categories, features.truths),
-        ensemble=parts.ensemble,
-        calibration=parts.calibration,
-        formulation=parts.formulation,
         figures=figures,
         history=_read_history(document["history"], "history", figures.n_iterations),
         feature_names=features.names,
@@ -164,28 +143,34 @@ def _restored(
 
 
 def _restore_ensemble(
-    document: dict[str, Any], target: Target, features: StoredFeatures, n_jobs: int | None, scoring: _Scoring
+    document: dict[str, Any],
+    target: Target,
+    features: StoredFeatures,
+    n_jobs: int | None,
+    baseline: Any,
+    is_normalised: bool,
 ) -> Ensemble:
+    """The ensemble; ``baseline`` is its score without a tree."""
     n_categories = {feature: len(known) for feature, known in features.categories.items()}
     reader = TreeReader(features.count, n_categories, n_outputs=target.n_outputs)
     weights, trees = _restore_trees(document["trees"], reader)
-    # What the intercept is divided by may be tiny, and the quotient must be finite.
-    most = LARGEST_FIGURE * (min(float(weights.sum()), 1.0) if scoring.is_normalised else 1.0)
+    # The intercept of normalised scores is divided by the sum of the weights, and the quotient must be finite.
+    most = LARGEST_FIGURE * (min(float(weights.sum()), 1.0) if is_normalised else 1.0)
     return Ensemble(
         trees,
         weights,
-        scoring.baseline,
+        baseline,
         features.count,
         available_threads(n_jobs),  # the file may ask for zero, which the estimator refuses later
-        intercept=restore_intercept(document, target, most),
-        is_normalised=scoring.is_normalised,
+        intercept=restore_outputs(document["intercept"], "intercept", target, -most, most),
+        is_normalised=is_normalised,
     )
 
 
 def restore_thinned(document: dict[str, Any]) -> StoredTrees:
     classes = read_classes(document["classes"], "classes")
     target = BinaryTarget(classes) if len(classes) == 2 else MulticlassTarget(classes)
-    intercept = restore_intercept(document, target, LARGEST_FIGURE)
+    intercept = restore_outputs(document["intercept"], "intercept", target, -LARGEST_FIGURE, LARGEST_FIGURE)
     features = _restore_features(document["features"])
     if features.categories:
         fail("features.categories", "must be empty in a ThinnedTreesClassifier")
@@ -196,21 +181,21 @@ def restore_thinned(document: dict[str, Any]) -> StoredTrees:
     return StoredTrees(classes, features, intercept, weights, trees)
 
 
-def _require_asked(formulation: Formulation, asked: Formulation | str, where: str, C: Any) -> None:
-    """Require that the formulation that was used has a C, and is the one that is asked for there, with that C."""
+def _require_used(formulation: Formulation, named: Formulation | str, where: str, C: Any) -> None:
+    """Require that the formulation that was used has a C, and that the parameters name this formulation."""
     if formulation.C is None:
         fail("formulation.C", "is null; it must be the number that was used")
-    name = asked.name if isinstance(asked, Formulation) else asked
+    name = named.name if isinstance(named, Formulation) else named
     if name != formulation.name:
         fail("formulation.name", f"is {formulation.name!r}, but {where} is {name!r}")
-    given = {"parameters.C": C, f"{where}.C": getattr(asked, "C", None), "formulation.C": formulation.C}
+    given = {"parameters.C": C, f"{where}.C": getattr(named, "C", None), "formulation.C": formulation.C}
     for place, value in given.items():
         if value is not None and not value > 0:
             fail(place, f"is {value}; it must be above 0")
 
 
 def _restore_features(value: Any) -> StoredFeatures:
-    entry = fields(value, "features", ("count", "names", "categories", "with_missing"), ("truth_values",))
+    entry = fields(value, "features", ("count", "names", "categories", "with_missing", "truth_values"))
     count = integer(entry["count"], "features.count", 1, MOST_FEATURES)
     names = None
     if entry["names"] is not None:
@@ -221,7 +206,7 @@ def _restore_features(value: Any) -> StoredFeatures:
         names = np.array(checked, dtype=object)
     has_missing = np.zeros(count, dtype=bool)
     has_missing[_read_positions(entry["with_missing"], "features.with_missing", count)] = True
-    truths = frozenset(_read_positions(entry.get("truth_values", []), "features.truth_values", count))
+    truths = frozenset(_read_positions(entry["truth_values"], "features.truth_values", count))
     categories: dict[int, Any] = {}
     for k, described in enumerate(items(entry["categories"], "features.categories")):
         place = inside("features.categories", k)
@@ -252,7 +237,7 @@ def _restore_fit(value: Any, n_weights: int) -> FitFigures:
     return FitFigures(
         objective=number_or_nan(entry["objective"], "fit.objective"),
         gap=number_or_nan(entry["gap"], "fit.gap", 0.0),
-        bound=None if entry["bound"] is None else number(entry["bound"], "fit.bound"),
+        bound=number_or_none(entry["bound"], "fit.bound"),
         certified=None if entry["certified"] is None else flag(entry["certified"], "fit.certified"),
         stop_reason=choice(entry["stop_reason"], "fit.stop_reason", STOP_REASONS),
         n_trees=integer(entry["n_trees"], "fit.n_trees", 0, n_weights),
@@ -263,26 +248,19 @@ def _restore_fit(value: Any, n_weights: int) -> FitFigures:
 
 def _read_history(value: Any, where: str, length: int) -> dict[str, NDArray[Any]]:
     names = [attribute.name for attribute in dataclass_fields(Iteration)]
-    columns = fields(_with_new_names(value), where, [name for name in names if name not in TIMINGS], TIMINGS)
+    columns = fields(value, where, [name for name in names if name not in TIMINGS])
     read = {
         name: integers(column, inside(where, name), length)
         if name in COUNTS
         else numbers(column, inside(where, name), length, null=np.nan)
         for name, column in columns.items()
     }
-    # Columns that are left out come last: a length that no column has must not ask for memory.
+    # The times come last: a length that no column has must not need any memory.
     return {name: read[name] if name in read else np.full(length, np.nan) for name in names}
 
 
-def _with_new_names(history: Any) -> Any:
-    """The history with names of today: the score on held-out rows was called an accuracy while it could be no other."""
-    if type(history) is not dict or "validation_score" in history:
-        return history
-    return {OLD_NAMES.get(name, name): column for name, column in history.items()}
-
-
 def _restore_tuning(value: Any) -> Tuning:
-    entry = fields(value, "tuning", ("C", "Cs", "scores", "path"), ("max_trees",))
+    entry = fields(value, "tuning", ("C", "max_trees", "Cs", "scores", "path"))
     C, Cs = number(entry["C"], "tuning.C", SMALLEST), numbers(entry["Cs"], "tuning.Cs", None, SMALLEST)
     n = len(Cs)
     folds = items(entry["scores"], "tuning.scores")
@@ -293,34 +271,27 @@ def _restore_tuning(value: Any) -> Tuning:
         "standard_error": numbers(path["standard_error"], "tuning.path.standard_error", n, 0.0, null=np.nan),
         "n_trees": numbers(path["n_trees"], "tuning.path.n_trees", n, 0.0),
     }
-    most = entry.get("max_trees")
+    most = entry["max_trees"]
     max_trees = None if most is None else integer(most, "tuning.max_trees", 1)
     return Tuning(C, Cs, np.array(scores, dtype=float).reshape(len(folds), n), {"C": Cs} | columns, max_trees)
 
 
 def read_document(content: str) -> StoredEstimator | StoredTrees:
-    """The model that a text describes; every value is checked."""
+    """The model in a text; every value is checked."""
     document = parse(content)
     if type(document) is not dict or document.get("format") != FORMAT:
         fail("", f'is no model of dualboost: it does not begin with {{"format": "{FORMAT}"')
-    version = _version(document)
-    model = choice(document.get("model"), "model", BODY if version == VERSION else MODELS)
-    required = [key for key in BODY[model] if key not in MAY_LACK[model]]
-    fields(document, "", (*HEADER, *required), MAY_LACK[model])
-    text(document["dualboost_version"], "dualboost_version")
-    if version == VERSION:
-        return READERS[model](document)
-    try:
-        return READERS[model](from_version_1(document))
-    except ModelFormatError as error:
-        raise ModelFormatError(f"{error} (the file is of version 1; the names are those of version 2)") from error
-
-
-def _version(document: dict[str, Any]) -> int:
     version = integer(document.get("format_version"), "format_version", 1)
-    if version > VERSION:
-        fail("format_version", f"is {version}, but this dualboost reads up to {VERSION}; install a newer one")
-    return version
+    if version != VERSION:
+        fail(
+            "format_version",
+            f"is {version}, but this dualboost reads version {VERSION} only; load the file with the dualboost that "
+            "wrote it (dualboost_version), or fit the model again",
+        )
+    model = choice(document.get("model"), "model", BODY)
+    fields(document, "", (*HEADER, *BODY[model]))
+    text(document["dualboost_version"], "dualboost_version")
+    return READERS[model](document)
 
 
 READERS: dict[str, Callable[[dict[str, Any]], StoredEstimator | StoredTrees]] = {

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._typing import Integers, Scores, Vector
+from .._typing import Integers, Scores
 from ..errors import UnsupportedModelError
 from ..trees.tree import DEEPEST, Tree
 from .checks import (
@@ -27,7 +27,7 @@ from .checks import (
     matrix,
     number,
     numbers,
-    shown,
+    spelled,
     text,
 )
 
@@ -66,12 +66,12 @@ def _describe(kind: str, kinds: tuple[str, ...], values: list[Any], what: str) -
     return {"type": kind, "values": values}
 
 
-def read_classes(value: Any, where: str, count: int | None = None) -> NDArray[Any]:
-    """The classes, in order: as many as asked for, or two and more."""
+def read_classes(value: Any, where: str) -> NDArray[Any]:
+    """The classes, in order: two or more."""
     entry = fields(value, where, ("type", "values"))
     kind = choice(entry["type"], inside(where, "type"), CLASS_TYPES)
     place = inside(where, "values")
-    values = items(entry["values"], place, count)
+    values = items(entry["values"], place)
     found = [_scalar(v, inside(place, k), kind, mixed=False) for k, v in enumerate(values)]
     if len(found) < 2:
         fail(place, f"has {len(found)} entries; it must have 2 or more")
@@ -86,9 +86,9 @@ def _require_order(found: list[Any], kept: list[Any], where: str, kind: str) -> 
     """Require that classes increase, and that numpy has kept them as they are."""
     for k, name in enumerate(found):
         if kept[k] != name:
-            fail(inside(where, k), f"is {shown(name)}, which {kind} does not hold exactly")
+            fail(inside(where, k), f"is {spelled(name)}, which {kind} does not hold exactly")
         if k and not found[k - 1] < name:
-            fail(inside(where, k), f"is {shown(name)}, after {shown(found[k - 1])}; classes must be in order")
+            fail(inside(where, k), f"is {spelled(name)}, after {spelled(found[k - 1])}; classes must be in order")
 
 
 def read_categories(value: Any, where: str, n_features: int) -> tuple[int, NDArray[Any]]:
@@ -114,7 +114,7 @@ def _scalar(value: Any, where: str, kind: str, mixed: bool) -> Any:
     if kind in FLOATS:
         found = number(value, where, -LARGEST, LARGEST)
         if abs(found) > float(np.finfo(kind).max) or float(np.dtype(kind).type(found)) != found:
-            fail(where, f"is {shown(value)}, which {kind} does not hold exactly")
+            fail(where, f"is {spelled(value)}, which {kind} does not hold exactly")
         return found
     low, high = (MOST_NEGATIVE, MOST_POSITIVE) if kind == "integer" else (np.iinfo(kind).min, np.iinfo(kind).max)
     return integer(value, where, int(low), int(high))
@@ -139,7 +139,7 @@ def describe_tree(tree: Tree, weight: float) -> dict[str, Any]:
         "missing_left": tree.missing_left.tolist(),
         "categories": [tree.categories[node].tolist() if node in tree.categories else None for node in nodes],
         "gain": tree.gain.tolist(),
-        "votes": tree.votes.tolist(),
+        "votes": tree.votes.reshape(tree.n_leaves, -1).tolist(),
         "covers": None if tree.covers is None else tree.covers.tolist(),
     }
 
@@ -153,7 +153,7 @@ class TreeReader:
     """The number of categories of each categorical feature."""
     largest_vote: float = 1.0
     n_outputs: int = 1
-    """How many votes a leaf has: one, or one for each class."""
+    """How many votes a leaf has: one for each class or quantile of several, else one."""
 
     def read(self, value: Any, where: str) -> tuple[float, Tree]:
         """A weight and its tree."""
@@ -165,6 +165,9 @@ class TreeReader:
         feature = integers(entry["feature"], inside(where, "feature"), n, 0, self.n_features - 1)
         left, right = (integers(entry[side], inside(where, side), n, -n - 1, n - 1) for side in ("left", "right"))
         _require_one_parent(left, right, where)
+        covers = entry["covers"]
+        if covers is not None:
+            covers = numbers(covers, inside(where, "covers"), n + 1, 0.0, LARGEST_FIGURE)
         tree = Tree(
             feature=feature,
             threshold=numbers(entry["threshold"], inside(where, "threshold"), n, null=math.inf),
@@ -174,7 +177,7 @@ class TreeReader:
             categories=self._categories(entry["categories"], inside(where, "categories"), feature),
             gain=numbers(entry["gain"], inside(where, "gain"), n, 0.0, LARGEST_FIGURE),
             votes=votes,
-            covers=_covers(entry["covers"], inside(where, "covers"), n + 1),
+            covers=covers,
         )
         _require_plain_categories(tree, where)
         if tree.depth > DEEPEST:
@@ -182,9 +185,8 @@ class TreeReader:
         return number(entry["weight"], inside(where, "weight"), SMALLEST, LARGEST_FIGURE), tree
 
     def _votes(self, value: Any, where: str) -> Scores:
-        if self.n_outputs > 1:
-            return matrix(value, where, self.n_outputs, -self.largest_vote, self.largest_vote)
-        return numbers(value, where, None, -self.largest_vote, self.largest_vote)
+        votes = matrix(value, where, self.n_outputs, -self.largest_vote, self.largest_vote)
+        return votes if self.n_outputs > 1 else votes[:, 0]
 
     def _categories(self, value: Any, where: str, feature: Integers) -> dict[int, Integers]:
         """The codes that go left, for the nodes that split by category."""
@@ -194,16 +196,12 @@ class TreeReader:
             place = inside(where, node)
             if n_known is None:
                 if codes is not None:
-                    fail(place, f"is {shown(codes)}; it must be null, as feature {feature[node]} has no categories")
+                    fail(place, f"is {spelled(codes)}; it must be null, as feature {feature[node]} has no categories")
                 continue
             found[node] = integers(codes, place, None, 0, n_known - 1)
             if not len(codes) or (np.diff(found[node]) <= 0).any():
-                fail(place, f"is {shown(codes)}; it must be one or more codes, increasing")
+                fail(place, f"is {spelled(codes)}; it must be one or more codes, increasing")
         return found
-
-
-def _covers(value: Any, where: str, n_leaves: int) -> Vector | None:
-    return None if value is None else numbers(value, where, n_leaves, 0.0, LARGEST_FIGURE)
 
 
 def _require_one_parent(left: Integers, right: Integers, where: str) -> None:

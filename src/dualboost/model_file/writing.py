@@ -15,7 +15,7 @@ from ..models.fitted import FitFigures, FittedModel, Tuning
 from ..targets import CLASSIFICATION, NumericTarget, require_task
 from ..trees.tree import Tree
 from .checks import BODY, FORMAT, LARGEST_TEXT, TIMINGS, VERSION, render, write_file
-from .objects import describe_formulation, describe_loss, describe_parameters
+from .objects import describe_formulation, describe_parameters
 from .outputs import describe_calibration, describe_numbers, describe_outputs, describe_widening
 from .reading import read_document
 from .trees import describe_categories, describe_classes, describe_tree
@@ -63,7 +63,7 @@ def _describe_regressor(reg: Any) -> dict[str, Any]:
     fitted: FittedModel = reg.fitted_
     assert isinstance(fitted.target, NumericTarget)
     return _describe_estimator(reg) | {
-        "formulation": describe_loss(fitted.formulation),
+        "formulation": describe_formulation(fitted.formulation),
         "task": describe_numbers(fitted.target),
         "calibration": describe_widening(fitted.calibration),
     }

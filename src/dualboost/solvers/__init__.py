@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from ..errors import InvalidParameterError, UnsupportedFormulationError
+from ..arguments import require_choice
+from ..errors import UnsupportedFormulationError
 from ..formulations.programme import Programme
 from .base import (
     WEIGHT_TOLERANCE,
@@ -88,8 +89,7 @@ def make_fallback_solver(
     solver: str, programme: Programme, formulation_name: str, precision: Precision
 ) -> FallbackSolver:
     """The ladder that begins with the master asked for and falls back on the others."""
-    if solver != "auto" and solver not in SOLVERS:
-        raise InvalidParameterError(f"method={solver!r} is not known; choose 'auto' or one of {sorted(SOLVERS)}.")
+    require_choice("method", solver, ("auto", *SOLVERS))
     order = list(SOLVERS.values())
     if solver != "auto":
         chosen = SOLVERS[solver]
