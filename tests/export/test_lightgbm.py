@@ -21,7 +21,12 @@ from ..thinning.models import numbers, table
 from .test_contract import empty, thinned_forest
 
 NEW = (numbers(n=200, seed=5, missing=True)[0] + 1e-3).astype(np.float32)  # off the thresholds, which ONNX rounds
-QUANTILES = {"loss": "quantile", "quantiles": [0.1, 0.4, 0.6, 0.9], "calibrate": "conformal", "random_state": 0}
+QUANTILES = {
+    "loss": "quantile",
+    "quantiles": [0.1, 0.4, 0.6, 0.9],
+    "interval_calibration": "conformal",
+    "random_state": 0,
+}
 
 
 def gaps(n=400, seed=0):

@@ -37,7 +37,8 @@ def to_lightgbm(model: Any) -> lightgbm.Booster:
       the units of y, or of the logarithm of the mean;
     - "custom", without a transform, of a regressor with several quantiles: ``predict`` returns a column for each level
       in the units of y. Sorted by row it is ``predict_quantiles``; the widening of
-      ``interval_calibration="conformal"`` is not in the model. SHAP reads it; converters to ONNX and treelite refuse it, since they need classes for several scores.
+      ``interval_calibration="conformal"`` is not in the model. SHAP reads it; converters
+      to ONNX and treelite refuse it, since they need classes for several scores.
 
     The model accepts data frames with categorical columns as ours does. Learners that are not trees cannot be exported,
     nor splits between numbers up to 1e-35 in size, such as p-values: LightGBM reads these as zero.
