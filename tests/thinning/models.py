@@ -1,4 +1,4 @@
-"""A fitted model for every adapter, and how its own library saves and loads it."""
+"""One table of models that ``thin`` takes: two classes, several classes and numbers of every library."""
 
 import pickle
 from collections.abc import Callable
@@ -9,22 +9,29 @@ import lightgbm
 import numpy as np
 import pandas as pd
 import xgboost
-from catboost import CatBoostClassifier
+from catboost import CatBoostClassifier, CatBoostRegressor
+from sklearn.base import clone
+from sklearn.datasets import load_wine
 from sklearn.ensemble import (
     AdaBoostClassifier,
     BaggingClassifier,
+    BaggingRegressor,
     ExtraTreesClassifier,
+    ExtraTreesRegressor,
     GradientBoostingClassifier,
+    GradientBoostingRegressor,
     HistGradientBoostingClassifier,
+    HistGradientBoostingRegressor,
     RandomForestClassifier,
+    RandomForestRegressor,
     VotingClassifier,
 )
 from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 from sklearn.svm import LinearSVC
-from sklearn.tree import DecisionTreeClassifier
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-from dualboost import DualBoostClassifier
+from dualboost import DualBoostClassifier, DualBoostRegressor, DualBoostRegressorCV
 from dualboost.thinning import ThinnedTreesClassifier
 
 N_TREES = 25
@@ -78,16 +85,31 @@ def names(n=400, seed=0):
     return X, np.where(y == 1, "yes", "no")
 
 
-@dataclass(frozen=True)
-class Case:
-    """``load`` is Python that defines ``model`` from ``path``; ``answer`` says what to predict with it."""
+def wine(n=None, seed=0):
+    """Three classes: every second row, or the other rows for another seed."""
+    X, y = load_wine(return_X_y=True)
+    order = np.random.default_rng(0).permutation(len(y))[int(seed > 0) :: 2]
+    return X[order], y[order]
 
-    data: Callable[..., tuple[Any, Any]]
-    fit: Callable[[Any, Any], Any]
-    result: type
-    save: Callable[[Any, str], None]
-    load: str
-    answer: str = "model.predict_proba(X)"
+
+def wave(n=300, seed=0):
+    """Numeric features, and numbers far from zero."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 4)).round(2)
+    return X, 1000.0 + 30.0 * (np.sin(2.0 * X[:, 0]) + np.abs(X[:, 1]) + 0.3 * rng.normal(size=n))
+
+
+def gaps(n=300, seed=0):
+    """The same with missing values."""
+    X, y = wave(n, seed)
+    X[np.random.default_rng(seed + 1).random(X.shape) < 0.1] = np.nan
+    return X, y
+
+
+def rare(n=300, seed=0):
+    """Counts."""
+    X, y = wave(n, seed)
+    return X, np.random.default_rng(seed + 1).poisson(np.exp((y - 1000.0) / 30.0)).astype(float)
 
 
 def _pickled(model, path):
@@ -96,6 +118,20 @@ def _pickled(model, path):
 
 
 UNPICKLE = "import pickle; model = pickle.load(open(path, 'rb'))"
+
+
+@dataclass(frozen=True)
+class Case:
+    """``load`` is Python that defines ``model`` from ``path``; ``answer`` is an expression for its predictions."""
+
+    data: Callable[..., tuple[Any, Any]]
+    fit: Callable[[Any, Any], Any]
+    result: type
+    save: Callable[[Any, str], None] = _pickled
+    load: str = UNPICKLE
+    answer: str = "model.predict_proba(X)"
+
+
 LOAD_XGB = "import xgboost; model = xgboost.XGBClassifier(); model.load_model(path)"
 LOAD_XGB_BOOSTER = "import xgboost; model = xgboost.Booster(model_file=path)"
 LOAD_LGB = "import lightgbm; model = lightgbm.Booster(model_file=path)"
@@ -139,7 +175,50 @@ def _classifiers(X, y):
     return [*trees, LogisticRegression().fit(X, y), GaussianNB().fit(X, y), LinearSVC().fit(X, y)]
 
 
-CASES = {
+XGB3 = {"n_estimators": 12, "max_depth": 2, "learning_rate": 0.5, "n_jobs": 1}
+LGB3 = {"n_estimators": 12, "num_leaves": 5, "min_child_samples": 5, "n_jobs": 1, "verbose": -1}
+CAT3 = CAT | {"iterations": 15}
+XGB1 = {"n_estimators": 20, "max_depth": 3, "n_jobs": 1}
+LGB1 = {"n_estimators": 20, "num_leaves": 6, "n_jobs": 1, "verbose": -1}
+CAT1 = CAT | {"iterations": 20}
+OURS = {"max_trees": 8, "max_depth": 3}
+
+
+def _on(data, estimator):
+    return Case(data, lambda X, y: clone(estimator).fit(X, y), type(estimator))
+
+
+def _softmax_xgb_booster(X, y):
+    params = {"objective": "multi:softmax", "num_class": 3, "max_depth": 2, "nthread": 1, "base_score": 0.3}
+    return xgboost.train(params, xgboost.DMatrix(X, y), 8)
+
+
+def _softmax_lgb_booster(X, y):
+    params = {"objective": "multiclass", "num_class": 3, "num_leaves": 4, "verbose": -1, "num_threads": 1}
+    return lightgbm.train(params, lightgbm.Dataset(X, y), 8)
+
+
+def _early_stopped_softmax(X, y):
+    model = xgboost.XGBClassifier(**(XGB3 | {"n_estimators": 60}), early_stopping_rounds=2)
+    return model.fit(X[::2], y[::2], eval_set=[(X[1::2], y[1::2])], verbose=False)
+
+
+def _early_stopped_xgb_of_numbers(X, y):
+    model = xgboost.XGBRegressor(**(XGB1 | {"n_estimators": 60, "learning_rate": 0.5}), early_stopping_rounds=2)
+    return model.fit(X[::2], y[::2], eval_set=[(X[1::2], y[1::2])], verbose=False)
+
+
+def _xgb_booster_of_numbers(X, y):
+    params = {"objective": "reg:squarederror", "max_depth": 3, "nthread": 1, "base_score": 900.0}
+    return xgboost.train(params, xgboost.DMatrix(X, y), num_boost_round=20)
+
+
+def _lgb_booster_of_numbers(X, y):
+    params = {"objective": "regression", "num_leaves": 6, "verbose": -1, "num_threads": 1}
+    return lightgbm.train(params, lightgbm.Dataset(X, y), num_boost_round=20)
+
+
+TWO_CLASSES = {
     "adaboost": _sklearn(numbers, AdaBoostClassifier(STUMP, n_estimators=N_TREES, random_state=0)),
     "adaboost, words": _sklearn(names, AdaBoostClassifier(STUMP, n_estimators=N_TREES, random_state=0)),
     "random forest": _sklearn(with_gaps, RandomForestClassifier(N_TREES, max_depth=4, random_state=0)),
@@ -216,3 +295,84 @@ CASES = {
     "classifiers": Case(names, _classifiers, VotingClassifier, _pickled, UNPICKLE),
     "dualboost": _sklearn(table, DualBoostClassifier("qrlp", max_depth=2, max_trees=N_TREES)),
 }
+
+SEVERAL_CLASSES = {
+    "xgboost": _on(wine, xgboost.XGBClassifier(**XGB3)),
+    "xgboost, parallel trees": _on(wine, xgboost.XGBClassifier(**XGB3, num_parallel_tree=2, subsample=0.7)),
+    "xgboost, dart": _on(wine, xgboost.XGBClassifier(**XGB3, booster="dart", rate_drop=0.3)),
+    "xgboost, stopped early": Case(wine, _early_stopped_softmax, xgboost.XGBClassifier),
+    "xgboost booster": Case(wine, _softmax_xgb_booster, xgboost.Booster),
+    "lightgbm": _on(wine, lightgbm.LGBMClassifier(**LGB3)),
+    "lightgbm, forest": _on(
+        wine, lightgbm.LGBMClassifier(**LGB3, boosting_type="rf", bagging_fraction=0.5, bagging_freq=1)
+    ),
+    "lightgbm booster": Case(wine, _softmax_lgb_booster, lightgbm.Booster),
+    "catboost": _on(wine, CatBoostClassifier(**CAT3)),
+    "catboost, depthwise": _on(wine, CatBoostClassifier(**CAT3, grow_policy="Depthwise")),
+    "catboost, lossguide": _on(wine, CatBoostClassifier(**CAT3, grow_policy="Lossguide", max_leaves=9)),
+    "random forest": _on(wine, RandomForestClassifier(12, max_depth=4, random_state=0)),
+    "extra trees": _on(wine, ExtraTreesClassifier(12, max_depth=4, random_state=0)),
+    "bagging": _on(wine, BaggingClassifier(DecisionTreeClassifier(max_depth=4), 12, max_features=0.5, random_state=0)),
+    "gradient boosting": _on(wine, GradientBoostingClassifier(n_estimators=10, max_depth=2, random_state=0)),
+    "hist gradient boosting": _on(wine, HistGradientBoostingClassifier(max_iter=10, max_leaf_nodes=5, random_state=0)),
+    "ours": _on(wine, DualBoostClassifier(max_trees=10, max_depth=2)),
+}
+
+NUMBERS = {
+    "xgboost": _on(gaps, xgboost.XGBRegressor(**XGB1)),
+    "xgboost, parallel trees": _on(wave, xgboost.XGBRegressor(**XGB1, num_parallel_tree=2, subsample=0.5)),
+    "xgboost, forest": _on(wave, xgboost.XGBRFRegressor(**XGB1, random_state=0)),
+    "xgboost, dart": _on(wave, xgboost.XGBRegressor(**XGB1, booster="dart", rate_drop=0.3, random_state=0)),
+    "xgboost, stopped early": Case(wave, _early_stopped_xgb_of_numbers, xgboost.XGBRegressor),
+    "xgboost, medians": _on(wave, xgboost.XGBRegressor(**XGB1, objective="reg:absoluteerror")),
+    "xgboost, counts": _on(rare, xgboost.XGBRegressor(**XGB1, objective="count:poisson")),
+    "xgboost booster": Case(gaps, _xgb_booster_of_numbers, xgboost.Booster),
+    "lightgbm": _on(gaps, lightgbm.LGBMRegressor(**LGB1)),
+    "lightgbm, forest": _on(
+        wave, lightgbm.LGBMRegressor(**LGB1, boosting_type="rf", bagging_fraction=0.7, bagging_freq=1, random_state=0)
+    ),
+    "lightgbm, counts": _on(rare, lightgbm.LGBMRegressor(**LGB1, objective="poisson")),
+    "lightgbm booster": Case(gaps, _lgb_booster_of_numbers, lightgbm.Booster),
+    "catboost": _on(gaps, CatBoostRegressor(**CAT1)),
+    "catboost, lossguide": _on(wave, CatBoostRegressor(**CAT1, grow_policy="Lossguide")),
+    "catboost, counts": _on(rare, CatBoostRegressor(**CAT1, loss_function="Poisson", learning_rate=0.3)),
+    "random forest": _on(gaps, RandomForestRegressor(15, max_depth=4, random_state=0)),
+    "extra trees": _on(wave, ExtraTreesRegressor(15, max_depth=4, random_state=0)),
+    "bagging": _on(wave, BaggingRegressor(DecisionTreeRegressor(max_depth=4), 15, max_features=0.6, random_state=0)),
+    "gradient boosting": _on(wave, GradientBoostingRegressor(n_estimators=20, max_depth=2, random_state=0)),
+    "gradient boosting, from zero": _on(
+        wave, GradientBoostingRegressor(n_estimators=20, loss="huber", init="zero", learning_rate=0.3, random_state=0)
+    ),
+    "hist gradient boosting": _on(gaps, HistGradientBoostingRegressor(max_iter=20, max_leaf_nodes=6)),
+    "hist gradient boosting, counts": _on(
+        rare, HistGradientBoostingRegressor(max_iter=20, max_leaf_nodes=6, loss="poisson")
+    ),
+    "ours": _on(gaps, DualBoostRegressor(**OURS)),
+    "ours, tuned": _on(wave, DualBoostRegressorCV(Cs=2, **OURS)),
+    "ours, counts": _on(rare, DualBoostRegressor("poisson", **OURS)),
+    "ours, weights": _on(wave, DualBoostRegressor("absolute", optimize="weights", C=20.0, **OURS)),
+}
+
+CASES = {
+    **TWO_CLASSES,
+    **{f"{name}, three": case for name, case in SEVERAL_CLASSES.items()},
+    **{f"{name}, numbers": case for name, case in NUMBERS.items()},
+}
+FEW = (
+    *TWO_CLASSES,
+    *(
+        f"{name}, three"
+        for name in (
+            *("xgboost", "xgboost, parallel trees", "lightgbm", "catboost, lossguide", "random forest"),
+            *("hist gradient boosting", "ours"),
+        )
+    ),
+    *(
+        f"{name}, numbers"
+        for name in (
+            *("xgboost", "xgboost booster", "xgboost, dart", "lightgbm", "lightgbm, forest", "lightgbm booster"),
+            *("catboost", "catboost, counts", "random forest", "bagging", "gradient boosting, from zero"),
+            *("hist gradient boosting, counts", "ours", "ours, tuned", "ours, counts"),
+        )
+    ),
+)

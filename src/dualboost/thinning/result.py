@@ -12,12 +12,12 @@ from typing import Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
-from .._typing import Integers, Vector
+from .._typing import Integers, Matrix, Vector
 from ..arguments import how_to_install
 from ..errors import MissingDependencyError, ThinningWarning
 from ..solvers import Solution
 from .base import Adapter
-from .rows import AnyRows
+from .rows import ModelRows
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,8 +32,8 @@ class Point:
     train_score: float
     validation_score: float
     solution: Solution | None = None
-    leaves: tuple[Any, ...] | None = None
-    """The new leaves of the members, in place of weights; the scores are then log-odds."""
+    leaves: tuple[Matrix, ...] | None = None
+    """The new values of the leaves of each tree of the members, in place of weights."""
     way: str = "weights"
 
     @property
@@ -123,10 +123,10 @@ USER = 5
 """The ``stacklevel`` that makes a warning point to the user's call of ``thin``."""
 
 
-def warn_by_heart(rows: AnyRows) -> None:
+def warn_by_heart(rows: ModelRows) -> None:
     if rows.full_quality >= BY_HEART:
         _warn(
-            f"The model {rows.full_quality_in_words}, as on rows that it knows by heart. They "
+            f"The model {rows.link.quality_in_words(rows.full_quality)}, as on rows that it knows by heart. They "
             "do not show how many trees it needs: pass rows that it has not seen as validation_data."
         )
 
@@ -136,11 +136,16 @@ def warn_best_of_few(max_trees: int, score_name: str, enough: float) -> None:
 
 
 def warn_unchanged(
-    path: Sequence[CandidateScore], enough: float, tolerance: float, rows: AnyRows, score_name: str, by_heart_hint: bool
+    path: Sequence[CandidateScore],
+    enough: float,
+    tolerance: float,
+    rows: ModelRows,
+    score_name: str,
+    by_heart_hint: bool,
 ) -> None:
     """No smaller ensemble is good enough: say which one comes closest, and what may be the matter with the rows."""
     closest, hint = take(path, np.inf), ""
-    if closest is not None and closest.size < rows.n_members:
+    if closest is not None and closest.size < len(rows.members):
         needed = np.ceil(1e4 * (tolerance + enough - closest.score)) / 1e4
         trees = "1 tree" if closest.trees == 1 else f"{closest.trees} trees"
         hint = f" The closest has {trees} and {score_name} {closest.score:.4f}; tolerance={needed:g} takes it."
@@ -155,7 +160,7 @@ def warn_unchanged(
 
 
 def warn_not_refitted(reason: str) -> None:
-    _warn(f"method='refit': {reason}. New weights are computed instead, as by method='thin'.")
+    _warn(f"method='refit': {reason}. New weights are computed instead, as by method='imitate'.")
 
 
 def warn_of_unread_weights(reason: str, has_classes: bool) -> None:
@@ -219,11 +224,9 @@ class ThinResult:
     refitted."""
     intercept: Any
     """A number; with more than two classes one for each class."""
-    leaves: tuple[Any, ...] | None
-    """The new leaves of each tree kept: called with outputs of the original tree, they give the values in their place.
-    With more than two classes, ``leaves[j].values`` holds a matrix for each tree of a member kept: a row for each leaf
-    or node as its library counts them, a column for each class that the tree speaks for. Of a regressor, it holds a
-    number for each leaf or node. None if leaves are not refitted."""
+    leaves: tuple[Matrix, ...] | None
+    """The new leaves of each tree kept: a row for each leaf or node as its library counts them, and a column for each
+    score that the tree adds to. None if leaves are not refitted."""
     way: str
     """How it was made: "refit" (leaves, fitted to y), "imitate" (leaves, fitted to the model's own probabilities or
     predictions), "truncate" (the first trees, recalibrated), "weights" or "unchanged"."""
@@ -284,7 +287,10 @@ class ThinResult:
             started = time.perf_counter()
             scores = self._adapter.raw_scores(model, X)
             times.append(time.perf_counter() - started)
-        return {**self._adapter.figures(model, X, y.ravel(), scores), "seconds to predict": min(times)}
+        adapter = self._adapter
+        predicted, expected = adapter.target.decode(scores), adapter.probabilities(model, X, scores)
+        figures = adapter.link.figures(y.ravel(), predicted, expected, adapter.classes)
+        return {**figures, "seconds to predict": min(times)}
 
     def plot(self, ax: Any = None) -> Any:
         """Plot the score against trees: the ensembles of the path, the original model, and the ensemble taken."""
@@ -318,7 +324,7 @@ def make_result(
     model: Any,
     data: tuple[Any, Any],
     chosen: Chosen,
-    rows: AnyRows,
+    rows: ModelRows,
     score_name: str = "accuracy",
 ) -> ThinResult:
     """The result for the ensemble chosen; if none was, the original model."""
@@ -345,17 +351,17 @@ def make_result(
     )
 
 
-def _unchanged(adapter: Adapter, model: Any, rows: AnyRows) -> Any:
+def _unchanged(adapter: Adapter, model: Any, rows: ModelRows) -> Any:
     """A copy of the model, or what it becomes where its library cannot be written to."""
     everything = Point(np.nan, np.arange(adapter.n_members), adapter.weights, adapter.intercept, np.nan, np.nan)
     return copy.deepcopy(model) if adapter.keeps_type else _rebuilt(adapter, everything, rows)
 
 
-def _rebuilt(adapter: Adapter, point: Point, rows: AnyRows) -> Any:
+def _rebuilt(adapter: Adapter, point: Point, rows: ModelRows) -> Any:
     if point.leaves is not None:
         return adapter.rewrite(point.members, point.leaves, point.intercept)
     rebuilt = adapter.rebuild(point.members, point.weights, point.intercept)
-    scores = rows.scores(point.members, point.weights, point.intercept)
+    scores = rows.weighted_scores(point.members, point.weights, point.intercept)
     return adapter.with_probabilities(rebuilt, scores, rows.labels, rows.counts)
 
 

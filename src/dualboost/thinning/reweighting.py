@@ -19,40 +19,40 @@ from .base import Adapter
 from .member_solver import EXACT, LOOSE, MemberSolver, Trust
 from .refitting import Candidates, sizes_below
 from .result import ROUNDING, USER, CandidateScore, Chosen, Point, take, warn_best_of_few, warn_by_heart, warn_unchanged
-from .rows import MemberRows
+from .rows import ModelRows
 from .trials import Trial, Trials
 
 
 @dataclass(frozen=True)
 class Method:
-    """What the programme fits, and which ensemble of the path is taken.
+    """The targets of the programme, and the ensemble of the path that is taken.
 
-    ``thin`` imitates the model: its labels are the model's own decisions, which a few members reproduce better than
-    noisy labels. The column of a member is its contribution to the model, so that the members that matter most need the
-    smallest weights. The intercept is free. Beside the optimum for every C, it tries ensembles that grow member by
-    member at the C that uses the most members. The smallest ensemble within the tolerance is taken.
+    ``imitate`` fits the decisions of the model, which a few members reproduce better than noisy labels. The column of a
+    member is its contribution to the model, so that the members that matter most need the smallest weights. The
+    intercept is free. Beside the optimum for every C, it tries ensembles that grow member by member at the C that uses
+    the most members. The smallest ensemble within the tolerance is taken.
 
-    ``reweight`` is the paper's experiment: every member is a column of votes of at most one in size, the labels are y,
-    there is no intercept, and the ensemble with the best score is taken.
+    ``reweight`` is the experiment of the paper: every member is a column of votes of at most one in size, the labels
+    are y, there is no intercept, and the ensemble with the best score is taken.
     """
 
     name: str
     imitates: bool
 
-    def targets(self, rows: MemberRows) -> Vector:
+    def targets(self, adapter: Adapter, rows: ModelRows) -> Vector:
         """The targets of the programme: the model's decisions, or y if the model always decides for one class."""
-        decisions = np.where(rows.full_scores > rows.cut, 1.0, -1.0)
+        decisions = np.where(rows.full_scores > adapter.cut, 1.0, -1.0)
         return decisions if self.imitates and decisions.min() < decisions.max() else rows.labels
 
-    def goals(self, adapter: Adapter, rows: MemberRows) -> Vector:
+    def goals(self, adapter: Adapter, rows: ModelRows) -> Vector:
         """The probabilities that those of the ensemble are fitted to."""
         if self.imitates:
             return adapter.link.expected(rows.full_scores)
         return np.where(rows.labels > 0, 1.0, 0.0)
 
-    def scales(self, adapter: Adapter, rows: MemberRows) -> Vector:
+    def scales(self, adapter: Adapter, rows: ModelRows) -> Vector:
         """The factor of each member's outputs in its column; zero leaves the member out."""
-        largest = np.abs(rows.outputs).max(axis=1).astype(float)
+        largest = np.array([np.abs(rows.outputs(j)).max() for j in range(len(rows.members))])
         if self.imitates:
             contributions = np.abs(adapter.weights) * largest
             return adapter.weights / max(float(contributions.max(initial=0.0)), np.finfo(float).tiny)
@@ -71,7 +71,7 @@ class Method:
         return self.imitates
 
 
-METHODS = {method.name: method for method in (Method("thin", imitates=True), Method("reweight", imitates=False))}
+METHODS = {method.name: method for method in (Method("imitate", imitates=True), Method("reweight", imitates=False))}
 
 
 class Search:
@@ -81,8 +81,8 @@ class Search:
         self,
         adapter: Adapter,
         method: Method,
-        rows: MemberRows,
-        validation: MemberRows | None,
+        rows: ModelRows,
+        validation: ModelRows | None,
         formulation: Formulation,
         max_trees: int | None,
         members: Integers | None = None,
@@ -95,7 +95,7 @@ class Search:
         if members is not None:
             self._scales[np.setdiff1d(np.arange(adapter.n_members), members)] = 0.0
         self._goals = method.goals(adapter, rows)
-        target, targets = adapter.target, method.targets(rows)
+        target, targets = adapter.target, method.targets(adapter, rows)
         self.columns, self.members = rows.columns(target.operator(targets), self._scales, target.groups(targets))
         if not len(self.members):
             raise InvalidDataError("Every member of the model says the same of all rows of X: nothing can be thinned.")
@@ -171,20 +171,17 @@ class Search:
         members = self.members[chosen]
         weights = w * self._scales[members]
         intercept = self._intercept(solution, w)
-        scores = self._rows.scores(members, weights, intercept)
+        scores = self._rows.weighted_scores(members, weights, intercept)
         size = float(np.abs(weights).sum()) + abs(intercept)
         factor, shift = self._adapter.link.recalibration(scores, self._goals, self._rows.counts, size)
         weights, intercept = factor * weights, factor * intercept + shift
         scores = factor * scores + shift
-        target, curve = (
-            self._fit_context.target,
-            self._adapter.recalibrated(scores, self._rows.labels, self._rows.counts),
-        )
-        train_score = self._scoring.score(self._rows.scored(scores, target, curve))
+        curve = self._adapter.recalibrated(scores, self._rows.labels, self._rows.counts)
+        train_score = self._scoring.score(self._rows.scored(scores, curve))
         validation_score = np.nan
         if self._validation is not None:
-            validated = self._validation.scores(members, weights, intercept)
-            validation_score = self._scoring.score(self._validation.scored(validated, target, curve))
+            validated = self._validation.weighted_scores(members, weights, intercept)
+            validation_score = self._scoring.score(self._validation.scored(validated, curve))
         return Point(C, members, weights, intercept, train_score, validation_score, solution)
 
     def _intercept(self, solution: Solution, w: Vector) -> float:
@@ -208,8 +205,8 @@ class Thinning:
     adapter: Adapter
     method: Method
     formulation: Formulation
-    rows: MemberRows
-    validation: MemberRows | None
+    rows: ModelRows
+    validation: ModelRows | None
     tolerance: float
     max_trees: int | None
     shows_progress: bool
@@ -268,10 +265,10 @@ class Thinning:
     def _tried(self, point: Point) -> CandidateScore:
         return CandidateScore.of(point, self.adapter)
 
-    def _full_score(self, rows: MemberRows) -> float:
-        return self.scoring.score(rows.scored(rows.full_scores, self.adapter.target, self.adapter.expected))
+    def _full_score(self, rows: ModelRows) -> float:
+        return self.scoring.score(rows.scored(rows.full_scores, self.adapter.expected))
 
-    def _search(self, on: MemberRows, compared_on: MemberRows | None, members: Integers | None = None) -> Search:
+    def _search(self, on: ModelRows, compared_on: ModelRows | None, members: Integers | None = None) -> Search:
         return Search(
             self.adapter, self.method, on, compared_on, self.formulation, self.max_trees, members, self.scoring
         )

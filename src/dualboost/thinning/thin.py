@@ -18,11 +18,10 @@ from ..targets.scoring import Scoring, make_scoring
 from . import trials
 from .adapters import adapter_for
 from .base import Adapter
-from .members import MOST_KINDS
-from .refitting import Refitting
+from .refitting import REFIT, Refitting
 from .result import Chosen, ThinResult, make_result, warn_not_refitted, warn_of_unread_weights
 from .reweighting import METHODS, Thinning
-from .rows import AnyRows
+from .rows import MOST_KINDS, ModelRows
 from .tree_model import ThinnedTreesClassifier
 from .trials import read_rows, read_validation
 
@@ -56,8 +55,7 @@ def _asks(value: Any) -> bool:
     return value is not None and bool(np.any(np.asarray(value) != 0))
 
 
-REFIT = "refit"
-INSTEAD = "thin"
+INSTEAD = "imitate"
 """The method for models whose leaves cannot be refitted."""
 AUTO = "auto"
 """The ``validation_fraction`` that finds rows by itself."""
@@ -108,11 +106,11 @@ def thin(
     max_trees : int, default=None
         The largest number of trees, those of all classes together; if no such ensemble is within ``tolerance``, the
         best is taken, with a warning.
-    method : {"refit", "thin", "reweight"}, default=None
-        "refit" gives all leaves new values, for y or for what the model itself says. "thin" gives trees new
+    method : {"refit", "imitate", "reweight"}, default=None
+        "refit" gives all leaves new values, for y or for what the model itself says. "imitate" gives trees new
         weights, which imitate the model's decisions. "reweight" is the paper's experiment: votes as columns for the
         labels y. The last two take two classes. None is "refit" where leaves can be refitted and no formulation, C or
-        epsilon is given, and otherwise "thin".
+        epsilon is given, and otherwise "imitate".
     formulation, C, epsilon : what weights are optimised by, as for ``DualBoostClassifier``; the default is "lp"
         C=None compares ensembles along a path of C, and refits the one taken on all rows. A number solves once.
     scoring : str, scorer or None, default=None
@@ -126,13 +124,13 @@ def thin(
     _check(tolerance, validation_fraction, max_trees, random_state, verbose, judge)
     name = _method_for(method, is_about_weights=not (formulation is None and C is None and epsilon is None))
     programme = _admitted(make_formulation(formulation or "lp", C, epsilon))
-    if name != REFIT and not adapter.takes_weights:
+    if name != REFIT and not adapter.link.takes_weights:
         raise _needs_two_classes(adapter, {"method": method, "formulation": formulation, "C": C, "epsilon": epsilon})
     _require_a_round(max_trees, adapter)
     _warn_of_unread_weights(adapter, is_aimed=judge.scorer is not None or sample_weight is not None)
     rows, validation = read_rows(adapter, X, y, sample_weight), read_validation(adapter, validation_data)
     if name == REFIT and (obstacle := _obstacle(adapter, model, rows)):
-        if not adapter.takes_weights:
+        if not adapter.link.takes_weights:
             raise UnsupportedModelError(f"model {type(model).__name__} cannot be thinned: {obstacle}.")
         if method is not None:
             warn_not_refitted(obstacle)
@@ -180,7 +178,7 @@ def _method_for(method: str | None, is_about_weights: bool) -> str:
     if name == REFIT and is_about_weights:
         raise InvalidParameterError(
             "method='refit' takes no formulation, C or epsilon: leaves are refitted with a ridge, and its C is chosen. "
-            "Leave them out, or pass method='thin' for a model of two classes."
+            "Leave them out, or pass method='imitate' for a model of two classes."
         )
     return name
 
@@ -195,7 +193,7 @@ def _needs_two_classes(adapter: Adapter, given: dict[str, Any]) -> InvalidParame
     )
 
 
-def _obstacle(adapter: Adapter, model: Any, rows: AnyRows) -> str:
+def _obstacle(adapter: Adapter, model: Any, rows: ModelRows) -> str:
     """Why the leaves of the model cannot be refitted, if they cannot."""
     if not adapter.refits:
         return "the members of the model are not all trees"
@@ -203,7 +201,7 @@ def _obstacle(adapter: Adapter, model: Any, rows: AnyRows) -> str:
         return "it has a monotone constraint, which new values of leaves would not keep"
     if rows.labels.min() == rows.labels.max():
         return "y holds one class only" if adapter.target.has_classes else "y is the same number in all rows"
-    if not rows.n_refittable:
+    if not len(rows.refittable.members):
         return _why_none_is_refittable(int(adapter.n_leaves.max()))
     return ""
 
@@ -218,7 +216,7 @@ def _why_none_is_refittable(most_leaves: int) -> str:
 
 def _trials(
     adapter: Adapter,
-    rows: AnyRows,
+    rows: ModelRows,
     others: Any,
     random_state: Any,
     data: tuple[Any, Any, Any] | None = None,

@@ -18,15 +18,15 @@ from ..errors import DualBoostError, InvalidDataError, InvalidParameterError
 from ..estimators.parameters import as_sample_weight, weights_by_class
 from .adapters import adapter_for
 from .base import Adapter
-from .rows import AnyRows
+from .rows import ModelRows
 
 
-def read_rows(adapter: Adapter, X: Any, y: Any, sample_weight: Any) -> Any:
-    """The rows whose ``sample_weight`` is positive: ``MemberRows``, or ``ClassRows`` for several classes."""
+def read_rows(adapter: Adapter, X: Any, y: Any, sample_weight: Any) -> ModelRows:
+    """The rows whose ``sample_weight`` is positive."""
     labels = adapter.target.encode(y, _require_same_columns(adapter, X))
     counts = _weighed(adapter, labels, as_sample_weight(sample_weight, len(labels)))
     try:
-        rows: AnyRows = adapter.rows(X, labels, counts)
+        rows = adapter.rows(X, labels, counts)
     except DualBoostError:
         raise
     except Exception as error:
@@ -103,11 +103,11 @@ FOLDS_SEED = 0
 
 
 class Trial(NamedTuple):
-    """A model, the rows to fit its smaller ensembles to, and the rows to judge them on (``AnyRows``)."""
+    """A model, the rows to fit its smaller ensembles to, and the rows to judge them on."""
 
     adapter: Adapter
-    training: Any
-    judged: Any
+    training: ModelRows
+    judged: ModelRows
 
 
 class Trials(NamedTuple):
@@ -119,18 +119,18 @@ class Trials(NamedTuple):
     """Whether the models have not seen the rows that they are judged on."""
 
 
-def given(adapter: Adapter, rows: AnyRows, validation: AnyRows) -> Trials:
+def given(adapter: Adapter, rows: ModelRows, validation: ModelRows) -> Trials:
     """Rows given by the user."""
     return Trials(
         [Trial(adapter, rows, validation)], f"validation_data ({len(validation.labels)} rows)", is_honest=True
     )
 
 
-def same_rows(adapter: Adapter, rows: AnyRows) -> Trials:
+def same_rows(adapter: Adapter, rows: ModelRows) -> Trials:
     return Trials([Trial(adapter, rows, rows)], "the rows of X that ensembles are fitted to", is_honest=False)
 
 
-def held_out(adapter: Adapter, rows: AnyRows, fraction: float, random_state: Any, why: str = "") -> Trials:
+def held_out(adapter: Adapter, rows: ModelRows, fraction: float, random_state: Any, why: str = "") -> Trials:
     """A part of the rows, which the model itself may have been trained on."""
     groups = adapter.target.groups(rows.labels)
     held = hold_out(groups, rows.counts, fraction, check_random_state(random_state))
