@@ -15,7 +15,7 @@ from sklearn.metrics import r2_score
 
 from dualboost import thin
 from dualboost.targets.scoring import Scoring
-from dualboost.thinning import REGISTRY, ThinnedTreesClassifier, adapter_for
+from dualboost.thinning import ADAPTERS, ThinnedTreesClassifier, adapter_for
 from dualboost.thinning.refitting import Candidates, sizes_below
 from dualboost.thinning.trials import Trial, read_rows
 
@@ -105,7 +105,7 @@ def test_every_entry_has_a_model_of_each_of_its_tasks():
         for case in cases.values()
     }
     of_two = {"AdaBoostAdapter", "ClassifiersAdapter"}
-    adapters = [entry.load() for entry in REGISTRY]
+    adapters = [entry.load() for entry in ADAPTERS]
     assert handled == {
         (adapter, task) for adapter in adapters for task in range(1 if adapter.__name__ in of_two else 3)
     }

@@ -1,6 +1,6 @@
 """The registry of adapters: one file a library.
 
-To add a library, write a file with one subclass of ``Adapter`` and add one entry to ``REGISTRY``; the entry names the
+To add a library, write a file with one subclass of ``Adapter`` and add one entry to ``ADAPTERS``; the entry names the
 classes of the library's models, so that no library is imported before one of its models is passed. The constructor of
 the adapter reads the model: its trees as ``Members``, weights, intercept, link and counts of nodes. Its methods are
 ``leaf_ids``, ``written``, ``raw_scores`` and ``saved_bytes``. A model in ``tests/thinning/models.py`` puts it under the
@@ -40,7 +40,7 @@ class Entry(NamedTuple):
         return found
 
 
-REGISTRY = (
+ADAPTERS = (
     Entry("dualboost", ("DualBoostClassifier", "DualBoostRegressor"), "own.OwnAdapter"),
     Entry("sklearn", ("AdaBoostClassifier",), "classifiers.AdaBoostAdapter"),
     Entry(
@@ -66,7 +66,7 @@ REGISTRY = (
     Entry("builtins", ("list", "tuple"), "classifiers.ClassifiersAdapter", " of fitted classifiers"),
 )
 
-ENTRIES = {(entry.package, name): entry for entry in REGISTRY for name in entry.models}
+ENTRIES = {(entry.package, name): entry for entry in ADAPTERS for name in entry.models}
 
 
 def adapter_for(model: Any) -> Adapter:
@@ -75,7 +75,7 @@ def adapter_for(model: Any) -> Adapter:
         entry = ENTRIES.get((base.__module__.split(".")[0], base.__name__))
         if entry is not None:
             return entry.load()(model)
-    known = "; ".join(entry.describes for entry in REGISTRY)
+    known = "; ".join(entry.describes for entry in ADAPTERS)
     raise UnsupportedModelError(
         f"model of type {type(model).__name__} cannot be thinned{_hint(model)}. These can: {known}."
     )
@@ -103,4 +103,4 @@ def _hint(model: Any) -> str:
     return hint and f" ({hint})"
 
 
-__all__ = ["REGISTRY", "Entry", "adapter_for"]
+__all__ = ["ADAPTERS", "Entry", "adapter_for"]
