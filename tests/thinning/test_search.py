@@ -13,6 +13,7 @@ from dualboost.thinning.member_solver import EXACT, LOOSE, MemberSolver
 from dualboost.thinning.result import take
 from dualboost.thinning.reweighting import METHODS, Search
 from dualboost.thinning.rows import Members, ModelRows
+from dualboost.thinning.trials import Trial
 
 from ..conftest import THINNING_FORMULATIONS, dense
 from ..paper_programmes import paper_optimum
@@ -53,7 +54,7 @@ def rows_of(seed=0, counts=None, change=lambda outputs: None):
 
 
 def search_on(rows, name="lp", method="imitate", max_trees=None):
-    return Search(Synthetic(), METHODS[method], rows, None, FORMULATIONS[name](), max_trees)
+    return Search(METHODS[method], Trial(Synthetic(), rows, rows), FORMULATIONS[name](), max_trees)
 
 
 def middle_C(name, n=N_ROWS):
@@ -66,7 +67,7 @@ def test_one_C_is_the_optimum_of_the_papers_programme(name, method):
     search = search_on(rows_of(), name, method)
     point = search.at(middle_C(name))
     classes = METHODS[method].targets(Synthetic(), rows_of())
-    labels = classes if METHODS[method].has_intercept else None
+    labels = classes if METHODS[method].imitates else None
     expected = paper_optimum(name, dense(search.columns), middle_C(name), classes, labels)
     assert FORMULATIONS[name].objective_sign * point.solution.primal == pytest.approx(expected, rel=2e-6)
     assert 0 <= point.solution.gap <= EXACT.precision.tolerance

@@ -6,11 +6,11 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._typing import Scores
+from .._typing import Integers, Scores, Vector
 from ..boosting.observers import ProgressBar
 from ..targets.scoring import Scoring
 from .base import Adapter
@@ -75,18 +75,22 @@ class Candidates:
         rows = self.trial.training
         return LeafPath(rows.imitating(self._adapter.expected(rows.full_scores)))
 
-    def truncated(self, size: int) -> Point:
-        """The first members of the model; only the scale and the shift of their sum are fitted, to the model's own
-        probabilities."""
-        adapter, fitted = self._adapter, self.trial.training
-        members, weights, intercept = np.arange(size), adapter.weights[:size], adapter.intercept
-        raw, goals = fitted.weighted_scores(members, weights, intercept), adapter.link.expected(fitted.full_scores)
-        largest = float(np.abs(weights).sum() + np.max(np.abs(intercept)))
+    def weighted(self, members: Integers, weights: Vector, intercept: Any, goals: Scores, **others: Any) -> Point:
+        """Members with weights, whose scale and shift are fitted to the goals: the expected values of the rows."""
+        adapter, fitted, judged = self._adapter, self.trial.training, self.trial.judged
+        raw, largest = fitted.weighted_scores(members, weights, intercept), float(np.max(np.abs(intercept)))
+        largest += float(np.abs(weights).sum())
         factor, shift = adapter.link.recalibration(raw, goals, fitted.counts, largest)
-        weights, intercept = factor * weights, factor * intercept + shift
-        curve = adapter.recalibrated(factor * raw + shift, fitted.labels, fitted.counts)
-        scores = self._judged(lambda rows: rows.weighted_scores(members, weights, intercept), curve)
-        return Point(np.nan, members, weights, intercept, *scores, way="truncate")
+        weights, intercept, raw = factor * weights, factor * intercept + shift, factor * raw + shift
+        curve = adapter.recalibrated(raw, fitted.labels, fitted.counts)
+        scores = self._judged(raw, lambda: judged.weighted_scores(members, weights, intercept), curve)
+        return Point(members, weights, intercept, *scores, **others)
+
+    def truncated(self, size: int) -> Point:
+        """The first members of the model, fitted to its own probabilities or predictions."""
+        adapter, goals = self._adapter, self._adapter.link.expected(self.trial.training.full_scores)
+        first = np.arange(size), adapter.weights[:size], adapter.intercept
+        return self.weighted(*first, goals, C=np.nan, way="truncate")
 
     def refitted(self, way: str, C: float, sizes: Sequence[int]) -> Iterator[tuple[Point, float]]:
         """Members with refitted leaves, and their mean loss on the rows that they are judged on."""
@@ -95,21 +99,22 @@ class Candidates:
 
     def point(self, way: str, C: float, stage: Stage) -> Point:
         """A stage of the path, with its scores."""
-        scores = self._judged(lambda rows: _scores(rows, stage), self._adapter.link.refitted.expected)
+        training, judged, curve = self.trial.training, self.trial.judged, self._adapter.link.refitted.expected
+        scores = self._judged(_scores(training, stage), lambda: _scores(judged, stage), curve)
         weights = np.ones(len(stage.members))
-        return Point(C, stage.members, weights, stage.intercept, *scores, stage.solution, stage.leaves, way)
+        return Point(stage.members, weights, stage.intercept, *scores, C, stage.solution, stage.leaves, way)
 
     def full_score(self) -> float:
         rows, adapter = self.trial.judged, self._adapter
         return self.scoring.score(rows.scored(rows.full_scores, adapter.expected))
 
-    def _judged(self, scores: Callable[[ModelRows], Scores], curve: Probability) -> tuple[float, float]:
+    def _judged(self, fitted: Scores, judged: Callable[[], Scores], curve: Probability) -> tuple[float, float]:
         """The score on the rows fitted to, and that on the other rows, which is not a number if there are none."""
-        fitted, judged = self.trial.training, self.trial.judged
-        on_fitted = self.scoring.score(fitted.scored(scores(fitted), curve))
-        if judged is fitted:
-            return on_fitted, np.nan
-        return on_fitted, self.scoring.score(judged.scored(scores(judged), curve))
+        training, others = self.trial.training, self.trial.judged
+        train_score, validation_score = self.scoring.score(training.scored(fitted, curve)), np.nan
+        if others is not training:
+            validation_score = self.scoring.score(others.scored(judged(), curve))
+        return train_score, validation_score
 
     @property
     def _adapter(self) -> Adapter:

@@ -8,7 +8,7 @@ import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import cycle
-from typing import Any, NamedTuple, Protocol, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -19,27 +19,37 @@ from ..solvers import Solution
 from .base import Adapter
 from .rows import ModelRows
 
+ROUNDING = 1e-9
+"""Two scores that differ by at most this count as equal."""
 
-@dataclass(frozen=True, eq=False)
-class Point:
-    """An ensemble of some members, with the weights, or the values of all leaves, of the programme at C."""
 
-    C: float
-    """Not a number where nothing was optimised: the first members, recalibrated."""
-    members: Integers
-    weights: Vector
-    intercept: Any
+class Judged:
+    """An ensemble with its scores."""
+
     train_score: float
     validation_score: float
-    solution: Solution | None = None
-    leaves: tuple[Matrix, ...] | None = None
-    """The new values of the leaves of each tree of the members, in place of weights."""
-    way: str = "weights"
 
     @property
     def score(self) -> float:
         """The score that ensembles are compared by: on the validation rows, or else on the training rows."""
         return self.train_score if np.isnan(self.validation_score) else self.validation_score
+
+
+@dataclass(frozen=True, eq=False)
+class Point(Judged):
+    """Some members, with the weights, or the values of all leaves, of the programme at C."""
+
+    members: Integers
+    weights: Vector
+    intercept: Any
+    train_score: float
+    validation_score: float
+    C: float
+    """Not a number where nothing was optimised: the first members, recalibrated."""
+    solution: Solution | None = None
+    leaves: tuple[Matrix, ...] | None = None
+    """The new values of the leaves of each tree of the members, in place of weights."""
+    way: str = "weights"
 
     @property
     def size(self) -> int:
@@ -51,25 +61,8 @@ class Point:
         return np.nan if self.solution is None else self.solution.gap
 
 
-ROUNDING = 1e-9
-"""Two scores that differ by at most this count as equal."""
-
-
-class Judged(Protocol):
-    """Anything of a size that has a score."""
-
-    @property
-    def size(self) -> int: ...
-
-    @property
-    def score(self) -> float: ...
-
-
-AnyJudged = TypeVar("AnyJudged", bound=Judged)
-
-
 @dataclass(frozen=True)
-class CandidateScore:
+class CandidateScore(Judged):
     """A row of the path."""
 
     way: str
@@ -87,10 +80,8 @@ class CandidateScore:
         trees, nodes = point.size * adapter.trees_per_member, int(adapter.n_nodes[point.members].sum())
         return cls(point.way, point.C, point.size, trees, nodes, point.train_score, point.validation_score)
 
-    @property
-    def score(self) -> float:
-        """The score that ensembles are compared by: on the validation rows, or else on the training rows."""
-        return self.train_score if np.isnan(self.validation_score) else self.validation_score
+
+AnyJudged = TypeVar("AnyJudged", Point, CandidateScore)
 
 
 class Chosen(NamedTuple):
@@ -353,7 +344,7 @@ def make_result(
 
 def _unchanged(adapter: Adapter, model: Any, rows: ModelRows) -> Any:
     """A copy of the model, or what it becomes where its library cannot be written to."""
-    everything = Point(np.nan, np.arange(adapter.n_members), adapter.weights, adapter.intercept, np.nan, np.nan)
+    everything = Point(np.arange(adapter.n_members), adapter.weights, adapter.intercept, np.nan, np.nan, np.nan)
     return copy.deepcopy(model) if adapter.keeps_type else _rebuilt(adapter, everything, rows)
 
 
@@ -366,14 +357,17 @@ def _rebuilt(adapter: Adapter, point: Point, rows: ModelRows) -> Any:
 
 
 def _table(path: list[CandidateScore]) -> dict[str, Any]:
+    columns = {
+        "way": ("way", object),
+        "C": ("C", float),
+        "trees": ("trees", np.intp),
+        "members": ("size", np.intp),
+        "nodes": ("nodes", np.intp),
+        "train_score": ("train_score", float),
+        "validation_score": ("validation_score", float),
+    }
     return {
-        "way": np.array([tried.way for tried in path], dtype=object),
-        "C": np.array([tried.C for tried in path]),
-        "trees": np.array([tried.trees for tried in path], dtype=np.intp),
-        "members": np.array([tried.size for tried in path], dtype=np.intp),
-        "nodes": np.array([tried.nodes for tried in path], dtype=np.intp),
-        "train_score": np.array([tried.train_score for tried in path]),
-        "validation_score": np.array([tried.validation_score for tried in path]),
+        name: np.array([getattr(tried, own) for tried in path], dtype=dtype) for name, (own, dtype) in columns.items()
     }
 
 

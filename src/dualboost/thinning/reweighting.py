@@ -58,38 +58,24 @@ class Method:
             return adapter.weights / max(float(contributions.max(initial=0.0)), np.finfo(float).tiny)
         return np.divide(1.0, largest, out=np.zeros_like(largest), where=largest > 0)
 
-    @property
-    def has_intercept(self) -> bool:
-        return self.imitates
-
-    @property
-    def grows(self) -> bool:
-        return self.imitates
-
-    @property
-    def takes_smallest(self) -> bool:
-        return self.imitates
-
 
 METHODS = {method.name: method for method in (Method("imitate", imitates=True), Method("reweight", imitates=False))}
 
 
 class Search:
-    """Ensembles of a model's members, or of some of them, scored on the validation rows or else on ``rows``."""
+    """Ensembles of a model's members, or of some of them, fitted and judged on the rows of a trial."""
 
     def __init__(
         self,
-        adapter: Adapter,
         method: Method,
-        rows: ModelRows,
-        validation: ModelRows | None,
+        trial: Trial,
         formulation: Formulation,
         max_trees: int | None,
         members: Integers | None = None,
         scoring: Scoring | None = None,
     ) -> None:
-        self._adapter, self._scoring = adapter, scoring or Scoring()
-        self._rows, self._validation = rows, validation
+        adapter, rows = trial.adapter, trial.training
+        self._candidates = Candidates(trial, scoring or Scoring())
         self._max_columns = max_trees
         self._scales = method.scales(adapter, rows)
         if members is not None:
@@ -101,7 +87,7 @@ class Search:
             raise InvalidDataError("Every member of the model says the same of all rows of X: nothing can be thinned.")
         self._fit_context = make_fit_context(
             *(target, targets, formulation, self.columns, SolverOptions(), LOOSE.precision),
-            has_intercept=method.has_intercept,
+            has_intercept=method.imitates,
             n_columns=adapter.n_members,
         )
 
@@ -169,20 +155,8 @@ class Search:
     def _point(self, C: float, chosen: Integers, w: Vector, solution: Solution) -> Point:
         """The ensemble in the units of the model, recalibrated, with its scores."""
         members = self.members[chosen]
-        weights = w * self._scales[members]
-        intercept = self._intercept(solution, w)
-        scores = self._rows.weighted_scores(members, weights, intercept)
-        size = float(np.abs(weights).sum()) + abs(intercept)
-        factor, shift = self._adapter.link.recalibration(scores, self._goals, self._rows.counts, size)
-        weights, intercept = factor * weights, factor * intercept + shift
-        scores = factor * scores + shift
-        curve = self._adapter.recalibrated(scores, self._rows.labels, self._rows.counts)
-        train_score = self._scoring.score(self._rows.scored(scores, curve))
-        validation_score = np.nan
-        if self._validation is not None:
-            validated = self._validation.weighted_scores(members, weights, intercept)
-            validation_score = self._scoring.score(self._validation.scored(validated, curve))
-        return Point(C, members, weights, intercept, train_score, validation_score, solution)
+        own = members, w * self._scales[members], self._intercept(solution, w)
+        return self._candidates.weighted(*own, self._goals, C=C, solution=solution)
 
     def _intercept(self, solution: Solution, w: Vector) -> float:
         if not w.any():
@@ -226,7 +200,7 @@ class Thinning:
             warn_by_heart(self.rows)
         judged = trials.trials[0].judged
         full_score, name = self._full_score(judged), self.scoring.name
-        enough = full_score - self.tolerance if self.method.takes_smallest else np.inf
+        enough = full_score - self.tolerance if self.method.imitates else np.inf
         points = self._points(trials.trials[0], enough)
         taken = take(points, enough)
         if taken is None and self.max_trees is not None and points:
@@ -246,8 +220,8 @@ class Thinning:
         """The ensembles to choose from, in order of size."""
         training, others = trial.training, None if trial.judged is trial.training else trial.judged
         values = _sparsest_first(self.formulation, float(training.counts.sum()))
-        points = _path(self._search(training, others), values, enough, self.method.grows, self.shows_progress)
-        if self.method.takes_smallest:
+        points = _path(self._search(training, others), values, enough, self.method.imitates, self.shows_progress)
+        if self.method.imitates:
             candidates = Candidates(trial, self.scoring)
             sizes = sizes_below(self.adapter.n_members, self.max_trees)
             few = [size for size in sizes if self.max_trees is None or size <= self.max_trees]
@@ -268,10 +242,9 @@ class Thinning:
     def _full_score(self, rows: ModelRows) -> float:
         return self.scoring.score(rows.scored(rows.full_scores, self.adapter.expected))
 
-    def _search(self, on: ModelRows, compared_on: ModelRows | None, members: Integers | None = None) -> Search:
-        return Search(
-            self.adapter, self.method, on, compared_on, self.formulation, self.max_trees, members, self.scoring
-        )
+    def _search(self, on: ModelRows, others: ModelRows | None, members: Integers | None = None) -> Search:
+        trial = Trial(self.adapter, on, others or on)
+        return Search(self.method, trial, self.formulation, self.max_trees, members, self.scoring)
 
 
 def _sparsest_first(formulation: Formulation, n_samples: float) -> Vector:
