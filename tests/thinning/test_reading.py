@@ -140,7 +140,7 @@ def test_data_that_the_model_cannot_predict_on():
 
 def test_a_model_that_says_the_same_of_every_row():
     fitted = xgboost.XGBClassifier(n_estimators=3, gamma=1e9).fit(X, Y)
-    with pytest.raises(InvalidDataError, match="says the same of all rows"):
+    with pytest.raises(InvalidDataError, match="has the same output for all rows"):
         thin(fitted, X, Y)
 
 
@@ -279,7 +279,7 @@ def test_several_classes_and_numbers_that_cannot_be_thinned(make, words):
 def test_new_weights_take_two_classes(model, words, given):
     given = given | ({"formulation": "erlp"} if "epsilon" in given else {})
     name, value = next((name, given[name]) for name in ("method", "formulation", "C") if name in given)
-    with pytest.raises(InvalidParameterError, match=rf"{name}={value!r} asks for new weights.*{words}.*method='refit'"):
+    with pytest.raises(InvalidParameterError, match=rf"{name}={value!r} is for new weights.*{words}.*method='refit'"):
         thin(model.fit(*model.data()), *model.data(), **given)
 
 

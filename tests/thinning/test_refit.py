@@ -325,9 +325,9 @@ def test_another_score_and_the_most_trees(regressor):
     stumps = GradientBoostingRegressor(n_estimators=2, max_depth=1, learning_rate=1.0, random_state=0).fit(
         WAVE, HEIGHTS
     )
-    with pytest.warns(ThinningWarning, match="No ensemble of 1 trees reaches the R² asked for"):
+    with pytest.warns(ThinningWarning, match="No ensemble of 1 trees reaches the required R²"):
         assert len(thin(stumps, WAVE, HEIGHTS, max_trees=1, **HELD).kept) == 1
-    with pytest.warns(ThinningWarning, match=r"No smaller ensemble reaches the R² asked for.*tolerance="):
+    with pytest.warns(ThinningWarning, match=r"No smaller ensemble reaches the required R².*tolerance="):
         unchanged = thin(stumps, WAVE, HEIGHTS, **HELD)
     assert unchanged.way == "unchanged"
     np.testing.assert_array_equal(unchanged.model.predict(WAVE), stumps.predict(WAVE))
@@ -438,5 +438,5 @@ def test_of_a_large_model_the_first_members_take_part(monkeypatch):
     own = rows_with([np.arange(4.0)] * 5, leaf_ids)
     monkeypatch.setattr(rows, "MOST_LEAVES", 8)
     assert own.refittable.members.tolist() == [0, 2]
-    monkeypatch.setattr(rows, "MOST_KINDS", 3)
+    monkeypatch.setattr(rows, "MOST_LEAVES_OF_MEMBER", 3)
     assert not len(own.part(slice(None)).refittable.members)

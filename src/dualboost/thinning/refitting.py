@@ -180,9 +180,9 @@ class Refitting:
     ) -> tuple[int, Point | None]:
         """The smallest candidate that is good enough, made anew of the model on all rows, and its place.
 
-        The model's own trees may differ from those of the trials. What is not good enough even on the rows that it is
-        fitted to was not meant by the trials, and the next candidate is tried. The model itself need not be as good on
-        these rows as on those of the trials.
+        The trees of the model may differ from the trees of the trials: a candidate that is not good enough even on the
+        rows that it is fitted to is passed over. The model itself need not be as good on these rows as on the rows of
+        the trials.
         """
         left, on_all = list(compared), Candidates(Trial(self.adapter, self.rows, self.rows), self.scoring)
         least = min(enough, on_all.full_score() - self.tolerance)

@@ -123,7 +123,7 @@ def warn_by_heart(rows: ModelRows) -> None:
 
 
 def warn_best_of_few(max_trees: int, score_name: str, enough: float) -> None:
-    _warn(f"No ensemble of {max_trees} trees reaches the {score_name} asked for, {enough:.4f}: the best one is taken.")
+    _warn(f"No ensemble of {max_trees} trees reaches the required {score_name}, {enough:.4f}: the best one is taken.")
 
 
 def warn_unchanged(
@@ -134,7 +134,7 @@ def warn_unchanged(
     score_name: str,
     by_heart_hint: bool,
 ) -> None:
-    """No smaller ensemble is good enough: say which one comes closest, and what may be the matter with the rows."""
+    """No smaller ensemble is good enough: name the closest one, and what may be wrong with the rows."""
     closest, hint = take(path, np.inf), ""
     if closest is not None and closest.size < len(rows.members):
         needed = np.ceil(1e4 * (tolerance + enough - closest.score)) / 1e4
@@ -146,7 +146,7 @@ def warn_unchanged(
         total = f"{rows.counts.sum():.3g}"
         hint += f" The sample weights add up to {total}: as repetitions, they should have a mean of one."
     _warn(
-        f"No smaller ensemble reaches the {score_name} asked for, {enough:.4f}: the model is returned as it was.{hint}"
+        f"No smaller ensemble reaches the required {score_name}, {enough:.4f}: the model is returned as it was.{hint}"
     )
 
 
@@ -177,7 +177,7 @@ WAYS = {
     "truncate": "the first trees",
     "weights": "new weights",
 }
-"""The ways of an ensemble, as the legend of a plot says them."""
+"""The ways of an ensemble, for the legend of a plot."""
 
 
 class Summary(dict[str, tuple[float, float]]):
@@ -196,7 +196,7 @@ class ThinResult:
     """A thinned model.
 
     With refitted leaves its log-odds are ``intercept`` plus the values of the ``leaves``. Otherwise its raw score is
-    ``intercept + weights @ outputs``, where the outputs are those of the trees ``kept`` in the original model: leaf
+    ``intercept + weights @ outputs``, where the outputs belong to the trees ``kept`` in the original model: leaf
     values (XGBoost, LightGBM, CatBoost, gradient boosting: times the learning rate), P - Q for class probabilities P
     and Q (forests, bagging, lists), votes of -1 and +1 (AdaBoost), or the votes of a ``DualBoostClassifier``.
 
@@ -318,34 +318,28 @@ def make_result(
     rows: ModelRows,
     score_name: str = "accuracy",
 ) -> ThinResult:
-    """The result for the ensemble chosen; if none was, the original model."""
-    final = chosen.final
-    kept = np.arange(adapter.n_members) if final is None else final.members
-    is_optimised = final is not None and final.solution is not None
+    """The result for the ensemble chosen; if none was, a copy of the model, or its form where it cannot be written."""
+    everything = np.arange(adapter.n_members), adapter.weights.copy(), adapter.intercept
+    final = chosen.final or Point(*everything, np.nan, np.nan, np.nan, way="unchanged")
+    is_copy = chosen.final is None and adapter.keeps_type
     return ThinResult(
-        model=_unchanged(adapter, model, rows) if final is None else _rebuilt(adapter, final, rows),
-        kept=kept,
-        weights=adapter.weights.copy() if final is None else final.weights,
-        intercept=adapter.intercept if final is None else final.intercept,
-        leaves=None if final is None else final.leaves,
-        way="unchanged" if final is None else final.way,
+        model=copy.deepcopy(model) if is_copy else _rebuilt(adapter, final, rows),
+        kept=final.members,
+        weights=final.weights,
+        intercept=final.intercept,
+        leaves=final.leaves,
+        way=final.way,
         judged_on=chosen.judged_on,
-        C=final.C if final is not None and is_optimised else None,
+        C=None if final.solution is None else final.C,
         path=_table(chosen.path),
         chosen=chosen.taken,
         full_score=chosen.full_score,
-        gap=np.nan if final is None else final.gap,
+        gap=final.gap,
         _adapter=adapter,
         _original=model,
         _data=data,
         _score_name=score_name,
     )
-
-
-def _unchanged(adapter: Adapter, model: Any, rows: ModelRows) -> Any:
-    """A copy of the model, or what it becomes where its library cannot be written to."""
-    everything = Point(np.arange(adapter.n_members), adapter.weights, adapter.intercept, np.nan, np.nan, np.nan)
-    return copy.deepcopy(model) if adapter.keeps_type else _rebuilt(adapter, everything, rows)
 
 
 def _rebuilt(adapter: Adapter, point: Point, rows: ModelRows) -> Any:

@@ -45,7 +45,7 @@ class Method:
         return decisions if self.imitates and decisions.min() < decisions.max() else rows.labels
 
     def goals(self, adapter: Adapter, rows: ModelRows) -> Vector:
-        """The probabilities that those of the ensemble are fitted to."""
+        """The probabilities that the ensemble is fitted to."""
         if self.imitates:
             return adapter.link.expected(rows.full_scores)
         return np.where(rows.labels > 0, 1.0, 0.0)
@@ -84,7 +84,9 @@ class Search:
         target, targets = adapter.target, method.targets(adapter, rows)
         self.columns, self.members = rows.columns(target.operator(targets), self._scales, target.groups(targets))
         if not len(self.members):
-            raise InvalidDataError("Every member of the model says the same of all rows of X: nothing can be thinned.")
+            raise InvalidDataError(
+                "Every member of the model has the same output for all rows of X: nothing can be thinned."
+            )
         self._fit_context = make_fit_context(
             *(target, targets, formulation, self.columns, SolverOptions(), LOOSE.precision),
             has_intercept=method.imitates,
@@ -132,7 +134,7 @@ class Search:
         return self._point(C, chosen[used], solution.w[used], solution)
 
     def smallest_useful_C(self) -> float | None:
-        """The C up to which no member gets a weight, if the formulation knows it."""
+        """The C up to which no member gets a weight, if the formulation can compute it."""
         formulation = self._fit_context.formulation
         return formulation.smallest_useful_C(
             float(self.columns.edges(formulation.multiplicities(self.columns.rows)).max())
@@ -240,7 +242,7 @@ class Thinning:
         return CandidateScore.of(point, self.adapter)
 
     def _full_score(self, rows: ModelRows) -> float:
-        return self.scoring.score(rows.scored(rows.full_scores, self.adapter.expected))
+        return Candidates(Trial(self.adapter, rows, rows), self.scoring).full_score()
 
     def _search(self, on: ModelRows, others: ModelRows | None, members: Integers | None = None) -> Search:
         trial = Trial(self.adapter, on, others or on)

@@ -22,7 +22,7 @@ Probability = Callable[[Scores], Scores]
 LeafIds = NDArray[np.integer]
 """The leaf of each row in one tree, as the tree's library counts its leaves or nodes."""
 
-MOST_KINDS = 1024
+MOST_LEAVES_OF_MEMBER = 1024
 """A member with more leaves than this cannot be refitted."""
 MOST_LEAVES = 1500
 """The most leaves of all members together whose values are optimised at once: their products are a dense matrix."""
@@ -170,7 +170,7 @@ class ModelRows:
         for member in range(len(self.members)):
             fitted = [self._fitted_leaves(tree) for tree in self.members.trees_of([member])]
             largest = max(int(own.max()) + 1 for own in fitted)
-            if largest > MOST_KINDS:
+            if largest > MOST_LEAVES_OF_MEMBER:
                 return none
             if total + largest > most and members:
                 break

@@ -82,7 +82,7 @@ class CatBoostAdapter(Adapter):
         return LogProbabilities()
 
     def _sorted(self, scores: Scores) -> Scores:
-        """Scores in the order of the sorted classes, from those of CatBoost."""
+        """Scores of CatBoost in the order of the sorted classes."""
         return self._sign * scores[..., self._order]
 
     @property

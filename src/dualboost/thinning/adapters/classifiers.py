@@ -37,7 +37,7 @@ FULL = 2.0
 class AdaBoostAdapter(ScikitLearnAdapter):
     """The weights go into ``estimator_weights_``; an intercept is one more member, a tree without a split.
 
-    The outputs of members are votes. Leaves of a tree are told apart by the shares of the classes.
+    The outputs of members are votes. Leaves with equal shares of the classes are one leaf to fits.
     """
 
     def __init__(self, model: Any) -> None:
@@ -106,8 +106,8 @@ class ClassifiersAdapter(Adapter):
         for position, member in enumerate(model):
             if not np.array_equal(two_classes(member), self.classes):
                 raise UnsupportedModelError(
-                    f"model[{position}] knows the classes {member.classes_.tolist()}, model[0] "
-                    f"{self.classes.tolist()}; all must know the same two."
+                    f"model[{position}] has the classes {member.classes_.tolist()}, model[0] "
+                    f"{self.classes.tolist()}; all must have the same two."
                 )
         self.weights, self.intercept = np.full(len(model), 1.0 / len(model)), 0.0
         self.n_nodes, self.n_leaves = node_counts(self._members)

@@ -29,8 +29,8 @@ NUMBERS: dict[str, Link] = {
 class OwnAdapter(ScikitLearnAdapter):
     """Of two classes, new weights go into ``weights_``, and an intercept becomes one more learner.
 
-    New leaves are votes of at most 1 in size, and ``weights_`` do the rest; those of a regressor are of the
-    standardised y.
+    New leaves are votes of at most 1 in size, and ``weights_`` do the rest; leaves of a regressor are in units of
+    the standardised y.
 
     ``history_``, ``duals_`` and ``stop_reason_`` still describe the fit that the learners come from. The result is not
     optimal for the programme of that fit, so ``objective_`` and ``gap_`` are nan; ``ThinResult.gap`` is its gap.

@@ -20,7 +20,7 @@ from ..tree_model import ThinnedTreesClassifier
 
 
 def difference(tree: Any) -> Vector:
-    """P(second class) - P(first class) in each node of a ``tree_`` of a classifier, which tells its leaves apart."""
+    """P(second class) - P(first class) in each node of a ``tree_`` of a classifier."""
     return np.asarray(tree.value[:, 0, 1] - tree.value[:, 0, 0])
 
 
@@ -73,16 +73,16 @@ OTHERS = (
 
 def class_weights_of(models: Sequence[Any]) -> ClassWeights:
     """The ``class_weight`` that all of these estimators were trained with; unread if they differ or have others."""
-    asked = [_weights_asked(model) for model in models]
-    odd = next((own for own in asked if own != asked[0] or own.keys() - {CLASS_WEIGHT}), None)
+    found = [_weights_of(model) for model in models]
+    odd = next((own for own in found if own != found[0] or own.keys() - {CLASS_WEIGHT}), None)
     if odd is None:
-        return ClassWeights((asked[0].get(CLASS_WEIGHT),))
-    what = ", ".join(f"{name}={value!r}" for name, value in (odd or asked[0]).items())
+        return ClassWeights((found[0].get(CLASS_WEIGHT),))
+    what = ", ".join(f"{name}={value!r}" for name, value in odd.items())
     return ClassWeights(unread=f"{what} weighs classes in a part of the model")
 
 
-def _weights_asked(model: Any) -> dict[str, Any]:
-    """The arguments of an estimator that weigh classes, and those of the estimators that it is made of."""
+def _weights_of(model: Any) -> dict[str, Any]:
+    """The arguments of an estimator that weigh classes, and of the estimators that it is made of."""
     arguments = model.get_params() if hasattr(model, "get_params") else {}
     named = {name: own for name, own in arguments.items() if name.rpartition("__")[2] in (CLASS_WEIGHT, *OTHERS)}
     return {name: _as_balanced(own) for name, own in named.items() if _weighs(own)}
@@ -185,7 +185,7 @@ def are_trees(members: Sequence[Any]) -> bool:
 def of_own_trees(model: Any, kept: Integers, values: Sequence[Matrix], intercept: Any) -> ThinnedTreesClassifier:
     """Some members of an ensemble of trees as trees of ours, since log-odds are no average of probabilities.
 
-    ``values`` are those of all nodes of these trees, of which those of the leaves are used.
+    ``values`` has a row for each node of these trees; the rows of leaves are used.
     """
     subsets = getattr(model, "estimators_features_", None)
     trees = [
