@@ -135,8 +135,8 @@ class Adapter(ABC):
         return None
 
     def probabilities(self, model: Any, X: Any, scores: Scores) -> Scores:
-        """What the model, or one rebuilt from it, expects for rows with these raw scores."""
-        return np.asarray(model.predict_proba(X) if hasattr(model, "predict_proba") else self.link.expected(scores))
+        """The probabilities, or predictions, of the model, or of one rebuilt from it, which has these raw scores."""
+        return self.link.expected(scores)
 
     def expected(self, raw: Scores) -> Scores:
         """The probabilities, or predictions, of the model before thinning, for its raw scores."""

@@ -15,7 +15,6 @@ from ..errors import InvalidParameterError, UnsupportedModelError
 from ..formulations import Formulation, make_formulation
 from ..matrix.rows import one_blas_thread
 from ..targets.scoring import Scoring, make_scoring
-from . import trials
 from .adapters import adapter_for
 from .base import Adapter
 from .refitting import REFIT, Refitting
@@ -23,7 +22,7 @@ from .result import Chosen, ThinResult, make_result, warn_not_refitted, warn_of_
 from .reweighting import METHODS, Thinning
 from .rows import MOST_LEAVES_OF_MEMBER, ModelRows
 from .tree_model import ThinnedTreesClassifier
-from .trials import read_rows, read_validation
+from .trials import make_trials, read_rows, read_validation
 
 PARAMETERS = ("monotonic_cst", "monotone_constraints")
 """What scikit-learn and dualboost, and XGBoost, LightGBM and CatBoost, call the constraint."""
@@ -145,14 +144,14 @@ def thin(
     chosen: Chosen
     with one_blas_thread():
         if name == REFIT:
-            tried = _trials(adapter, rows, others, random_state, (X, y, sample_weight))
+            tried = make_trials(adapter, rows, others, random_state, (X, y, sample_weight))
             chosen = Refitting(adapter, rows, tried, *limits).choose()
         else:
             thinning = Thinning(adapter, METHODS[name], programme, rows, validation, *limits)
             if programme.C is not None:
                 chosen = thinning.at_given_C()
             else:
-                chosen = thinning.along_path(_trials(adapter, rows, others, random_state))
+                chosen = thinning.along_path(make_trials(adapter, rows, others, random_state))
     result = make_result(adapter, model, (X, y), chosen, rows, judge.name)
     if isinstance(result.model, ThinnedTreesClassifier):  # the library's own models keep the types of the columns
         result.model.truths = truths_of(X)
@@ -216,28 +215,6 @@ def _obstacle(adapter: Adapter, model: Any, rows: ModelRows) -> str:
             else f"a tree has more than {MOST_LEAVES_OF_MEMBER} different leaves"
         )
     return ""
-
-
-def _trials(
-    adapter: Adapter,
-    rows: ModelRows,
-    others: Any,
-    random_state: Any,
-    data: tuple[Any, Any, Any] | None = None,
-) -> trials.Trials:
-    """The rows to compare ensembles on; ``data`` are X, y and the sample weights if models may be trained on these."""
-    if others is None:
-        return trials.same_rows(adapter, rows)
-    if isinstance(others, Real):
-        return trials.held_out(adapter, rows, float(others), random_state)
-    if not isinstance(others, str):
-        return trials.given(adapter, rows, others)
-    if data is None:
-        return trials.held_out(adapter, rows, trials.HELD_OUT, random_state)
-    found = trials.folds(adapter, *data, random_state)
-    if isinstance(found, str):
-        return trials.held_out(adapter, rows, trials.HELD_OUT, random_state, f" ({found})")
-    return found
 
 
 def _judge(judge: Scoring, scoring: Any, adapter: Adapter) -> Scoring:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
+from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -119,15 +120,26 @@ class Trials(NamedTuple):
     """Whether the models have not seen the rows that they are judged on."""
 
 
-def given(adapter: Adapter, rows: ModelRows, validation: ModelRows) -> Trials:
-    """Rows given by the user."""
-    return Trials(
-        [Trial(adapter, rows, validation)], f"validation_data ({len(validation.labels)} rows)", is_honest=True
-    )
+def make_trials(
+    adapter: Adapter, rows: ModelRows, others: Any, random_state: Any, data: tuple[Any, Any, Any] | None = None
+) -> Trials:
+    """The rows to compare ensembles on.
 
-
-def same_rows(adapter: Adapter, rows: ModelRows) -> Trials:
-    return Trials([Trial(adapter, rows, rows)], "the rows of X that ensembles are fitted to", is_honest=False)
+    ``others`` are rows, the share of rows to hold out, "auto", or None. ``data`` are X, y and the sample weights if
+    models may be trained on these.
+    """
+    if others is None:
+        words = "the rows of X that ensembles are fitted to"
+        return Trials([Trial(adapter, rows, rows)], words, is_honest=False)
+    if isinstance(others, ModelRows):
+        words = f"validation_data ({len(others.labels)} rows)"
+        return Trials([Trial(adapter, rows, others)], words, is_honest=True)
+    if isinstance(others, Real):
+        return held_out(adapter, rows, float(others), random_state)
+    found = folds(adapter, *data, random_state) if data is not None else ""
+    if isinstance(found, Trials):
+        return found
+    return held_out(adapter, rows, HELD_OUT, random_state, found and f" ({found})")
 
 
 def held_out(adapter: Adapter, rows: ModelRows, fraction: float, random_state: Any, why: str = "") -> Trials:

@@ -134,10 +134,6 @@ class CatBoostAdapter(Adapter):
         raw = np.asarray(model.predict(X, prediction_type="RawFormulaVal"))
         return self._sorted(raw) if raw.ndim > 1 else self._sign * raw
 
-    def probabilities(self, model: Any, X: Any, scores: Scores) -> Scores:
-        found = super().probabilities(model, X, scores)
-        return found[:, self._order][:, :: self._sign] if len(self._order) > 1 else found[..., :: self._sign]
-
     def saved_bytes(self, model: Any) -> int:
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "model.cbm"

@@ -107,6 +107,9 @@ class OwnAdapter(ScikitLearnAdapter):
         ensemble = replace(self._fitted.ensemble, intercept=intercept)
         return self._model.with_fitted(replace(self._fitted, ensemble=ensemble).with_learners(learners, weights))
 
+    def probabilities(self, model: Any, X: Any, scores: Scores) -> Scores:
+        return np.asarray(model.predict_proba(X)) if self._is_classifier else super().probabilities(model, X, scores)
+
     def expected(self, raw: Scores) -> Scores:
         if not self.link.takes_weights:
             return super().expected(raw)

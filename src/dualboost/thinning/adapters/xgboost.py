@@ -188,10 +188,6 @@ class XGBoostAdapter(Adapter):
         rounds = (0, self._n_used) if model is self._model else (0, 0)
         return np.asarray(model.predict(self._matrix(X), output_margin=True, iteration_range=rounds), dtype=float)
 
-    def probabilities(self, model: Any, X: Any, scores: Scores) -> Scores:
-        """Not by ``predict_proba``, which takes raw scores for probabilities under "binary:logitraw"."""
-        return self.link.expected(scores)
-
     def saved_bytes(self, model: Any) -> int:
         booster = model.get_booster() if self._is_estimator else model
         return len(booster.save_raw("ubj"))
