@@ -98,6 +98,9 @@ class Adapter(ABC):
             for own, values in zip(found, members.values, strict=True)
         ]
         rows = ModelRows(members, leaf_ids, labels, counts, self.target, self.link, np.zeros(0))
+        if self.link.takes_weights:  # one product, whose rounding errors at ties of the members are reproducible
+            outputs = np.array([rows.outputs(j) for j in range(self.n_members)])
+            return replace(rows, full_scores=self.intercept + self.weights @ outputs)
         everything = np.arange(self.n_members), self.weights, self.intercept
         return replace(rows, full_scores=rows.weighted_scores(*everything))
 
