@@ -27,11 +27,14 @@ class Entry(NamedTuple):
     adapter: str
     """The module of this package and the class in it."""
     note: str = ""
-    """More about the models, for messages."""
+    """The end of the description."""
 
     @property
     def describes(self) -> str:
-        prefix = "" if self.package in ("dualboost", "sklearn", "builtins") else f"{self.package}."
+        """The models, for messages."""
+        if self.package == "builtins":
+            return f"a {self.models[0]}{self.note}"
+        prefix = "" if self.package in ("dualboost", "sklearn") else f"{self.package}."
         return ", ".join(prefix + name for name in self.models) + self.note
 
     def load(self) -> type[Adapter]:

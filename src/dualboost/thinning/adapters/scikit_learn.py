@@ -77,7 +77,7 @@ def class_weights_of(models: Sequence[Any]) -> ClassWeights:
     odd = next((own for own in found if own != found[0] or own.keys() - {CLASS_WEIGHT}), None)
     if odd is None:
         return ClassWeights((found[0].get(CLASS_WEIGHT),))
-    what = ", ".join(f"{name}={value!r}" for name, value in odd.items())
+    what = ", ".join(f"{name}={value!r}" for name, value in (odd or found[0]).items())
     return ClassWeights(unread=f"{what} weighs classes in a part of the model")
 
 
