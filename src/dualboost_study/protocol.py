@@ -21,7 +21,7 @@ from dualboost.estimators.classifier import DualBoostClassifier
 from dualboost.formulations import FORMULATIONS, STUDIED
 from dualboost.learners import CartLearner, OptimalLearner
 from dualboost.solvers import SolverOptions
-from dualboost.thinning import TwoClassAdapter, adapter_for, thin
+from dualboost.thinning import adapter_for, thin
 from dualboost.trees.tree import n_leaves
 
 EQUAL_SIZE = "equal_size"
@@ -205,10 +205,10 @@ class GradientBoosting(Heuristic):
 
     def staged(self, model: Any, X: Matrix) -> Iterator[tuple[Vector, int]]:
         adapter = adapter_for(model)
-        assert isinstance(adapter, TwoClassAdapter), "the study's models have two classes"
+        rows = adapter.rows(X, np.ones(len(X)), np.ones(len(X)))
         scores = np.full(len(X), adapter.intercept)
-        for n, output in enumerate(adapter.outputs(X), start=1):
-            scores = scores + output
+        for n in range(1, adapter.n_members + 1):
+            scores = scores + rows.outputs(n - 1)
             yield scores, n
 
 

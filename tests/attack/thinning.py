@@ -35,7 +35,7 @@ def draw_model(seed):
     counts = rng.integers(1, 4, len(codes)).astype(float) if rng.random() < 0.3 else np.ones(len(codes))
     options = {"tolerance": float(rng.choice([0.0, 0.01, 0.05])), "method": "refit"}
     if codes.max() == 1 and rng.random() < 0.2:
-        options["method"] = "thin"
+        options["method"] = "imitate"
     threshold = float(rng.choice([0.5, 0.5, 0.2, 0.7]))
     kinds = [kind for kind in KINDS if codes.max() == 1 or kind not in FOR_TWO]
     kind = kinds[rng.integers(len(kinds))]

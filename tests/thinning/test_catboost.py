@@ -73,7 +73,7 @@ def test_raw_scores_are_those_of_catboost(seed):
     for kept in (np.arange(adapter.n_members), some):
         weights, intercept = rng.normal(size=len(kept)), adapter.intercept + 0.3
         rebuilt = adapter.rebuild(kept, weights, intercept)
-        np.testing.assert_allclose(raw(rebuilt, X), rows.scores(kept, weights, intercept), atol=1e-4)
+        np.testing.assert_allclose(raw(rebuilt, X), rows.weighted_scores(kept, weights, intercept), atol=1e-4)
 
 
 def test_the_random_models_are_of_every_kind():

@@ -237,6 +237,10 @@ UNREAD = {
         lambda X, y: [lgb().fit(X, y), lgb(class_weight="balanced").fit(X, y)],
         "class_weight='balanced' weighs classes in a part of the model.*scoring=",
     ),
+    "a list that begins with weights": (
+        lambda X, y: [lgb(class_weight="balanced").fit(X, y), lgb().fit(X, y)],
+        "class_weight='balanced' weighs classes in a part of the model.*scoring=",
+    ),
     "members of other libraries": (
         lambda X, y: BaggingClassifier(xgb(scale_pos_weight=3.0), 2).fit(X, y),
         "scale_pos_weight=3.0 weighs classes in a part of the model.*scoring=",

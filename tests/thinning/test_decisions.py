@@ -13,10 +13,7 @@ from dualboost.errors import UnsupportedModelError
 from dualboost.thinning import adapter_for
 from dualboost.thinning.trials import read_rows
 
-from .models import CASES, names, numbers
-from .test_several_classes import FITS
-from .test_several_classes import X as WINE
-from .test_several_classes import Y as KINDS
+from .models import SEVERAL_CLASSES, TWO_CLASSES, names, numbers
 
 CAT = {"iterations": 12, "depth": 3, "verbose": 0, "thread_count": 1, "allow_writing_files": False}
 SMALL = {"n_estimators": 12, "max_depth": 3, "n_jobs": 1}
@@ -76,8 +73,8 @@ CUT = {
     "catboost, softmax, an order of its own": (names, cat(class_names=["yes", "no"], loss_function="MultiClass").fit),
     "gradient boosting, ties": (tied, GradientBoostingClassifier(n_estimators=12, init="zero", max_depth=1).fit),
 }
-OF_TWO = {name: (case.data, case.fit) for name, case in CASES.items()}
-OF_THREE = {f"{name}, three": (lambda: (WINE, KINDS), fit) for name, fit in FITS.items()}
+OF_TWO = {name: (case.data, case.fit) for name, case in TWO_CLASSES.items()}
+OF_THREE = {f"{name}, three": (case.data, case.fit) for name, case in SEVERAL_CLASSES.items()}
 MODELS = OF_TWO | OF_THREE | CUT
 LEAST = 1e-6
 """A score nearer to a cut than this, and yet not on it, may be on either side in another precision."""

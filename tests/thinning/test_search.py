@@ -1,16 +1,19 @@
 """Ensembles of members against independent solves, from synthetic outputs."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from dualboost.formulations import FORMULATIONS
 from dualboost.targets.classes import accuracy
-from dualboost.thinning.base import TwoClassAdapter
+from dualboost.thinning.base import Adapter
 from dualboost.thinning.links import Logit
 from dualboost.thinning.member_solver import EXACT, LOOSE, MemberSolver
 from dualboost.thinning.result import take
 from dualboost.thinning.reweighting import METHODS, Search
-from dualboost.thinning.rows import MemberRows
+from dualboost.thinning.rows import Members, ModelRows
+from dualboost.thinning.trials import Trial
 
 from ..conftest import THINNING_FORMULATIONS, dense
 from ..paper_programmes import paper_optimum
@@ -18,10 +21,9 @@ from ..paper_programmes import paper_optimum
 N_MEMBERS, N_ROWS = 30, 150
 
 
-class Synthetic(TwoClassAdapter):
+class Synthetic(Adapter):
     """Members of random outputs; only what a search reads."""
 
-    describes = "synthetic"
     link = Logit()
     weights = np.ones(N_MEMBERS)
     intercept = 0.0
@@ -30,26 +32,29 @@ class Synthetic(TwoClassAdapter):
     def __init__(self, model=None):
         pass
 
-    @classmethod
-    def handles(cls, model):
-        return False
-
-    def outputs(self, X):
+    def raw_scores(self, model, X):
         raise NotImplementedError
 
-    rebuild = raw_scores = saved_bytes = outputs
+    saved_bytes = raw_scores
 
 
-def rows_of(seed=0, counts=None):
+def rows_with(outputs, labels, counts):
+    members, leaf_ids = Members.of_outputs(outputs)
+    target, full_scores = Synthetic().target, outputs.sum(axis=0)
+    return ModelRows(members, leaf_ids, labels, counts, target, Synthetic.link, full_scores)
+
+
+def rows_of(seed=0, counts=None, change=lambda outputs: None):
     rng = np.random.default_rng(seed)
     labels = np.where(rng.random(N_ROWS) < 0.45, 1.0, -1.0)
     outputs = (0.3 * labels + rng.normal(size=(N_MEMBERS, N_ROWS))).astype(np.float32)
     outputs *= np.linspace(1.0, 0.2, N_MEMBERS, dtype=np.float32)[:, None]
-    return MemberRows(outputs, labels, np.ones(N_ROWS) if counts is None else counts, outputs.sum(axis=0))
+    change(outputs)
+    return rows_with(outputs, labels, np.ones(N_ROWS) if counts is None else counts)
 
 
-def search_on(rows, name="lp", method="thin", max_trees=None):
-    return Search(Synthetic(), METHODS[method], rows, None, FORMULATIONS[name](), max_trees)
+def search_on(rows, name="lp", method="imitate", max_trees=None):
+    return Search(METHODS[method], Trial(Synthetic(), rows, rows), FORMULATIONS[name](), max_trees)
 
 
 def middle_C(name, n=N_ROWS):
@@ -61,8 +66,8 @@ def middle_C(name, n=N_ROWS):
 def test_one_C_is_the_optimum_of_the_papers_programme(name, method):
     search = search_on(rows_of(), name, method)
     point = search.at(middle_C(name))
-    classes = METHODS[method].targets(rows_of())
-    labels = classes if METHODS[method].has_intercept else None
+    classes = METHODS[method].targets(Synthetic(), rows_of())
+    labels = classes if METHODS[method].imitates else None
     expected = paper_optimum(name, dense(search.columns), middle_C(name), classes, labels)
     assert FORMULATIONS[name].objective_sign * point.solution.primal == pytest.approx(expected, rel=2e-6)
     assert 0 <= point.solution.gap <= EXACT.precision.tolerance
@@ -102,7 +107,7 @@ def test_no_more_members_than_asked_for(name):
 def test_weights_are_in_the_units_of_the_outputs():
     rows = rows_of()
     point = search_on(rows).at(1.0)
-    scores = point.intercept + point.weights @ rows.outputs[point.members]
+    scores = point.intercept + point.weights @ np.array([rows.outputs(j) for j in point.members])
     assert accuracy(scores, rows.labels, rows.counts) == point.train_score
     assert point.train_score > 0.9
 
@@ -110,8 +115,7 @@ def test_weights_are_in_the_units_of_the_outputs():
 def test_multiplicities_are_repetitions():
     counts = np.random.default_rng(1).integers(1, 4, N_ROWS)
     rows = rows_of(counts=counts.astype(float))
-    repeated = rows.part(np.repeat(np.arange(N_ROWS), counts))
-    repeated = MemberRows(repeated.outputs, repeated.labels, np.ones(counts.sum()), repeated.full_scores)
+    repeated = replace(rows.part(np.repeat(np.arange(N_ROWS), counts)), counts=np.ones(counts.sum()))
     merged, single = search_on(rows).at(0.5), search_on(repeated).at(0.5)
     np.testing.assert_array_equal(merged.members, single.members)
     np.testing.assert_allclose(merged.weights, single.weights, rtol=1e-4)
@@ -119,10 +123,10 @@ def test_multiplicities_are_repetitions():
 
 
 def test_constant_and_repeated_members_take_no_part():
-    rows = rows_of()
-    rows.outputs[3] = rows.outputs[7]
-    rows.outputs[5] = 0.5
-    search = search_on(rows)
+    def change(outputs):
+        outputs[3], outputs[5] = outputs[7], 0.5
+
+    search = search_on(rows_of(change=change))
     assert set(range(N_MEMBERS)) - set(search.members) == {5, 7}
 
 

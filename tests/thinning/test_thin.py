@@ -15,7 +15,7 @@ from dualboost.errors import DegenerateEnsembleWarning, InvalidParameterError, T
 from dualboost.thinning import adapter_for
 
 from ..conftest import THINNING_FORMULATIONS, has_no_C
-from .models import CASES, numbers
+from .models import TWO_CLASSES, numbers
 
 X, Y = numbers(n=600)
 X_NEW, Y_NEW = numbers(n=600, seed=1)
@@ -26,7 +26,7 @@ def model():
     return XGBClassifier(n_estimators=60, max_depth=3, n_jobs=1).fit(X, Y)
 
 
-@pytest.mark.parametrize("method", ["thin", "reweight"])
+@pytest.mark.parametrize("method", ["imitate", "reweight"])
 def test_many_rows_of_few_kinds(method, monkeypatch):
     """Where a master would merge rows that no member tells apart, it heeds a free intercept: the result is the same."""
     stumps = RandomForestClassifier(6, max_depth=1, random_state=0).fit(X, Y)
@@ -74,10 +74,10 @@ def calibration_error(probabilities, y):
     return np.mean([abs(probabilities[part].mean() - y[part].mean()) for part in np.array_split(order, 10)])
 
 
-@pytest.mark.parametrize("name", [name for name in CASES if "words" not in name and "booster" not in name])
+@pytest.mark.parametrize("name", [name for name in TWO_CLASSES if "words" not in name and "booster" not in name])
 def test_probabilities_stay_calibrated(name):
     """On new rows, of models that lost many of their members."""
-    case = CASES[name]
+    case = TWO_CLASSES[name]
     data, new = case.data(n=800), case.data(n=2000, seed=3)
     fitted = case.fit(*data)
     result = thin(fitted, *data, tolerance=0.02, validation_data=case.data(n=400, seed=4))
@@ -137,7 +137,7 @@ def test_sample_weights_are_repetitions():
 
 
 def test_the_model_is_returned_as_it_was_if_nothing_smaller_is_good_enough(model):
-    asked = {"scoring": "neg_log_loss", "method": "thin", "validation_fraction": None}
+    asked = {"scoring": "neg_log_loss", "method": "imitate", "validation_fraction": None}
     with pytest.warns(ThinningWarning, match=r"The closest has \d+ trees?.*tolerance=") as warned:
         result = thin(model, X, Y, **asked)
     needed = float(re.search(r"tolerance=([\d.]+)", str(warned[0].message))[1])
@@ -162,13 +162,13 @@ def test_a_model_that_knows_its_rows_by_heart_is_warned_about():
     with pytest.warns(ThinningWarning, match="by heart.*validation_data"):
         thin(fitted, X, Y, validation_fraction=0.2, random_state=0)
     with pytest.warns(ThinningWarning, match="rows that it has not seen, as X and y"):
-        thin(fitted, X, Y, validation_data=(X_NEW, Y_NEW), method="thin")
+        thin(fitted, X, Y, validation_data=(X_NEW, Y_NEW), method="imitate")
     assert len(thin(fitted, X_NEW, Y_NEW, tolerance=0.02, random_state=0).kept) < 20
 
 
 def test_sample_weights_that_are_shares_are_warned_about(model):
     with pytest.warns(ThinningWarning, match="sample weights add up to 1: as repetitions"):
-        thin(model, X, Y, sample_weight=np.full(len(Y), 1.0 / len(Y)), method="thin", random_state=0)
+        thin(model, X, Y, sample_weight=np.full(len(Y), 1.0 / len(Y)), method="imitate", random_state=0)
 
 
 def test_weights_on_all_rows_have_a_C_that_means_what_it_meant_on_a_part(model):

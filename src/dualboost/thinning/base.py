@@ -1,24 +1,23 @@
-"""The interface to other libraries: a fitted model as members whose outputs add up to its raw score."""
+"""The interface to other libraries: a fitted model as members whose values add up to its raw score."""
 
 from __future__ import annotations
 
+import pickle
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.exceptions import NotFittedError
+from sklearn.utils.validation import check_is_fitted
 
 from .._typing import Integers, Matrix, Scores, Vector
-from ..errors import InvalidDataError
-from ..matrix.rows import Rows
-from ..targets import BinaryTarget, MulticlassTarget, NumericTarget, Target
-from ..targets.numbers import LARGEST_USUAL
-from .links import MEAN, ClassLink, Link, Logit, LogProbabilities, NumberLink, Predicts, class_figures, number_figures
-from .members import C_grid_for, CGrid, ClassLeaves, ClassMembers, Outputs, Probability, scale_for
-from .paths import ClassLeafPath, LeafPath, NumberLeafPath, RoundLeafPath
-from .rows import ClassRows, MemberRows, NumberLeaves, NumberRows
+from ..errors import UnfittedModelError, UnsupportedModelError
+from ..targets import Target
+from .links import Link
+from .rows import LeafIds, Members, ModelRows, Probability
 
 
 class ClassWeights(NamedTuple):
@@ -30,28 +29,26 @@ class ClassWeights(NamedTuple):
 
 
 class Adapter(ABC):
-    """One kind of model: what thinning asks of it, for two classes, for several and for numbers.
+    """A fitted model of one library.
 
-    ``__init__`` reads the model, and refuses a model that is not fitted or cannot be thinned. No method changes the
-    model that was passed in.
+    The scores of a row are the intercept plus the weighted values of its leaves. ``__init__`` reads the model, and
+    refuses a model that is not fitted or cannot be thinned. It sets the attributes below. No method changes the model.
     """
 
-    describes: ClassVar[str]
-    """The models that the adapter takes, in words for messages."""
-    keeps_type: ClassVar[bool] = True
+    keeps_type: bool = True
     """Whether ``rebuild`` returns a model of the same type."""
-    refits: bool = False
-    """Whether ``rewrite`` can give the leaves of members new values."""
-
-    takes_weights: ClassVar[bool] = False
-    """Whether members can get new weights in place of new leaves."""
-
-    classes: NDArray[Any]
-    """Those of a classifier."""
+    refits: bool = True
+    """Whether all members are trees, whose leaves can get new values."""
     balances_weights: ClassVar[bool] = False
     """Whether "balanced" counts rows by their sample weights; other libraries count rows."""
     cut: float = 0.0
     """The raw score of two classes above which ``predict`` of the model decides for the second class."""
+    classes: NDArray[Any] = np.zeros(0)
+    """Those of a classifier, sorted."""
+
+    link: Link
+    members: Members = Members([])
+    """The trees; a model whose members are no trees overrides ``members_on`` and ``rebuild`` instead."""
     weights: Vector
     """The weight of each member in the model before thinning."""
     intercept: Any
@@ -59,47 +56,9 @@ class Adapter(ABC):
     n_nodes: Integers
     """The nodes of each member."""
     n_leaves: Integers
-    link: Any
-    """From raw scores to probabilities, or to predicted numbers, for the model as it is."""
-    refitted_link: Any
-    """The same for refitted leaves."""
-
-    @classmethod
-    @abstractmethod
-    def handles(cls, model: Any) -> bool:
-        """Whether the model is of this kind; finding out does not import other libraries."""
 
     @abstractmethod
     def __init__(self, model: Any) -> None: ...
-
-    @property
-    @abstractmethod
-    def target(self) -> Target:
-        """What y is to the model."""
-
-    @abstractmethod
-    def rows(self, X: Any, labels: Vector, counts: Vector) -> Any:
-        """The rows of X with what the members say of them."""
-
-    @abstractmethod
-    def leaf_path(self, rows: Any) -> LeafPath:
-        """Smaller and smaller ensembles with refitted leaves, fitted to these rows."""
-
-    @abstractmethod
-    def rebuild(self, kept: Integers, weights: Vector, intercept: Any) -> Any:
-        """A model of these members only, with these weights and this intercept."""
-
-    def rewrite(self, kept: Integers, leaves: Sequence[Any], intercept: Any) -> Any:
-        """A model of these members with new leaves, whose values and the intercept add up to log-odds or a number."""
-        raise NotImplementedError
-
-    def fresh(self) -> Any | None:
-        """An unfitted model that trains as many members in the same way; None if the model cannot be trained again."""
-        return None
-
-    def with_probabilities(self, model: Any, scores: Scores, labels: Vector, counts: Vector) -> Any:
-        """The rebuilt model, with recalibrated probabilities if these are not a fixed function of the raw score."""
-        return model
 
     @abstractmethod
     def raw_scores(self, model: Any, X: Any) -> Scores:
@@ -109,230 +68,138 @@ class Adapter(ABC):
     def saved_bytes(self, model: Any) -> int:
         """The size of the model as its own library saves it."""
 
-    @property
-    def class_weights(self) -> ClassWeights:
-        """Those that the model was trained with."""
-        return ClassWeights()
+    def leaf_ids(self, X: Any) -> Sequence[LeafIds]:
+        """For each tree the leaf of each row of X: its row in the values of the tree."""
+        raise NotImplementedError
 
-    @property
-    def feature_names(self) -> list[str] | None:
-        """The names of the columns that the model was trained on, if it knows them."""
-        return None
+    def written(self, kept: Integers, leaves: list[Matrix], intercept: Any) -> Any:
+        """A model of these members, given the values of all leaves of their trees, which add up to its raw score."""
+        raise NotImplementedError
 
-    @property
-    def n_features(self) -> int | None:
-        """The number of columns that the model was trained on, if it knows it."""
-        return None
+    def rebuild(self, kept: Integers, weights: Vector, intercept: Any) -> Any:
+        """A model of these members, with these weights and this intercept."""
+        return self.written(kept, self.members.weighted(kept, weights), intercept)
 
-    @property
-    def trees_per_member(self) -> int:
-        """How many trees are kept or dropped together: those of a round, where each class has a tree of its own."""
-        return 1
+    def rewrite(self, kept: Integers, leaves: Sequence[Matrix], intercept: Any) -> Any:
+        """A model of these members with new leaves, in the units of ``link.refitted``."""
+        slope = self.link.slope
+        return self.written(kept, [own / slope for own in leaves], intercept / slope)
+
+    def members_on(self, X: Any) -> tuple[Members, Sequence[LeafIds]]:
+        """The members, and the leaf of each row of X."""
+        return self.members.merged() if self.link.merges_equal_leaves else self.members, self.leaf_ids(X)
+
+    def rows(self, X: Any, labels: Vector, counts: Vector) -> ModelRows:
+        """The rows of X for the model."""
+        self.link.require_targets(labels)
+        members, found = self.members_on(X)
+        leaf_ids = [
+            np.asarray(own).astype(np.min_scalar_type(len(values) - 1), copy=False)
+            for own, values in zip(found, members.values, strict=True)
+        ]
+        rows = ModelRows(members, leaf_ids, labels, counts, self.target, self.link, np.zeros(0))
+        if self.link.takes_weights:  # one product, whose rounding errors at ties of the members are reproducible
+            outputs = np.array([rows.outputs(j) for j in range(self.n_members)])
+            return replace(rows, full_scores=self.intercept + self.weights @ outputs)
+        everything = np.arange(self.n_members), self.weights, self.intercept
+        return replace(rows, full_scores=rows.weighted_scores(*everything))
 
     @property
     def n_members(self) -> int:
         return len(self.weights)
 
-    def C_grid(self, knows_others: bool) -> CGrid:
-        """What leaves are refitted to, and at which C.
-
-        ``knows_others`` if they are judged on rows that the trees were not grown on: those make a fit to y look better
-        than it is.
-        """
-        return C_grid_for(int(self.n_leaves.sum()), knows_others, scale_for(len(self.classes)))
-
-    def figures(self, model: Any, X: Any, y: NDArray[Any], scores: Scores) -> dict[str, float]:
-        """How good the model, or one rebuilt from it, is on rows for which it has these raw scores."""
-        return class_figures(y, self.target.decode(scores), self.probabilities(model, X, scores), self.classes)
-
-    def probabilities(self, model: Any, X: Any, scores: Scores) -> Scores:
-        """Those of the model, or of one rebuilt from it, on rows for which it has these raw scores."""
-        return np.asarray(model.predict_proba(X) if hasattr(model, "predict_proba") else self.link.expected(scores))
-
-    def expected(self, raw: Scores) -> Scores:
-        """The probabilities, or predictions, of the model before thinning, for its raw scores."""
-        found: Scores = self.link.expected(raw)
-        return found
-
-    def recalibrated(self, scores: Scores, labels: Vector, counts: Vector) -> Probability:
-        """From the raw scores of a rebuilt model to probabilities, if it was fitted to these rows."""
-        curve: Probability = self.link.expected
-        return curve
-
-
-@dataclass(frozen=True, eq=False)
-class CutClasses(BinaryTarget):
-    """Two classes of which the second one has the scores above a cut."""
-
-    cut: float
-
-    def decode(self, scores: Vector) -> NDArray[Any]:
-        return super().decode(scores - self.cut)
-
-    def labels(self, targets: Vector) -> NDArray[Any]:
-        return super().decode(targets)
-
-    def quality(self, scores: Vector, targets: Vector, rows: Rows) -> float:
-        return super().quality(scores - self.cut, targets, rows)
-
-
-class TwoClassAdapter(Adapter):
-    """The raw score of a row is ``intercept + weights @ outputs``; above ``cut`` it means the second class."""
-
-    takes_weights: ClassVar[bool] = True
-    intercept: float
-    link: Link
-    refitted_link: Link = Logit()
-
-    @abstractmethod
-    def outputs(self, X: Any) -> Outputs:
-        """The output of each member for each row of X: one contiguous row for each member."""
-
-    def leaf_outputs(self, X: Any) -> Outputs | None:
-        """What tells the leaves of members apart, as ``outputs`` are laid out; None where outputs do."""
-        return None
-
-    @property
-    def target(self) -> BinaryTarget:
-        return CutClasses(self.classes, self.cut)
-
-    def rows(self, X: Any, labels: Vector, counts: Vector) -> MemberRows:
-        outputs = self.outputs(X)
-        full_scores = self.intercept + self.weights @ outputs
-        return MemberRows(outputs, labels, counts, full_scores, self.leaf_outputs(X), self.cut)
-
-    def leaf_path(self, rows: MemberRows) -> LeafPath:
-        return LeafPath(rows)
-
-
-def is_instance_of(model: Any, package: str, *names: str) -> bool:
-    """Whether the model's class, or one of its base classes, has one of these names in that package."""
-    return any(base.__module__.split(".")[0] == package and base.__name__ in names for base in type(model).__mro__)
-
-
-def looked_up(leaf_values: list[Vector], leaves: NDArray[Any]) -> Outputs:
-    """The outputs of trees, given their leaf values and, in one column for each tree, the leaf of each row."""
-    outputs = np.empty((len(leaf_values), len(leaves)), dtype=np.float32)
-    for j, values in enumerate(leaf_values):
-        outputs[j] = values[leaves[:, j]]
-    return outputs
-
-
-class ClassAdapter(Adapter):
-    """A model of several classes, whose raw scores are the intercepts plus the weighted values of a row's leaves."""
-
-    refits = True
-    intercept: Vector
-    link: ClassLink = LogProbabilities()
-    refitted_link: ClassLink = LogProbabilities()
-    members: ClassMembers
-
-    @abstractmethod
-    def leaf_numbers(self, X: Any) -> Sequence[NDArray[Any]]:
-        """For each tree the leaf of each row of X: its row in the tree's values."""
-
-    @abstractmethod
-    def written(self, kept: Integers, values: list[Matrix], intercept: Vector) -> Any:
-        """A model of these members, given the values of all their trees' leaves; scores are log-probabilities."""
-
     @property
     def trees_per_member(self) -> int:
+        """How many trees are kept or dropped together: a round, where each class has a tree of its own."""
         return self.members.trees_per_member
 
     @property
-    def target(self) -> MulticlassTarget:
-        return MulticlassTarget(self.classes)
-
-    def rows(self, X: Any, labels: Vector, counts: Vector) -> ClassRows:
-        sizes = [len(values) for values in self.members.values]
-        leaves = [
-            np.asarray(own).astype(np.min_scalar_type(size - 1))
-            for own, size in zip(self.leaf_numbers(X), sizes, strict=True)
-        ]
-        rows = ClassRows(self.members, leaves, labels, counts, np.zeros((len(labels), self.members.n_classes)))
-        full_scores = rows.scores(np.arange(self.n_members), self.weights, self.intercept)
-        return replace(rows, full_scores=full_scores)
-
-    def leaf_path(self, rows: ClassRows) -> ClassLeafPath:
-        return RoundLeafPath(rows) if self.trees_per_member > 1 else ClassLeafPath(rows)
-
-    def rebuild(self, kept: Integers, weights: Vector, intercept: Vector) -> Any:
-        values = [
-            weight * own
-            for member, weight in zip(kept.tolist(), weights.tolist(), strict=True)
-            for own in self.members.as_they_are(member).values
-        ]
-        return self.written(kept, values, intercept)
-
-    def rewrite(self, kept: Integers, leaves: Sequence[ClassLeaves], intercept: Vector) -> Any:
-        return self.written(kept, [values for own in leaves for values in own.values], intercept)
-
-    def trees_kept(self, kept: Integers) -> list[int]:
-        """The trees of the members kept, in their order."""
-        return [tree for member in kept.tolist() for tree in self.members.trees_of(member)]
-
-
-class NumberAdapter(Adapter):
-    """A regressor, whose raw scores are the intercept plus the weighted values of a row's leaves."""
-
-    refits = True
-    intercept: float
-    predicts: Predicts = MEAN
-    leaf_values: Sequence[Vector]
-    """The values of each tree's leaves."""
-
-    @abstractmethod
-    def leaf_numbers(self, X: Any) -> Sequence[NDArray[Any]]:
-        """For each tree the leaf of each row of X: its place in the tree's values."""
-
-    @abstractmethod
-    def written(self, kept: Integers, values: list[Vector], intercept: float) -> Any:
-        """A model of these trees, given the values of all their leaves."""
+    def target(self) -> Target:
+        """The target of the model."""
+        return self.link.target(self.classes, self.cut)
 
     @property
-    def link(self) -> NumberLink:
-        return self.predicts.link
+    def class_weights(self) -> ClassWeights:
+        """The weights of classes in the training."""
+        return ClassWeights()
 
     @property
-    def refitted_link(self) -> NumberLink:
-        return self.predicts.link
+    def feature_names(self) -> list[str] | None:
+        """The names of the columns that the model was trained on, if it has them."""
+        return None
 
     @property
-    def target(self) -> NumericTarget:
-        """Scores are in the units of y, or of its logarithm."""
-        return self.link.target(0.0, 1.0)
+    def n_features(self) -> int | None:
+        """The number of columns that the model was trained on, if it has it."""
+        return None
 
-    def C_grid(self, knows_others: bool) -> CGrid:
-        return C_grid_for(int(self.n_leaves.sum()), knows_others and self.predicts.is_mean)
+    def fresh(self) -> Any | None:
+        """An unfitted model that trains as many members in the same way; None if the model cannot be trained again."""
+        return None
 
-    def rows(self, X: Any, labels: Vector, counts: Vector) -> NumberRows:
-        _require_usual_size(labels)
-        leaves = [
-            np.asarray(own).astype(np.min_scalar_type(len(values) - 1))
-            for own, values in zip(self.leaf_numbers(X), self.leaf_values, strict=True)
-        ]
-        rows = NumberRows(self.leaf_values, leaves, labels, counts, np.zeros(len(labels)), self.link)
-        return replace(rows, full_scores=rows.scores(np.arange(self.n_members), self.weights, self.intercept))
+    def probabilities(self, model: Any, X: Any, scores: Scores) -> Scores:
+        """The probabilities, or predictions, of the model, or of one rebuilt from it, which has these raw scores."""
+        return self.link.expected(scores)
 
-    def leaf_path(self, rows: NumberRows) -> NumberLeafPath:
-        return NumberLeafPath(rows)
+    def expected(self, raw: Scores) -> Scores:
+        """The probabilities, or predictions, of the model before thinning, for its raw scores."""
+        return self.link.expected(raw)
 
-    def rebuild(self, kept: Integers, weights: Vector, intercept: float) -> Any:
-        values = [weight * self.leaf_values[j] for j, weight in zip(kept.tolist(), weights.tolist(), strict=True)]
-        return self.written(kept, values, intercept)
+    def recalibrated(self, scores: Scores, labels: Vector, counts: Vector) -> Probability:
+        """From the raw scores of a rebuilt model to probabilities, if it was fitted to these rows."""
+        return self.link.expected
 
-    def rewrite(self, kept: Integers, leaves: Sequence[NumberLeaves], intercept: float) -> Any:
-        return self.written(kept, [own.values for own in leaves], intercept)
-
-    def figures(self, model: Any, X: Any, y: NDArray[Any], scores: Scores) -> dict[str, float]:
-        return number_figures(y, self.target.decode(scores))
+    def with_probabilities(self, model: Any, scores: Scores, labels: Vector, counts: Vector) -> Any:
+        """The rebuilt model, with recalibrated probabilities if these are not a fixed function of the raw score."""
+        return model
 
 
-def _require_usual_size(y: Vector) -> None:
-    """Refuse a y whose squares are no numbers."""
-    largest = float(np.abs(y).max(initial=0.0))
-    if largest and not 1.0 / LARGEST_USUAL < largest < LARGEST_USUAL:
-        raise InvalidDataError(
-            f"y has numbers of size {largest:.1e}, and thinning needs their squares, which double precision does not "
-            f"have: train the model on y in a unit that keeps it between {1.0 / LARGEST_USUAL:g} and {LARGEST_USUAL:g}."
+def with_shift(leaves: list[Matrix], shift: Any) -> list[Matrix]:
+    """The leaves, where the first tree of each score has the shift of that score added."""
+    shifts = np.ravel(shift)
+    return [*(own + one for own, one in zip(leaves, shifts, strict=False)), *leaves[len(shifts) :]]
+
+
+def require_fitted(model: Any) -> None:
+    """Raise an error for a scikit-learn estimator that has not been fitted."""
+    try:
+        check_is_fitted(model)
+    except NotFittedError as error:
+        raise unfitted(model) from error
+
+
+def unfitted(model: Any) -> UnfittedModelError:
+    return UnfittedModelError(f"model {type(model).__name__} is not fitted; call its fit before thinning it.")
+
+
+def two_classes(model: Any) -> NDArray[Any]:
+    """The classes of a fitted classifier, which must be two."""
+    classes = model.classes_
+    if isinstance(classes, list) or len(classes) != 2:
+        n = f"{len(classes)} outputs" if isinstance(classes, list) else f"{len(classes)} classes"
+        raise UnsupportedModelError(
+            f"model {type(model).__name__} has {n}; models of this kind can be thinned if they have two classes. With "
+            "more classes these can: XGBoost, LightGBM, CatBoost, scikit-learn's forests, bagging and gradient "
+            "boosting, DualBoostClassifier."
+        )
+    return np.asarray(classes)
+
+
+def pickled_bytes(model: Any) -> int:
+    """The size of a model that is saved by pickle (or joblib)."""
+    return len(pickle.dumps(model, protocol=pickle.HIGHEST_PROTOCOL))
+
+
+def names_of(model: Any) -> list[str] | None:
+    """The column names that a scikit-learn estimator was fitted with, if any."""
+    names = getattr(model, "feature_names_in_", None)
+    return None if names is None else [str(name) for name in names]
+
+
+def require_one_output(model: Any, n_outputs: int) -> None:
+    """Raise an error for a regressor of several numbers a row."""
+    if n_outputs != 1:
+        raise UnsupportedModelError(
+            f"model {type(model).__name__} predicts {n_outputs} numbers for each row; regressors of one number can be "
+            "thinned: train one for each."
         )

@@ -100,7 +100,7 @@ class MemberSolver:
             yield found
 
     def _solver(self, programme: Programme) -> Reoptimiser:
-        """The master over the active columns, made for the first programme and kept for the others."""
+        """The solver over the active columns, made for the first programme and kept for the others."""
         if self._made is None:
             self._made = self._fit_context.solver_for(programme, self._trust.of_active)
         return self._made

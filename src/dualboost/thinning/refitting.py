@@ -6,19 +6,40 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._typing import Scores
+from .._typing import Integers, Scores, Vector
 from ..boosting.observers import ProgressBar
 from ..targets.scoring import Scoring
 from .base import Adapter
-from .members import REFIT, Probability
 from .paths import LeafPath, Stage
 from .result import ROUNDING, CandidateScore, Chosen, Point, take, warn_best_of_few, warn_by_heart, warn_unchanged
-from .rows import AnyRows
+from .rows import ModelRows, Probability
 from .trials import Trial, Trials
+
+REFIT, IMITATE = "refit", "imitate"
+"""Leaves that are fitted to y, and leaves that are fitted to the model's own probabilities or predictions."""
+CS = (20.0, 100.0, 500.0, 2500.0)
+"""The values of C where leaves are fitted to y: to two classes, or to numbers with a deviation of one."""
+IMITATING_CS = (500.0, 2500.0)
+"""The same for the model's own probabilities or predictions, which have less noise than y."""
+MANY_LEAVES = 1000
+"""For models with more leaves than this, every second value of C is tried."""
+
+
+def C_grid_for(adapter: Adapter, is_honest: bool) -> list[tuple[str, float]]:
+    """The targets of leaves, and C.
+
+    Fits to y look better than they are on rows that the trees were grown on. The ridge means as much for one of K
+    evenly likely classes as for two, as in ``LogisticBoost.size_of``.
+    """
+    n = max(len(adapter.classes), 2)
+    scale, fits_y = n**2 / (4.0 * (n - 1)), is_honest and adapter.link.fits_y
+    C_grid = [*((REFIT, scale * C) for C in CS if fits_y), *((IMITATE, scale * C) for C in IMITATING_CS)]
+    return C_grid if adapter.n_leaves.sum() <= MANY_LEAVES else C_grid[1::2]
+
 
 SHRINKING = 0.87
 """Each size is about this fraction of the one before."""
@@ -47,25 +68,29 @@ class Candidates:
 
     @cached_property
     def _refitting(self) -> LeafPath:
-        return self._adapter.leaf_path(self.trial.training)
+        return LeafPath(self.trial.training)
 
     @cached_property
     def _imitating(self) -> LeafPath:
         rows = self.trial.training
-        return self._adapter.leaf_path(rows.imitating(self._adapter.expected(rows.full_scores)))
+        return LeafPath(rows.imitating(self._adapter.expected(rows.full_scores)))
+
+    def weighted(self, members: Integers, weights: Vector, intercept: Any, goals: Scores, **others: Any) -> Point:
+        """Members with weights, whose scale and shift are fitted to the goals: the expected values of the rows."""
+        adapter, fitted, judged = self._adapter, self.trial.training, self.trial.judged
+        raw, largest = fitted.weighted_scores(members, weights, intercept), float(np.max(np.abs(intercept)))
+        largest += float(np.abs(weights).sum())
+        factor, shift = adapter.link.recalibration(raw, goals, fitted.counts, largest)
+        weights, intercept, raw = factor * weights, factor * intercept + shift, factor * raw + shift
+        curve = adapter.recalibrated(raw, fitted.labels, fitted.counts)
+        scores = self._judged(raw, lambda: judged.weighted_scores(members, weights, intercept), curve)
+        return Point(members, weights, intercept, *scores, **others)
 
     def truncated(self, size: int) -> Point:
-        """The first members of the model; only the scale and the shift of their sum are fitted, to the model's own
-        probabilities."""
-        adapter, fitted = self._adapter, self.trial.training
-        members, weights, intercept = np.arange(size), adapter.weights[:size], adapter.intercept
-        raw, goals = fitted.scores(members, weights, intercept), adapter.link.expected(fitted.full_scores)
-        largest = float(np.abs(weights).sum() + np.max(np.abs(intercept)))
-        factor, shift = adapter.link.recalibration(raw, goals, fitted.counts, largest)
-        weights, intercept = factor * weights, factor * intercept + shift
-        curve = adapter.recalibrated(factor * raw + shift, fitted.labels, fitted.counts)
-        scores = self._judged(lambda rows: rows.scores(members, weights, intercept), curve)
-        return Point(np.nan, members, weights, intercept, *scores, way="truncate")
+        """The first members of the model, fitted to its own probabilities or predictions."""
+        adapter, goals = self._adapter, self._adapter.link.expected(self.trial.training.full_scores)
+        first = np.arange(size), adapter.weights[:size], adapter.intercept
+        return self.weighted(*first, goals, C=np.nan, way="truncate")
 
     def refitted(self, way: str, C: float, sizes: Sequence[int]) -> Iterator[tuple[Point, float]]:
         """Members with refitted leaves, and their mean loss on the rows that they are judged on."""
@@ -74,29 +99,30 @@ class Candidates:
 
     def point(self, way: str, C: float, stage: Stage) -> Point:
         """A stage of the path, with its scores."""
-        scores = self._judged(lambda rows: _scores(rows, stage), self._adapter.refitted_link.expected)
+        training, judged, curve = self.trial.training, self.trial.judged, self._adapter.link.refitted.expected
+        scores = self._judged(_scores(training, stage), lambda: _scores(judged, stage), curve)
         weights = np.ones(len(stage.members))
-        return Point(C, stage.members, weights, stage.intercept, *scores, stage.solution, stage.leaves, way)
+        return Point(stage.members, weights, stage.intercept, *scores, C, stage.solution, stage.leaves, way)
 
     def full_score(self) -> float:
         rows, adapter = self.trial.judged, self._adapter
-        return self.scoring.score(rows.scored(rows.full_scores, adapter.target, adapter.expected))
+        return self.scoring.score(rows.scored(rows.full_scores, adapter.expected))
 
-    def _judged(self, scores: Callable[[AnyRows], Scores], curve: Probability) -> tuple[float, float]:
+    def _judged(self, fitted: Scores, judged: Callable[[], Scores], curve: Probability) -> tuple[float, float]:
         """The score on the rows fitted to, and that on the other rows, which is not a number if there are none."""
-        fitted, judged, target = self.trial.training, self.trial.judged, self._adapter.target
-        on_fitted = self.scoring.score(fitted.scored(scores(fitted), target, curve))
-        if judged is fitted:
-            return on_fitted, np.nan
-        return on_fitted, self.scoring.score(judged.scored(scores(judged), target, curve))
+        training, others = self.trial.training, self.trial.judged
+        train_score, validation_score = self.scoring.score(training.scored(fitted, curve)), np.nan
+        if others is not training:
+            validation_score = self.scoring.score(others.scored(judged(), curve))
+        return train_score, validation_score
 
     @property
     def _adapter(self) -> Adapter:
         return self.trial.adapter
 
 
-def _scores(rows: AnyRows, stage: Stage) -> Scores:
-    return rows.refitted_scores(stage.members, stage.leaves, stage.intercept)
+def _scores(rows: ModelRows, stage: Stage) -> Scores:
+    return rows.scores(stage.members, stage.leaves, stage.intercept)
 
 
 class Key(NamedTuple):
@@ -121,7 +147,7 @@ class Refitting:
     """The model, the rows to fit the result to, the trials, and how much of which score may be lost."""
 
     adapter: Adapter
-    rows: AnyRows
+    rows: ModelRows
     trials: Trials
     tolerance: float
     max_trees: int | None
@@ -154,9 +180,9 @@ class Refitting:
     ) -> tuple[int, Point | None]:
         """The smallest candidate that is good enough, made anew of the model on all rows, and its place.
 
-        The model's own trees may differ from those of the trials. What is not good enough even on the rows that it is
-        fitted to was not meant by the trials, and the next candidate is tried. The model itself need not be as good on
-        these rows as on those of the trials.
+        The trees of the model may differ from the trees of the trials: a candidate that is not good enough even on the
+        rows that it is fitted to is passed over. The model itself need not be as good on these rows as on the rows of
+        the trials.
         """
         left, on_all = list(compared), Candidates(Trial(self.adapter, self.rows, self.rows), self.scoring)
         least = min(enough, on_all.full_score() - self.tolerance)
@@ -173,7 +199,7 @@ class Refitting:
         n_members = min(trial.adapter.n_members for trial in self.trials.trials)
         sizes = sizes_below(self.adapter.n_members, self._most)
         seen: dict[Key, list[Seen]] = defaultdict(list)
-        C_grid = self.adapter.C_grid(self.trials.is_honest)
+        C_grid = C_grid_for(self.adapter, self.trials.is_honest)
         with ProgressBar(len(C_grid) * len(all_candidates), enabled=self.shows_progress, unit="path") as progress:
             for candidates in all_candidates:
                 for size in (s for s in sizes if s <= n_members):

@@ -8,38 +8,48 @@ import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import cycle
-from typing import Any, NamedTuple, Protocol, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from .._typing import Integers, Vector
+from .._typing import Integers, Matrix, Vector
 from ..arguments import how_to_install
 from ..errors import MissingDependencyError, ThinningWarning
 from ..solvers import Solution
 from .base import Adapter
-from .rows import AnyRows
+from .rows import ModelRows
+
+ROUNDING = 1e-9
+"""Two scores that differ by at most this count as equal."""
 
 
-@dataclass(frozen=True, eq=False)
-class Point:
-    """An ensemble of some members, with the weights, or the values of all leaves, of the programme at C."""
+class Judged:
+    """An ensemble with its scores."""
 
-    C: float
-    """Not a number where nothing was optimised: the first members, recalibrated."""
-    members: Integers
-    weights: Vector
-    intercept: Any
     train_score: float
     validation_score: float
-    solution: Solution | None = None
-    leaves: tuple[Any, ...] | None = None
-    """The new leaves of the members, in place of weights; the scores are then log-odds."""
-    way: str = "weights"
 
     @property
     def score(self) -> float:
         """The score that ensembles are compared by: on the validation rows, or else on the training rows."""
         return self.train_score if np.isnan(self.validation_score) else self.validation_score
+
+
+@dataclass(frozen=True, eq=False)
+class Point(Judged):
+    """Some members, with the weights, or the values of all leaves, of the programme at C."""
+
+    members: Integers
+    weights: Vector
+    intercept: Any
+    train_score: float
+    validation_score: float
+    C: float
+    """Not a number where nothing was optimised: the first members, recalibrated."""
+    solution: Solution | None = None
+    leaves: tuple[Matrix, ...] | None = None
+    """The new values of the leaves of each tree of the members, in place of weights."""
+    way: str = "weights"
 
     @property
     def size(self) -> int:
@@ -51,25 +61,8 @@ class Point:
         return np.nan if self.solution is None else self.solution.gap
 
 
-ROUNDING = 1e-9
-"""Two scores that differ by at most this count as equal."""
-
-
-class Judged(Protocol):
-    """Anything of a size that has a score."""
-
-    @property
-    def size(self) -> int: ...
-
-    @property
-    def score(self) -> float: ...
-
-
-AnyJudged = TypeVar("AnyJudged", bound=Judged)
-
-
 @dataclass(frozen=True)
-class CandidateScore:
+class CandidateScore(Judged):
     """A row of the path."""
 
     way: str
@@ -87,10 +80,8 @@ class CandidateScore:
         trees, nodes = point.size * adapter.trees_per_member, int(adapter.n_nodes[point.members].sum())
         return cls(point.way, point.C, point.size, trees, nodes, point.train_score, point.validation_score)
 
-    @property
-    def score(self) -> float:
-        """The score that ensembles are compared by: on the validation rows, or else on the training rows."""
-        return self.train_score if np.isnan(self.validation_score) else self.validation_score
+
+AnyJudged = TypeVar("AnyJudged", Point, CandidateScore)
 
 
 class Chosen(NamedTuple):
@@ -123,24 +114,29 @@ USER = 5
 """The ``stacklevel`` that makes a warning point to the user's call of ``thin``."""
 
 
-def warn_by_heart(rows: AnyRows) -> None:
+def warn_by_heart(rows: ModelRows) -> None:
     if rows.full_quality >= BY_HEART:
         _warn(
-            f"The model {rows.full_quality_in_words}, as on rows that it knows by heart. They "
+            f"The model {rows.link.quality_in_words(rows.full_quality)}, as on rows that it knows by heart. They "
             "do not show how many trees it needs: pass rows that it has not seen as validation_data."
         )
 
 
 def warn_best_of_few(max_trees: int, score_name: str, enough: float) -> None:
-    _warn(f"No ensemble of {max_trees} trees reaches the {score_name} asked for, {enough:.4f}: the best one is taken.")
+    _warn(f"No ensemble of {max_trees} trees reaches the required {score_name}, {enough:.4f}: the best one is taken.")
 
 
 def warn_unchanged(
-    path: Sequence[CandidateScore], enough: float, tolerance: float, rows: AnyRows, score_name: str, by_heart_hint: bool
+    path: Sequence[CandidateScore],
+    enough: float,
+    tolerance: float,
+    rows: ModelRows,
+    score_name: str,
+    by_heart_hint: bool,
 ) -> None:
-    """No smaller ensemble is good enough: say which one comes closest, and what may be the matter with the rows."""
+    """No smaller ensemble is good enough: name the closest one, and what may be wrong with the rows."""
     closest, hint = take(path, np.inf), ""
-    if closest is not None and closest.size < rows.n_members:
+    if closest is not None and closest.size < len(rows.members):
         needed = np.ceil(1e4 * (tolerance + enough - closest.score)) / 1e4
         trees = "1 tree" if closest.trees == 1 else f"{closest.trees} trees"
         hint = f" The closest has {trees} and {score_name} {closest.score:.4f}; tolerance={needed:g} takes it."
@@ -150,12 +146,12 @@ def warn_unchanged(
         total = f"{rows.counts.sum():.3g}"
         hint += f" The sample weights add up to {total}: as repetitions, they should have a mean of one."
     _warn(
-        f"No smaller ensemble reaches the {score_name} asked for, {enough:.4f}: the model is returned as it was.{hint}"
+        f"No smaller ensemble reaches the required {score_name}, {enough:.4f}: the model is returned as it was.{hint}"
     )
 
 
 def warn_not_refitted(reason: str) -> None:
-    _warn(f"method='refit': {reason}. New weights are computed instead, as by method='thin'.")
+    _warn(f"method='refit': {reason}. New weights are computed instead, as by method='imitate'.")
 
 
 def warn_of_unread_weights(reason: str, has_classes: bool) -> None:
@@ -181,7 +177,7 @@ WAYS = {
     "truncate": "the first trees",
     "weights": "new weights",
 }
-"""The ways of an ensemble, as the legend of a plot says them."""
+"""The ways of an ensemble, for the legend of a plot."""
 
 
 class Summary(dict[str, tuple[float, float]]):
@@ -200,7 +196,7 @@ class ThinResult:
     """A thinned model.
 
     With refitted leaves its log-odds are ``intercept`` plus the values of the ``leaves``. Otherwise its raw score is
-    ``intercept + weights @ outputs``, where the outputs are those of the trees ``kept`` in the original model: leaf
+    ``intercept + weights @ outputs``, where the outputs belong to the trees ``kept`` in the original model: leaf
     values (XGBoost, LightGBM, CatBoost, gradient boosting: times the learning rate), P - Q for class probabilities P
     and Q (forests, bagging, lists), votes of -1 and +1 (AdaBoost), or the votes of a ``DualBoostClassifier``.
 
@@ -219,11 +215,9 @@ class ThinResult:
     refitted."""
     intercept: Any
     """A number; with more than two classes one for each class."""
-    leaves: tuple[Any, ...] | None
-    """The new leaves of each tree kept: called with outputs of the original tree, they give the values in their place.
-    With more than two classes, ``leaves[j].values`` holds a matrix for each tree of a member kept: a row for each leaf
-    or node as its library counts them, a column for each class that the tree speaks for. Of a regressor, it holds a
-    number for each leaf or node. None if leaves are not refitted."""
+    leaves: tuple[Matrix, ...] | None
+    """The new leaves of each tree kept: a row for each leaf or node as its library counts them, and a column for each
+    score that the tree adds to. None if leaves are not refitted."""
     way: str
     """How it was made: "refit" (leaves, fitted to y), "imitate" (leaves, fitted to the model's own probabilities or
     predictions), "truncate" (the first trees, recalibrated), "weights" or "unchanged"."""
@@ -284,7 +278,10 @@ class ThinResult:
             started = time.perf_counter()
             scores = self._adapter.raw_scores(model, X)
             times.append(time.perf_counter() - started)
-        return {**self._adapter.figures(model, X, y.ravel(), scores), "seconds to predict": min(times)}
+        adapter = self._adapter
+        predicted, expected = adapter.target.decode(scores), adapter.probabilities(model, X, scores)
+        figures = adapter.link.figures(y.ravel(), predicted, expected, adapter.classes)
+        return {**figures, "seconds to predict": min(times)}
 
     def plot(self, ax: Any = None) -> Any:
         """Plot the score against trees: the ensembles of the path, the original model, and the ensemble taken."""
@@ -318,26 +315,26 @@ def make_result(
     model: Any,
     data: tuple[Any, Any],
     chosen: Chosen,
-    rows: AnyRows,
+    rows: ModelRows,
     score_name: str = "accuracy",
 ) -> ThinResult:
-    """The result for the ensemble chosen; if none was, the original model."""
-    final = chosen.final
-    kept = np.arange(adapter.n_members) if final is None else final.members
-    is_optimised = final is not None and final.solution is not None
+    """The result for the ensemble chosen; if none was, a copy of the model, or its form where it cannot be written."""
+    everything = np.arange(adapter.n_members), adapter.weights.copy(), adapter.intercept
+    final = chosen.final or Point(*everything, np.nan, np.nan, np.nan, way="unchanged")
+    is_copy = chosen.final is None and adapter.keeps_type
     return ThinResult(
-        model=_unchanged(adapter, model, rows) if final is None else _rebuilt(adapter, final, rows),
-        kept=kept,
-        weights=adapter.weights.copy() if final is None else final.weights,
-        intercept=adapter.intercept if final is None else final.intercept,
-        leaves=None if final is None else final.leaves,
-        way="unchanged" if final is None else final.way,
+        model=copy.deepcopy(model) if is_copy else _rebuilt(adapter, final, rows),
+        kept=final.members,
+        weights=final.weights,
+        intercept=final.intercept,
+        leaves=final.leaves,
+        way=final.way,
         judged_on=chosen.judged_on,
-        C=final.C if final is not None and is_optimised else None,
+        C=None if final.solution is None else final.C,
         path=_table(chosen.path),
         chosen=chosen.taken,
         full_score=chosen.full_score,
-        gap=np.nan if final is None else final.gap,
+        gap=final.gap,
         _adapter=adapter,
         _original=model,
         _data=data,
@@ -345,29 +342,26 @@ def make_result(
     )
 
 
-def _unchanged(adapter: Adapter, model: Any, rows: AnyRows) -> Any:
-    """A copy of the model, or what it becomes where its library cannot be written to."""
-    everything = Point(np.nan, np.arange(adapter.n_members), adapter.weights, adapter.intercept, np.nan, np.nan)
-    return copy.deepcopy(model) if adapter.keeps_type else _rebuilt(adapter, everything, rows)
-
-
-def _rebuilt(adapter: Adapter, point: Point, rows: AnyRows) -> Any:
+def _rebuilt(adapter: Adapter, point: Point, rows: ModelRows) -> Any:
     if point.leaves is not None:
         return adapter.rewrite(point.members, point.leaves, point.intercept)
     rebuilt = adapter.rebuild(point.members, point.weights, point.intercept)
-    scores = rows.scores(point.members, point.weights, point.intercept)
+    scores = rows.weighted_scores(point.members, point.weights, point.intercept)
     return adapter.with_probabilities(rebuilt, scores, rows.labels, rows.counts)
 
 
 def _table(path: list[CandidateScore]) -> dict[str, Any]:
+    columns = {
+        "way": ("way", object),
+        "C": ("C", float),
+        "trees": ("trees", np.intp),
+        "members": ("size", np.intp),
+        "nodes": ("nodes", np.intp),
+        "train_score": ("train_score", float),
+        "validation_score": ("validation_score", float),
+    }
     return {
-        "way": np.array([tried.way for tried in path], dtype=object),
-        "C": np.array([tried.C for tried in path]),
-        "trees": np.array([tried.trees for tried in path], dtype=np.intp),
-        "members": np.array([tried.size for tried in path], dtype=np.intp),
-        "nodes": np.array([tried.nodes for tried in path], dtype=np.intp),
-        "train_score": np.array([tried.train_score for tried in path]),
-        "validation_score": np.array([tried.validation_score for tried in path]),
+        name: np.array([getattr(tried, own) for tried in path], dtype=dtype) for name, (own, dtype) in columns.items()
     }
 
 

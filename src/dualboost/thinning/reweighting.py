@@ -19,89 +19,77 @@ from .base import Adapter
 from .member_solver import EXACT, LOOSE, MemberSolver, Trust
 from .refitting import Candidates, sizes_below
 from .result import ROUNDING, USER, CandidateScore, Chosen, Point, take, warn_best_of_few, warn_by_heart, warn_unchanged
-from .rows import MemberRows
+from .rows import ModelRows
 from .trials import Trial, Trials
 
 
 @dataclass(frozen=True)
 class Method:
-    """What the programme fits, and which ensemble of the path is taken.
+    """The targets of the programme, and the ensemble of the path that is taken.
 
-    ``thin`` imitates the model: its labels are the model's own decisions, which a few members reproduce better than
-    noisy labels. The column of a member is its contribution to the model, so that the members that matter most need the
-    smallest weights. The intercept is free. Beside the optimum for every C, it tries ensembles that grow member by
-    member at the C that uses the most members. The smallest ensemble within the tolerance is taken.
+    ``imitate`` fits the decisions of the model, which a few members reproduce better than noisy labels. The column of a
+    member is its contribution to the model, so that the members that matter most need the smallest weights. The
+    intercept is free. Beside the optimum for every C, it tries ensembles that grow member by member at the C that uses
+    the most members. The smallest ensemble within the tolerance is taken.
 
-    ``reweight`` is the paper's experiment: every member is a column of votes of at most one in size, the labels are y,
-    there is no intercept, and the ensemble with the best score is taken.
+    ``reweight`` is the experiment of the paper: every member is a column of votes of at most one in size, the labels
+    are y, there is no intercept, and the ensemble with the best score is taken.
     """
 
     name: str
     imitates: bool
 
-    def targets(self, rows: MemberRows) -> Vector:
+    def targets(self, adapter: Adapter, rows: ModelRows) -> Vector:
         """The targets of the programme: the model's decisions, or y if the model always decides for one class."""
-        decisions = np.where(rows.full_scores > rows.cut, 1.0, -1.0)
+        decisions = np.where(rows.full_scores > adapter.cut, 1.0, -1.0)
         return decisions if self.imitates and decisions.min() < decisions.max() else rows.labels
 
-    def goals(self, adapter: Adapter, rows: MemberRows) -> Vector:
-        """The probabilities that those of the ensemble are fitted to."""
+    def goals(self, adapter: Adapter, rows: ModelRows) -> Vector:
+        """The probabilities that the ensemble is fitted to."""
         if self.imitates:
             return adapter.link.expected(rows.full_scores)
         return np.where(rows.labels > 0, 1.0, 0.0)
 
-    def scales(self, adapter: Adapter, rows: MemberRows) -> Vector:
+    def scales(self, adapter: Adapter, rows: ModelRows) -> Vector:
         """The factor of each member's outputs in its column; zero leaves the member out."""
-        largest = np.abs(rows.outputs).max(axis=1).astype(float)
+        largest = np.array([np.abs(rows.outputs(j)).max() for j in range(len(rows.members))])
         if self.imitates:
             contributions = np.abs(adapter.weights) * largest
             return adapter.weights / max(float(contributions.max(initial=0.0)), np.finfo(float).tiny)
         return np.divide(1.0, largest, out=np.zeros_like(largest), where=largest > 0)
 
-    @property
-    def has_intercept(self) -> bool:
-        return self.imitates
 
-    @property
-    def grows(self) -> bool:
-        return self.imitates
-
-    @property
-    def takes_smallest(self) -> bool:
-        return self.imitates
-
-
-METHODS = {method.name: method for method in (Method("thin", imitates=True), Method("reweight", imitates=False))}
+METHODS = {method.name: method for method in (Method("imitate", imitates=True), Method("reweight", imitates=False))}
 
 
 class Search:
-    """Ensembles of a model's members, or of some of them, scored on the validation rows or else on ``rows``."""
+    """Ensembles of a model's members, or of some of them, fitted and judged on the rows of a trial."""
 
     def __init__(
         self,
-        adapter: Adapter,
         method: Method,
-        rows: MemberRows,
-        validation: MemberRows | None,
+        trial: Trial,
         formulation: Formulation,
         max_trees: int | None,
         members: Integers | None = None,
         scoring: Scoring | None = None,
     ) -> None:
-        self._adapter, self._scoring = adapter, scoring or Scoring()
-        self._rows, self._validation = rows, validation
+        adapter, rows = trial.adapter, trial.training
+        self._candidates = Candidates(trial, scoring or Scoring())
         self._max_columns = max_trees
         self._scales = method.scales(adapter, rows)
         if members is not None:
             self._scales[np.setdiff1d(np.arange(adapter.n_members), members)] = 0.0
         self._goals = method.goals(adapter, rows)
-        target, targets = adapter.target, method.targets(rows)
+        target, targets = adapter.target, method.targets(adapter, rows)
         self.columns, self.members = rows.columns(target.operator(targets), self._scales, target.groups(targets))
         if not len(self.members):
-            raise InvalidDataError("Every member of the model says the same of all rows of X: nothing can be thinned.")
+            raise InvalidDataError(
+                "Every member of the model has the same output for all rows of X: nothing can be thinned."
+            )
         self._fit_context = make_fit_context(
             *(target, targets, formulation, self.columns, SolverOptions(), LOOSE.precision),
-            has_intercept=method.has_intercept,
+            has_intercept=method.imitates,
             n_columns=adapter.n_members,
         )
 
@@ -146,7 +134,7 @@ class Search:
         return self._point(C, chosen[used], solution.w[used], solution)
 
     def smallest_useful_C(self) -> float | None:
-        """The C up to which no member gets a weight, if the formulation knows it."""
+        """The C up to which no member gets a weight, if the formulation can compute it."""
         formulation = self._fit_context.formulation
         return formulation.smallest_useful_C(
             float(self.columns.edges(formulation.multiplicities(self.columns.rows)).max())
@@ -169,23 +157,8 @@ class Search:
     def _point(self, C: float, chosen: Integers, w: Vector, solution: Solution) -> Point:
         """The ensemble in the units of the model, recalibrated, with its scores."""
         members = self.members[chosen]
-        weights = w * self._scales[members]
-        intercept = self._intercept(solution, w)
-        scores = self._rows.scores(members, weights, intercept)
-        size = float(np.abs(weights).sum()) + abs(intercept)
-        factor, shift = self._adapter.link.recalibration(scores, self._goals, self._rows.counts, size)
-        weights, intercept = factor * weights, factor * intercept + shift
-        scores = factor * scores + shift
-        target, curve = (
-            self._fit_context.target,
-            self._adapter.recalibrated(scores, self._rows.labels, self._rows.counts),
-        )
-        train_score = self._scoring.score(self._rows.scored(scores, target, curve))
-        validation_score = np.nan
-        if self._validation is not None:
-            validated = self._validation.scores(members, weights, intercept)
-            validation_score = self._scoring.score(self._validation.scored(validated, target, curve))
-        return Point(C, members, weights, intercept, train_score, validation_score, solution)
+        own = members, w * self._scales[members], self._intercept(solution, w)
+        return self._candidates.weighted(*own, self._goals, C=C, solution=solution)
 
     def _intercept(self, solution: Solution, w: Vector) -> float:
         if not w.any():
@@ -208,8 +181,8 @@ class Thinning:
     adapter: Adapter
     method: Method
     formulation: Formulation
-    rows: MemberRows
-    validation: MemberRows | None
+    rows: ModelRows
+    validation: ModelRows | None
     tolerance: float
     max_trees: int | None
     shows_progress: bool
@@ -229,7 +202,7 @@ class Thinning:
             warn_by_heart(self.rows)
         judged = trials.trials[0].judged
         full_score, name = self._full_score(judged), self.scoring.name
-        enough = full_score - self.tolerance if self.method.takes_smallest else np.inf
+        enough = full_score - self.tolerance if self.method.imitates else np.inf
         points = self._points(trials.trials[0], enough)
         taken = take(points, enough)
         if taken is None and self.max_trees is not None and points:
@@ -249,8 +222,8 @@ class Thinning:
         """The ensembles to choose from, in order of size."""
         training, others = trial.training, None if trial.judged is trial.training else trial.judged
         values = _sparsest_first(self.formulation, float(training.counts.sum()))
-        points = _path(self._search(training, others), values, enough, self.method.grows, self.shows_progress)
-        if self.method.takes_smallest:
+        points = _path(self._search(training, others), values, enough, self.method.imitates, self.shows_progress)
+        if self.method.imitates:
             candidates = Candidates(trial, self.scoring)
             sizes = sizes_below(self.adapter.n_members, self.max_trees)
             few = [size for size in sizes if self.max_trees is None or size <= self.max_trees]
@@ -268,13 +241,12 @@ class Thinning:
     def _tried(self, point: Point) -> CandidateScore:
         return CandidateScore.of(point, self.adapter)
 
-    def _full_score(self, rows: MemberRows) -> float:
-        return self.scoring.score(rows.scored(rows.full_scores, self.adapter.target, self.adapter.expected))
+    def _full_score(self, rows: ModelRows) -> float:
+        return Candidates(Trial(self.adapter, rows, rows), self.scoring).full_score()
 
-    def _search(self, on: MemberRows, compared_on: MemberRows | None, members: Integers | None = None) -> Search:
-        return Search(
-            self.adapter, self.method, on, compared_on, self.formulation, self.max_trees, members, self.scoring
-        )
+    def _search(self, on: ModelRows, others: ModelRows | None, members: Integers | None = None) -> Search:
+        trial = Trial(self.adapter, on, others or on)
+        return Search(self.method, trial, self.formulation, self.max_trees, members, self.scoring)
 
 
 def _sparsest_first(formulation: Formulation, n_samples: float) -> Vector:

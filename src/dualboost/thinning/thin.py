@@ -16,26 +16,24 @@ from ..errors import InvalidParameterError, UnsupportedModelError
 from ..formulations import Formulation, make_formulation
 from ..matrix.rows import one_blas_thread
 from ..targets.scoring import Scoring, make_scoring
-from . import trials
 from .adapters import adapter_for
 from .base import Adapter
-from .members import MOST_KINDS
-from .refitting import Refitting
+from .refitting import REFIT, Refitting
 from .result import Chosen, ThinResult, make_result, warn_not_refitted, warn_of_unread_weights
 from .reweighting import METHODS, Thinning
-from .rows import AnyRows
+from .rows import MOST_LEAVES_OF_MEMBER, ModelRows
 from .tree_model import ThinnedTreesClassifier
-from .trials import read_rows, read_validation
+from .trials import make_trials, read_rows, read_validation
 
 PARAMETERS = ("monotonic_cst", "monotone_constraints")
 """What scikit-learn and dualboost, and XGBoost, LightGBM and CatBoost, call the constraint."""
 NO_ORDER = set("(), 0[]")
-"""What a text of constraints holds that asks for nothing."""
+"""The characters of a text without constraints."""
 
 
 def is_ordered(model: Any) -> bool:
-    """Whether the model was fitted with a monotone constraint, as far as the model itself knows."""
-    return any(_asks(value) for parameters in _parameters(model) for value in map(parameters.get, PARAMETERS))
+    """Whether the model was fitted with a monotone constraint, according to its parameters."""
+    return any(_constrains(value) for parameters in _parameters(model) for value in map(parameters.get, PARAMETERS))
 
 
 def _parameters(model: Any) -> list[dict[str, Any]]:
@@ -49,16 +47,15 @@ def _parameters(model: Any) -> list[dict[str, Any]]:
     return [held] if isinstance(held, dict) else []
 
 
-def _asks(value: Any) -> bool:
+def _constrains(value: Any) -> bool:
     if isinstance(value, str):
         return not NO_ORDER.issuperset(value)
     if isinstance(value, dict):
-        return any(map(_asks, value.values()))
+        return any(map(_constrains, value.values()))
     return value is not None and bool(np.any(np.asarray(value) != 0))
 
 
-REFIT = "refit"
-INSTEAD = "thin"
+INSTEAD = "imitate"
 """The method for models whose leaves cannot be refitted."""
 AUTO = "auto"
 """The ``validation_fraction`` that finds rows by itself."""
@@ -95,7 +92,7 @@ def thin(
         With more than two classes: XGBoost, LightGBM, CatBoost, dualboost, scikit-learn's forests, bagging
         and gradient boosting. Where every class has trees of its own, whole rounds of these are kept or dropped.
         Regressors predict means or medians: leaves are refitted by the squared loss, or Poisson's where the model
-        predicts by a logarithm, and those of medians are fitted to the model's predictions only.
+        predicts by a logarithm, and leaves of medians are fitted to the model's predictions only.
     X, y, sample_weight : the rows to thin on, their classes or numbers, and multiplicities (default: 1)
     tolerance : float, default=0.0
         The loss of validation accuracy (of a regressor R²: 0.01 is one point), or of the score that ``scoring`` names,
@@ -107,13 +104,13 @@ def thin(
         compares on the rows left out; where that is not possible, it holds out a fifth of X. A number holds out that
         share of X. None compares on the rows used for fitting.
     max_trees : int, default=None
-        The largest number of trees, those of all classes together; if no such ensemble is within ``tolerance``, the
+        The largest number of trees of all classes together; if no such ensemble is within ``tolerance``, the
         best is taken, with a warning.
-    method : {"refit", "thin", "reweight"}, default=None
-        "refit" gives all leaves new values, for y or for what the model itself says. "thin" gives trees new
+    method : {"refit", "imitate", "reweight"}, default=None
+        "refit" gives all leaves new values, for y or for the predictions of the model itself. "imitate" gives trees new
         weights, which imitate the model's decisions. "reweight" is the paper's experiment: votes as columns for the
         labels y. The last two take two classes. None is "refit" where leaves can be refitted and no formulation, C or
-        epsilon is given, and otherwise "thin".
+        epsilon is given, and otherwise "imitate".
     formulation, C, epsilon : what weights are optimised by, as for ``DualBoostClassifier``; the default is "lp"
         C=None compares ensembles along a path of C, and refits the one taken on all rows. A number solves once.
     scoring : str, scorer or None, default=None
@@ -126,33 +123,38 @@ def thin(
     judge = _judge(judge, scoring, adapter)
     _check(tolerance, validation_fraction, max_trees, random_state, verbose, judge)
     name = _method_for(method, is_about_weights=not (formulation is None and C is None and epsilon is None))
-    programme = _admitted(make_formulation(formulation or "lp", C, epsilon))
-    if name != REFIT and not adapter.takes_weights:
+    programme = make_formulation(formulation or "lp", C, epsilon)
+    if programme.has_sides:
+        raise InvalidParameterError(
+            f"formulation={programme.name!r} needs more than the outputs of a model's members: choose another one, "
+            "such as 'lp'."
+        )
+    if name != REFIT and not adapter.link.takes_weights:
         raise _needs_two_classes(adapter, {"method": method, "formulation": formulation, "C": C, "epsilon": epsilon})
     _require_a_round(max_trees, adapter)
     _warn_of_unread_weights(adapter, is_aimed=judge.scorer is not None or sample_weight is not None)
     rows, validation = read_rows(adapter, X, y, sample_weight), read_validation(adapter, validation_data)
     if name == REFIT and (obstacle := _obstacle(adapter, model, rows)):
-        if not adapter.takes_weights:
+        if not adapter.link.takes_weights:
             raise UnsupportedModelError(f"model {type(model).__name__} cannot be thinned: {obstacle}.")
         if method is not None:
             warn_not_refitted(obstacle)
         name = INSTEAD
     others = validation_fraction if validation is None else validation
-    asked = (tolerance, max_trees, verbose > 0, judge)
+    limits = (tolerance, max_trees, verbose > 0, judge)
     chosen: Chosen
     with one_blas_thread(), time_limit(None):  # a fit that is under way may have a limit of its own
         if name == REFIT:
-            tried = _trials(adapter, rows, others, random_state, (X, y, sample_weight))
-            chosen = Refitting(adapter, rows, tried, *asked).choose()
+            tried = make_trials(adapter, rows, others, random_state, (X, y, sample_weight))
+            chosen = Refitting(adapter, rows, tried, *limits).choose()
         else:
-            thinning = Thinning(adapter, METHODS[name], programme, rows, validation, *asked)
+            thinning = Thinning(adapter, METHODS[name], programme, rows, validation, *limits)
             if programme.C is not None:
                 chosen = thinning.at_given_C()
             else:
-                chosen = thinning.along_path(_trials(adapter, rows, others, random_state))
+                chosen = thinning.along_path(make_trials(adapter, rows, others, random_state))
     result = make_result(adapter, model, (X, y), chosen, rows, judge.name)
-    if isinstance(result.model, ThinnedTreesClassifier):  # the library's own models keep what they know of X
+    if isinstance(result.model, ThinnedTreesClassifier):  # the library's own models keep the types of the columns
         result.model.truths = truths_of(X)
     return result
 
@@ -160,8 +162,8 @@ def thin(
 def _warn_of_unread_weights(adapter: Adapter, is_aimed: bool) -> None:
     """``is_aimed`` if the call itself names a score or weights."""
     found, has_classes = adapter.class_weights, adapter.target.has_classes
-    asked = next((own for own in found.given if own is not None), None)
-    reason = found.unread or (f"y has numbers, and they are {asked!r}" if asked and not has_classes else "")
+    given = next((own for own in found.given if own is not None), None)
+    reason = found.unread or (f"y has numbers, and they are {given!r}" if given and not has_classes else "")
     if reason and not is_aimed:
         warn_of_unread_weights(reason, has_classes)
 
@@ -181,7 +183,7 @@ def _method_for(method: str | None, is_about_weights: bool) -> str:
     if name == REFIT and is_about_weights:
         raise InvalidParameterError(
             "method='refit' takes no formulation, C or epsilon: leaves are refitted with a ridge, and its C is chosen. "
-            "Leave them out, or pass method='thin' for a model of two classes."
+            "Leave them out, or pass method='imitate' for a model of two classes."
         )
     return name
 
@@ -191,12 +193,12 @@ def _needs_two_classes(adapter: Adapter, given: dict[str, Any]) -> InvalidParame
     name, value = next((name, value) for name, value in given.items() if value is not None)
     this = f"has a score for each of {len(adapter.classes)}" if adapter.target.has_classes else "predicts numbers"
     return InvalidParameterError(
-        f"{name}={value!r} asks for new weights, which models of two classes can have; this one {this}. Leave it out, "
+        f"{name}={value!r} is for new weights, which models of two classes can have; this one {this}. Leave it out, "
         "or pass method='refit' alone."
     )
 
 
-def _obstacle(adapter: Adapter, model: Any, rows: AnyRows) -> str:
+def _obstacle(adapter: Adapter, model: Any, rows: ModelRows) -> str:
     """Why the leaves of the model cannot be refitted, if they cannot."""
     if not adapter.refits:
         return "the members of the model are not all trees"
@@ -204,52 +206,20 @@ def _obstacle(adapter: Adapter, model: Any, rows: AnyRows) -> str:
         return "it has a monotone constraint, which new values of leaves would not keep"
     if rows.labels.min() == rows.labels.max():
         return "y holds one class only" if adapter.target.has_classes else "y is the same number in all rows"
-    if not rows.n_refittable:
-        return _why_none_is_refittable(int(adapter.n_leaves.max()))
+    if not len(rows.refittable.members):
+        most_leaves = int(adapter.n_leaves.max())
+        if most_leaves <= 1:
+            return "no tree has a split, so that every row gets the same answer"
+        return (
+            "no tree separates rows of X"
+            if most_leaves <= MOST_LEAVES_OF_MEMBER
+            else f"a tree has more than {MOST_LEAVES_OF_MEMBER} different leaves"
+        )
     return ""
 
 
-def _why_none_is_refittable(most_leaves: int) -> str:
-    if most_leaves <= 1:
-        return "no tree has a split, so that every row gets the same answer"
-    if most_leaves <= MOST_KINDS:
-        return "no tree tells rows of X apart"
-    return f"a tree has more than {MOST_KINDS} different leaves"
-
-
-def _trials(
-    adapter: Adapter,
-    rows: AnyRows,
-    others: Any,
-    random_state: Any,
-    data: tuple[Any, Any, Any] | None = None,
-) -> trials.Trials:
-    """The rows to compare ensembles on; ``data`` are X, y and the sample weights if models may be trained on these."""
-    if others is None:
-        return trials.same_rows(adapter, rows)
-    if isinstance(others, Real):
-        return trials.held_out(adapter, rows, float(others), random_state)
-    if not isinstance(others, str):
-        return trials.given(adapter, rows, others)
-    if data is None:
-        return trials.held_out(adapter, rows, trials.HELD_OUT, random_state)
-    found = trials.folds(adapter, *data, random_state)
-    if isinstance(found, str):
-        return trials.held_out(adapter, rows, trials.HELD_OUT, random_state, f" ({found})")
-    return found
-
-
-def _admitted(formulation: Formulation) -> Formulation:
-    if formulation.has_sides:
-        raise InvalidParameterError(
-            f"formulation={formulation.name!r} asks for more than the outputs of a model's members: choose another "
-            "one, such as 'lp'."
-        )
-    return formulation
-
-
 def _judge(judge: Scoring, scoring: Any, adapter: Adapter) -> Scoring:
-    """What ensembles are compared by: if nothing is asked for, what is usual for the task."""
+    """The score that compares ensembles: by default the usual one of the task."""
     if judge.scorer is not None:
         return judge
     if scoring is not None and not adapter.target.has_classes:

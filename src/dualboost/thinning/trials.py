@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
+from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,15 +19,15 @@ from ..errors import DualBoostError, InvalidDataError, InvalidParameterError
 from ..estimators.parameters import as_sample_weight, weights_by_class
 from .adapters import adapter_for
 from .base import Adapter
-from .rows import AnyRows
+from .rows import ModelRows
 
 
-def read_rows(adapter: Adapter, X: Any, y: Any, sample_weight: Any) -> Any:
-    """The rows whose ``sample_weight`` is positive: ``MemberRows``, or ``ClassRows`` for several classes."""
+def read_rows(adapter: Adapter, X: Any, y: Any, sample_weight: Any) -> ModelRows:
+    """The rows whose ``sample_weight`` is positive."""
     labels = adapter.target.encode(y, _require_same_columns(adapter, X))
     counts = _weighed(adapter, labels, as_sample_weight(sample_weight, len(labels)))
     try:
-        rows: AnyRows = adapter.rows(X, labels, counts)
+        rows = adapter.rows(X, labels, counts)
     except DualBoostError:
         raise
     except Exception as error:
@@ -103,11 +104,11 @@ FOLDS_SEED = 0
 
 
 class Trial(NamedTuple):
-    """A model, the rows to fit its smaller ensembles to, and the rows to judge them on (``AnyRows``)."""
+    """A model, the rows to fit its smaller ensembles to, and the rows to judge them on."""
 
     adapter: Adapter
-    training: Any
-    judged: Any
+    training: ModelRows
+    judged: ModelRows
 
 
 class Trials(NamedTuple):
@@ -119,18 +120,29 @@ class Trials(NamedTuple):
     """Whether the models have not seen the rows that they are judged on."""
 
 
-def given(adapter: Adapter, rows: AnyRows, validation: AnyRows) -> Trials:
-    """Rows given by the user."""
-    return Trials(
-        [Trial(adapter, rows, validation)], f"validation_data ({len(validation.labels)} rows)", is_honest=True
-    )
+def make_trials(
+    adapter: Adapter, rows: ModelRows, others: Any, random_state: Any, data: tuple[Any, Any, Any] | None = None
+) -> Trials:
+    """The rows to compare ensembles on.
+
+    ``others`` are rows, the share of rows to hold out, "auto", or None. ``data`` are X, y and the sample weights if
+    models may be trained on these.
+    """
+    if others is None:
+        words = "the rows of X that ensembles are fitted to"
+        return Trials([Trial(adapter, rows, rows)], words, is_honest=False)
+    if isinstance(others, ModelRows):
+        words = f"validation_data ({len(others.labels)} rows)"
+        return Trials([Trial(adapter, rows, others)], words, is_honest=True)
+    if isinstance(others, Real):
+        return held_out(adapter, rows, float(others), random_state)
+    found = folds(adapter, *data, random_state) if data is not None else ""
+    if isinstance(found, Trials):
+        return found
+    return held_out(adapter, rows, HELD_OUT, random_state, found and f" ({found})")
 
 
-def same_rows(adapter: Adapter, rows: AnyRows) -> Trials:
-    return Trials([Trial(adapter, rows, rows)], "the rows of X that ensembles are fitted to", is_honest=False)
-
-
-def held_out(adapter: Adapter, rows: AnyRows, fraction: float, random_state: Any, why: str = "") -> Trials:
+def held_out(adapter: Adapter, rows: ModelRows, fraction: float, random_state: Any, why: str = "") -> Trials:
     """A part of the rows, which the model itself may have been trained on."""
     groups = adapter.target.groups(rows.labels)
     held = hold_out(groups, rows.counts, fraction, check_random_state(random_state))

@@ -1,77 +1,142 @@
-"""scikit-learn's forests and bagging: the mean of the members' predictions."""
+"""scikit-learn's forests and bagging: the mean of the predictions of the members."""
 
 from __future__ import annotations
 
 import copy
 from collections.abc import Iterator, Sequence
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
-from sklearn.ensemble import (
-    BaggingClassifier,
-    BaggingRegressor,
-    ExtraTreesClassifier,
-    ExtraTreesRegressor,
-    RandomForestClassifier,
-    RandomForestRegressor,
-)
 
 from ..._typing import Integers, Matrix, Scores, Vector
 from ...errors import UnsupportedModelError
-from ..base import ClassAdapter, ClassWeights, looked_up
-from ..links import MEAN, MEDIAN, ClassLink, Shares, predicts_by
-from ..members import ClassMembers, Outputs, require_one_output
+from ..base import ClassWeights, require_one_output, two_classes
+from ..links import MEAN, MEDIAN, Average, Link, Shares, link_for
+from ..rows import LeafIds, Members
 from .scikit_learn import (
-    AverageAdapter,
     ScaledMember,
-    ScikitLearnModel,
-    ScikitLearnNumbersAdapter,
-    averaged_trees,
+    ScikitLearnAdapter,
+    are_trees,
     class_weights_of,
     constants,
     difference,
-    has_several_classes,
     node_counts,
     of_own_trees,
     probabilities,
 )
 
+CRITERIA: dict[str, Link] = {
+    "squared_error": MEAN,
+    "friedman_mse": MEAN,
+    "poisson": MEAN,
+    "absolute_error": MEDIAN,
+}
+"""What a leaf predicts, by the criterion of its tree."""
 
-class ForestAdapter(AverageAdapter):
-    """The weights are written into the leaves, so that the mean over the trees kept is the weighted mean."""
 
-    describes: ClassVar[str] = "RandomForestClassifier, ExtraTreesClassifier"
+class AverageAdapter(ScikitLearnAdapter):
+    """Weights and intercept are written into the leaves, so that the mean over the trees kept is the weighted mean.
 
-    @classmethod
-    def handles(cls, model: Any) -> bool:
-        return isinstance(model, (RandomForestClassifier, ExtraTreesClassifier))
+    Refitted leaves of classifiers are trees of ours, as log-odds are no average of probabilities.
+    """
 
-    def outputs(self, X: Any) -> Outputs:
-        values = [difference(tree.tree_) for tree in self._model.estimators_]
-        return looked_up(values, self._model.apply(X))
+    def __init__(self, model: Any) -> None:
+        super().__init__(model)
+        n, trees = len(model.estimators_), model.estimators_
+        self.weights, self.intercept = np.full(n, 1.0 / n), 0.0
+        self.n_nodes, self.n_leaves = node_counts(trees)
+        if not self._is_classifier:
+            self._require_regression_trees()
+            self.link = link_for("criterion", trees[0].criterion, CRITERIA)
+            self.members = Members([tree.tree_.value[:, 0, :].copy() for tree in trees])
+        elif self._has_several_classes:
+            self.classes, self.link = np.asarray(model.classes_), Shares()
+            self._require_trees_of_all_classes()
+            self.members = Members([tree.tree_.value[:, 0, :] for tree in trees], len(self.classes))
+            self.intercept = np.zeros(len(self.classes))
+        else:
+            self.classes, self.link = two_classes(model), Average()
+            self.refits = are_trees(trees)
+            if self.refits:
+                self.members = Members([difference(tree.tree_)[:, None] for tree in trees])
 
-    def rebuild(self, kept: Integers, weights: Vector, intercept: float) -> Any:
+    def _require_trees_of_all_classes(self) -> None:
+        expected = (1, len(self.classes))
+        if not all(hasattr(own, "tree_") and own.tree_.value.shape[1:] == expected for own in self._model.estimators_):
+            raise UnsupportedModelError(
+                f"model {type(self._model).__name__} of {len(self.classes)} classes can be thinned if its members are "
+                "decision trees that have seen every class."
+            )
+
+    def _require_regression_trees(self) -> None:
+        members = self._model.estimators_
+        other = next((member for member in members if not hasattr(member, "tree_")), None)
+        if other is not None:
+            raise UnsupportedModelError(
+                f"model {type(self._model).__name__} can be thinned if its members are decision trees; one is a "
+                f"{type(other).__name__}."
+            )
+        require_one_output(self._model, members[0].tree_.n_outputs)
+
+    def leaf_ids(self, X: Any) -> Sequence[LeafIds]:
+        return list(self._model.apply(X).T)
+
+    def rebuild(self, kept: Integers, weights: Vector, intercept: Any) -> Any:
+        shift = constants(weights, intercept) if self.link.takes_weights else intercept
+        return self._of_members(kept, self._changed(kept, (len(kept) * weights).tolist(), shift))
+
+    def rewrite(self, kept: Integers, leaves: Sequence[Matrix], intercept: Any) -> Any:
+        if self._is_classifier:
+            return of_own_trees(self._model, kept, leaves, intercept)
+        return self.written(kept, list(leaves), intercept)
+
+    def written(self, kept: Integers, leaves: list[Matrix], intercept: Any) -> Any:
+        changed = self._changed(kept, [0.0] * len(kept), intercept)
+        for tree, own in zip(changed, leaves, strict=True):
+            tree.tree_.value[:, 0, :] += len(kept) * own
+        return self._of_members(kept, changed)
+
+    def _changed(self, kept: Integers, scales: list[float], shift: Any) -> list[Any]:
+        """Copies of trees whose values are scaled and shifted; the shift is one number, or one for each class.
+
+        The values are in ``tree_.value``, which scikit-learn's gradient boosting writes to as well.
+        """
+        changed = [copy.deepcopy(self._model.estimators_[j]) for j in kept]
+        for tree, scale in zip(changed, scales, strict=True):
+            tree.tree_.value[:, 0, :] = scale * tree.tree_.value[:, 0, :] + shift
+        return changed
+
+    def _of_members(self, kept: Integers, members: list[Any]) -> Any:
+        """A model of changed copies of the members kept."""
         thinned = copy.copy(self._model)
-        thinned.estimators_ = averaged_trees([self._model.estimators_[j] for j in kept], weights, intercept)
+        thinned.estimators_ = members
         return thinned.set_params(n_estimators=len(kept))
 
+    def raw_scores(self, model: Any, X: Any) -> Scores:
+        if not self._is_classifier:
+            return super().raw_scores(model, X)
+        found = np.asarray(model.predict_proba(X))
+        return found if self._has_several_classes else 2.0 * found[:, 1] - 1.0
 
-class BaggingModel(ScikitLearnModel):
-    """Members that each see some of the features."""
 
-    describes: ClassVar[str] = "BaggingClassifier"
-    estimator: ClassVar[type] = BaggingClassifier
+class BaggingAdapter(AverageAdapter):
+    """Each member has its own features. Members of two classes that are no trees are wrapped in ``ScaledMember``."""
 
-    @classmethod
-    def handles(cls, model: Any) -> bool:
-        return isinstance(model, cls.estimator)
+    def __init__(self, model: Any) -> None:
+        super().__init__(model)
+        self._codes = np.arange(2)  # members are trained on the positions of the classes
+        if self.link.takes_weights and any(
+            len(getattr(member, "classes_", self._codes)) < 2 for member in model.estimators_
+        ):
+            raise UnsupportedModelError(
+                "model BaggingClassifier has a member that was trained on one class only; train it on more rows."
+            )
 
     @property
     def class_weights(self) -> ClassWeights:
         """Members are trained on the positions of the classes."""
         found = class_weights_of(self._model.estimators_[:1])
-        names = dict(enumerate(self.classes.tolist())) if self.target.has_classes else {}
+        names = dict(enumerate(self.classes.tolist())) if self._is_classifier else {}
         given = [
             {names[k]: own for k, own in one.items() if k in names} if isinstance(one, dict) else one
             for one in found.given
@@ -85,167 +150,27 @@ class BaggingModel(ScikitLearnModel):
         members = zip(self._model.estimators_, self._model.estimators_features_, strict=True)
         return ((member, X[:, features]) for member, features in members)
 
+    def leaf_ids(self, X: Any) -> Sequence[LeafIds]:
+        return [member.apply(part) for member, part in self._members_with(X)]
+
+    def members_on(self, X: Any) -> tuple[Members, Sequence[LeafIds]]:
+        if self.refits:
+            return super().members_on(X)
+        positive = [probabilities(member, part, self._codes) for member, part in self._members_with(X)]
+        return Members.of_outputs(2.0 * np.array(positive) - 1.0)
+
+    def rebuild(self, kept: Integers, weights: Vector, intercept: Any) -> Any:
+        if self.refits:
+            return super().rebuild(kept, weights, intercept)
+        constant, scales = tuple(constants(weights, intercept).tolist()), (len(kept) * weights).tolist()
+        members = [
+            ScaledMember(self._model.estimators_[j], scale, constant, self._codes)
+            for j, scale in zip(kept, scales, strict=True)
+        ]
+        return self._of_members(kept, members)
+
     def _of_members(self, kept: Integers, members: list[Any]) -> Any:
-        """A model of copies of the members kept, which may be changed."""
-        thinned = copy.copy(self._model)
-        thinned.estimators_ = members
+        thinned = super()._of_members(kept, members)
         thinned.estimators_features_ = [self._model.estimators_features_[j] for j in kept]
         thinned._seeds = np.asarray(self._model._seeds)[kept]  # estimators_samples_ is computed from the seeds
-        return thinned.set_params(n_estimators=len(kept))
-
-
-class BaggingAdapter(BaggingModel, AverageAdapter):
-    """The weights are written into the leaves of trees; other members are wrapped in ``ScaledMember``."""
-
-    def __init__(self, model: Any) -> None:
-        super().__init__(model)
-        self._codes = np.arange(2)  # members are trained on the positions of the classes
-        if any(len(getattr(member, "classes_", self._codes)) < 2 for member in model.estimators_):
-            raise UnsupportedModelError(
-                "model BaggingClassifier has a member that was trained on one class only; train it on more rows."
-            )
-
-    def outputs(self, X: Any) -> Outputs:
-        positive = [probabilities(member, part, self._codes) for member, part in self._members_with(X)]
-        return np.asarray(2.0 * np.array(positive) - 1.0, dtype=np.float32)
-
-    def leaf_outputs(self, X: Any) -> Outputs | None:
-        """The shares of the classes in a leaf, as the tree itself holds them."""
-        if not self.refits:
-            return None
-        leaves = np.column_stack([member.apply(part) for member, part in self._members_with(X)])
-        return looked_up([difference(member.tree_) for member in self._model.estimators_], leaves)
-
-    def rebuild(self, kept: Integers, weights: Vector, intercept: float) -> Any:
-        members = [self._model.estimators_[j] for j in kept]
-        return self._of_members(kept, self._weighted(members, weights, intercept))
-
-    def _weighted(self, members: list[Any], weights: Vector, intercept: float) -> list[Any]:
-        if all(hasattr(member, "tree_") for member in members):
-            return averaged_trees(members, weights, intercept)
-        constant = tuple(constants(weights, intercept).tolist())
-        scaled = zip(members, (weights * len(members)).tolist(), strict=True)
-        return [ScaledMember(member, scale, constant, self._codes) for member, scale in scaled]
-
-
-class AverageClassesAdapter(ScikitLearnModel, ClassAdapter):
-    """Refitted leaves are trees of ours, as log-probabilities are no average; the first trees are a smaller mean."""
-
-    link: ClassLink = Shares()
-
-    def __init__(self, model: Any) -> None:
-        super().__init__(model)
-        self.classes = np.asarray(model.classes_)
-        self._require_trees()
-        self.members = ClassMembers.of_vectors([tree.tree_.value[:, 0, :] for tree in model.estimators_])
-        self.weights = np.full(self.members.n_members, 1.0 / self.members.n_members)
-        self.intercept = np.zeros(len(self.classes))
-        self.n_nodes, self.n_leaves = node_counts(model.estimators_)
-
-    def _require_trees(self) -> None:
-        expected = (1, len(self.classes))
-        if not all(hasattr(own, "tree_") and own.tree_.value.shape[1:] == expected for own in self._model.estimators_):
-            raise UnsupportedModelError(
-                f"model {type(self._model).__name__} of {len(self.classes)} classes can be thinned if its members are "
-                "decision trees that have seen every class."
-            )
-
-    def written(self, kept: Integers, values: list[Matrix], intercept: Vector) -> Any:
-        return of_own_trees(self._model, kept, values, intercept)
-
-    def raw_scores(self, model: Any, X: Any) -> Scores:
-        return np.asarray(model.predict_proba(X))
-
-
-class ForestClassesAdapter(AverageClassesAdapter):
-    """``RandomForestClassifier`` and ``ExtraTreesClassifier``."""
-
-    describes: ClassVar[str] = "RandomForestClassifier, ExtraTreesClassifier"
-
-    @classmethod
-    def handles(cls, model: Any) -> bool:
-        return isinstance(model, (RandomForestClassifier, ExtraTreesClassifier)) and has_several_classes(model)
-
-    def leaf_numbers(self, X: Any) -> Sequence[NDArray[Any]]:
-        return list(self._model.apply(X).T)
-
-    def rebuild(self, kept: Integers, weights: Vector, intercept: Vector) -> Any:
-        """The plain mean: weights are equal and add up to one, as ``Shares`` makes them."""
-        thinned = copy.copy(self._model)
-        thinned.estimators_ = [self._model.estimators_[j] for j in kept]
-        return thinned.set_params(n_estimators=len(kept))
-
-
-class BaggingClassesAdapter(BaggingModel, AverageClassesAdapter):
-    """``BaggingClassifier`` of trees, each on its own features."""
-
-    @classmethod
-    def handles(cls, model: Any) -> bool:
-        return super().handles(model) and has_several_classes(model)
-
-    def leaf_numbers(self, X: Any) -> Sequence[NDArray[Any]]:
-        return [member.apply(part) for member, part in self._members_with(X)]
-
-    def rebuild(self, kept: Integers, weights: Vector, intercept: Vector) -> Any:
-        """The plain mean, as for forests."""
-        return self._of_members(kept, [self._model.estimators_[j] for j in kept])
-
-
-CRITERIA = {"squared_error": MEAN, "friedman_mse": MEAN, "poisson": MEAN, "absolute_error": MEDIAN}
-"""What a leaf predicts, by the criterion of its tree."""
-
-
-class AverageNumbersAdapter(ScikitLearnNumbersAdapter):
-    """New leaves are multiplied by the number of trees kept, and all of them get the intercept."""
-
-    def __init__(self, model: Any) -> None:
-        super().__init__(model)
-        members = model.estimators_
-        if not all(hasattr(member, "tree_") for member in members):
-            raise UnsupportedModelError(
-                f"model {type(model).__name__} can be thinned if its members are decision trees; one is a "
-                f"{type(next(member for member in members if not hasattr(member, 'tree_'))).__name__}."
-            )
-        require_one_output(model, members[0].tree_.n_outputs)
-        self.predicts = predicts_by("criterion", members[0].criterion, CRITERIA)
-        self.leaf_values = [tree.tree_.value[:, 0, 0].copy() for tree in members]
-        self.weights, self.intercept = np.full(len(members), 1.0 / len(members)), 0.0
-        self.n_nodes, self.n_leaves = node_counts(members)
-
-    def _with_values(self, kept: Integers, values: list[Vector], intercept: float) -> list[Any]:
-        """Copies of the trees kept, whose mean is the sum of the values and the intercept."""
-        changed = [copy.deepcopy(self._model.estimators_[j]) for j in kept]
-        for tree, own in zip(changed, values, strict=True):
-            tree.tree_.value[:, 0, 0] = len(kept) * own + intercept
-        return changed
-
-
-class ForestNumbersAdapter(AverageNumbersAdapter):
-    """``RandomForestRegressor`` and ``ExtraTreesRegressor``."""
-
-    describes: ClassVar[str] = "RandomForestRegressor, ExtraTreesRegressor"
-
-    @classmethod
-    def handles(cls, model: Any) -> bool:
-        return isinstance(model, (RandomForestRegressor, ExtraTreesRegressor))
-
-    def leaf_numbers(self, X: Any) -> Sequence[NDArray[Any]]:
-        return list(self._model.apply(X).T)
-
-    def written(self, kept: Integers, values: list[Vector], intercept: float) -> Any:
-        thinned = copy.copy(self._model)
-        thinned.estimators_ = self._with_values(kept, values, intercept)
-        return thinned.set_params(n_estimators=len(kept))
-
-
-class BaggingNumbersAdapter(BaggingModel, AverageNumbersAdapter):
-    """``BaggingRegressor`` of trees, each on its own features."""
-
-    describes: ClassVar[str] = "BaggingRegressor of trees"
-    estimator: ClassVar[type] = BaggingRegressor
-
-    def leaf_numbers(self, X: Any) -> Sequence[NDArray[Any]]:
-        return [member.apply(part) for member, part in self._members_with(X)]
-
-    def written(self, kept: Integers, values: list[Vector], intercept: float) -> Any:
-        return self._of_members(kept, self._with_values(kept, values, intercept))
+        return thinned

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from sklearn.base import is_classifier
 from sklearn.dummy import DummyClassifier
-from sklearn.ensemble import AdaBoostClassifier, VotingClassifier
+from sklearn.ensemble import VotingClassifier
 from sklearn.frozen import FrozenEstimator
 from sklearn.tree import DecisionTreeClassifier
 
-from ..._typing import Integers, Vector
+from ..._typing import Integers, Matrix, Vector
 from ...errors import UnsupportedModelError
-from ..base import ClassWeights, TwoClassAdapter, looked_up
+from ..base import Adapter, ClassWeights, names_of, pickled_bytes, require_fitted, two_classes
 from ..links import Average, Normalised
-from ..members import NewLeaves, Outputs, names_of, pickled_bytes, require_fitted, two_classes
+from ..rows import LeafIds, Members
 from .scikit_learn import (
     ScaledMember,
     ScikitLearnAdapter,
@@ -35,42 +35,40 @@ FULL = 2.0
 
 
 class AdaBoostAdapter(ScikitLearnAdapter):
-    """The weights go into ``estimator_weights_``; an intercept is one more member, a tree without a split."""
+    """The weights go into ``estimator_weights_``; an intercept is one more member, a tree without a split.
 
-    describes: ClassVar[str] = "AdaBoostClassifier"
-    link = Normalised(FULL)
-
-    @classmethod
-    def handles(cls, model: Any) -> bool:
-        return isinstance(model, AdaBoostClassifier)
+    The outputs of members are votes. Leaves with equal shares of the classes are one leaf to fits.
+    """
 
     def __init__(self, model: Any) -> None:
         super().__init__(model)
+        self.classes, self.link, self.intercept = two_classes(model), Normalised(FULL), 0.0
         used = model.estimator_weights_[: len(model.estimators_)]
         self.weights = FULL * used / used.sum()
         self.refits = are_trees(model.estimators_)
         self.n_nodes, self.n_leaves = node_counts(model.estimators_)
+        if self.refits:
+            shares = [difference(member.tree_).astype(np.float32) for member in model.estimators_]
+            groups = [np.unique(own, return_inverse=True)[1] for own in shares]
+            self.members = Members([np.where(own > 0, 1.0, -1.0)[:, None] for own in shares], groups=groups)
 
     @property
     def class_weights(self) -> ClassWeights:
         return class_weights_of(self._model.estimators_[:1])
 
-    def outputs(self, X: Any) -> Outputs:
+    def leaf_ids(self, X: Any) -> Sequence[LeafIds]:
         X = np.asarray(X) if hasattr(X, "columns") else X  # members are fitted without the names of columns
-        votes = [member.predict(X) == self.classes[1] for member in self._model.estimators_]
-        return np.where(np.array(votes), np.float32(1.0), np.float32(-1.0))
+        return [member.apply(X) for member in self._model.estimators_]
 
-    def leaf_outputs(self, X: Any) -> Outputs | None:
-        """The shares of the classes in a leaf: votes alone do not tell leaves apart."""
-        if not self.refits:
-            return None
+    def members_on(self, X: Any) -> tuple[Members, Sequence[LeafIds]]:
+        if self.refits:
+            return super().members_on(X)
         X = np.asarray(X) if hasattr(X, "columns") else X
-        leaves = np.column_stack([member.apply(X) for member in self._model.estimators_])
-        return looked_up([difference(member.tree_) for member in self._model.estimators_], leaves)
+        votes = [member.predict(X) == self.classes[1] for member in self._model.estimators_]
+        return Members.of_outputs(np.where(np.array(votes), 1.0, -1.0))
 
-    def rewrite(self, kept: Integers, leaves: Sequence[NewLeaves], intercept: float) -> Any:
-        values = [new(difference(self._model.estimators_[j].tree_)) for j, new in zip(kept, leaves, strict=True)]
-        return of_own_trees(self._model, kept, values, intercept)
+    def rewrite(self, kept: Integers, leaves: Sequence[Matrix], intercept: float) -> Any:
+        return of_own_trees(self._model, kept, leaves, intercept)
 
     def rebuild(self, kept: Integers, weights: Vector, intercept: float) -> Any:
         thinned = copy.copy(self._model)
@@ -90,16 +88,11 @@ NEGLIGIBLE = 1e-12
 """A constant member with a smaller share than this is left out."""
 
 
-class ClassifiersAdapter(TwoClassAdapter):
+class ClassifiersAdapter(Adapter):
     """The result is scikit-learn's ``VotingClassifier`` (soft, weighted), with constant members for an intercept."""
 
-    describes: ClassVar[str] = "a list of fitted classifiers"
-    keeps_type: ClassVar[bool] = False
+    keeps_type, refits = False, False
     link = Average()
-
-    @classmethod
-    def handles(cls, model: Any) -> bool:
-        return isinstance(model, (list, tuple))
 
     def __init__(self, model: Any) -> None:
         if not len(model):
@@ -113,8 +106,8 @@ class ClassifiersAdapter(TwoClassAdapter):
         for position, member in enumerate(model):
             if not np.array_equal(two_classes(member), self.classes):
                 raise UnsupportedModelError(
-                    f"model[{position}] knows the classes {member.classes_.tolist()}, model[0] "
-                    f"{self.classes.tolist()}; all must know the same two."
+                    f"model[{position}] has the classes {member.classes_.tolist()}, model[0] "
+                    f"{self.classes.tolist()}; all must have the same two."
                 )
         self.weights, self.intercept = np.full(len(model), 1.0 / len(model)), 0.0
         self.n_nodes, self.n_leaves = node_counts(self._members)
@@ -131,9 +124,9 @@ class ClassifiersAdapter(TwoClassAdapter):
     def n_features(self) -> int | None:
         return getattr(self._members[0], "n_features_in_", None)
 
-    def outputs(self, X: Any) -> Outputs:
+    def members_on(self, X: Any) -> tuple[Members, Sequence[LeafIds]]:
         positive = [probabilities(member, X, self.classes) for member in self._members]
-        return np.asarray(2.0 * np.array(positive) - 1.0, dtype=np.float32)
+        return Members.of_outputs(2.0 * np.array(positive) - 1.0)
 
     def rebuild(self, kept: Integers, weights: Vector, intercept: float) -> Any:
         members = [(f"member_{j}", FrozenEstimator(self._with_probabilities(j))) for j in kept]
@@ -152,7 +145,7 @@ class ClassifiersAdapter(TwoClassAdapter):
 
     def raw_scores(self, model: Any, X: Any) -> Vector:
         if model is self._members or isinstance(model, (list, tuple)):
-            return np.asarray(self.weights @ self.outputs(X), dtype=float)
+            return np.asarray(self.weights @ np.hstack(self.members_on(X)[0].values).T, dtype=float)
         return 2.0 * np.asarray(model.predict_proba(X))[:, 1] - 1.0
 
     def saved_bytes(self, model: Any) -> int:

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.base import BaseEstimator, ClassifierMixin, clone, is_classifier
 
 from ..._typing import Integers, Matrix, Scores, Vector
 from ...estimators.parameters import BALANCED
 from ...trees.tree import Tree, constant_tree, pruned
-from ..base import Adapter, ClassWeights, NumberAdapter, TwoClassAdapter
-from ..links import Average
-from ..members import NewLeaves, names_of, pickled_bytes, require_fitted, two_classes
+from ..base import Adapter, ClassWeights, names_of, pickled_bytes, require_fitted
+from ..links import Plain
 from ..tree_model import ThinnedTreesClassifier
 
 # scikit-learn rounds features to single precision before it compares them with a threshold. Ours compare in double
@@ -22,7 +20,7 @@ from ..tree_model import ThinnedTreesClassifier
 
 
 def difference(tree: Any) -> Vector:
-    """P(second class) - P(first class) in each node of a ``tree_`` of a classifier, which tells its leaves apart."""
+    """P(second class) - P(first class) in each node of a ``tree_`` of a classifier."""
     return np.asarray(tree.value[:, 0, 1] - tree.value[:, 0, 0])
 
 
@@ -75,16 +73,16 @@ OTHERS = (
 
 def class_weights_of(models: Sequence[Any]) -> ClassWeights:
     """The ``class_weight`` that all of these estimators were trained with; unread if they differ or have others."""
-    asked = [_weights_asked(model) for model in models]
-    odd = next((own for own in asked if own != asked[0] or own.keys() - {CLASS_WEIGHT}), None)
+    found = [_weights_of(model) for model in models]
+    odd = next((own for own in found if own != found[0] or own.keys() - {CLASS_WEIGHT}), None)
     if odd is None:
-        return ClassWeights((asked[0].get(CLASS_WEIGHT),))
-    what = ", ".join(f"{name}={value!r}" for name, value in (odd or asked[0]).items())
+        return ClassWeights((found[0].get(CLASS_WEIGHT),))
+    what = ", ".join(f"{name}={value!r}" for name, value in (odd or found[0]).items())
     return ClassWeights(unread=f"{what} weighs classes in a part of the model")
 
 
-def _weights_asked(model: Any) -> dict[str, Any]:
-    """The arguments of an estimator that weigh classes, and those of the estimators that it is made of."""
+def _weights_of(model: Any) -> dict[str, Any]:
+    """The arguments of an estimator that weigh classes, and of the estimators that it is made of."""
     arguments = model.get_params() if hasattr(model, "get_params") else {}
     named = {name: own for name, own in arguments.items() if name.rpartition("__")[2] in (CLASS_WEIGHT, *OTHERS)}
     return {name: _as_balanced(own) for name, own in named.items() if _weighs(own)}
@@ -142,12 +140,18 @@ class ScaledMember(ClassifierMixin, BaseEstimator):
         return self.classes[(self.predict_proba(X)[:, 1] > 0.5).astype(np.intp)]
 
 
-class ScikitLearnModel(Adapter):
-    """A fitted estimator with a decision function, which is saved by pickle."""
+class ScikitLearnAdapter(Adapter):
+    """A fitted estimator, which is saved by pickle."""
 
     def __init__(self, model: Any) -> None:
         require_fitted(model)
-        self._model = model
+        self._model, self._is_classifier = model, is_classifier(model)
+
+    @property
+    def _has_several_classes(self) -> bool:
+        """Whether the model has one output of more than two classes."""
+        classes = getattr(self._model, "classes_", ())
+        return not isinstance(classes, list) and len(classes) > 2
 
     @property
     def class_weights(self) -> ClassWeights:
@@ -165,39 +169,12 @@ class ScikitLearnModel(Adapter):
         return clone(self._model)
 
     def raw_scores(self, model: Any, X: Any) -> Scores:
+        if isinstance(self.link, Plain):
+            return self.link.inverse(np.asarray(model.predict(X), dtype=float))
         return np.asarray(model.decision_function(X))
 
     def saved_bytes(self, model: Any) -> int:
         return pickled_bytes(model)
-
-
-class ScikitLearnAdapter(ScikitLearnModel, TwoClassAdapter):
-    """Two classes."""
-
-    def __init__(self, model: Any) -> None:
-        super().__init__(model)
-        self.classes = two_classes(model)
-        self.intercept = 0.0
-
-
-class AverageAdapter(ScikitLearnAdapter):
-    """An ensemble whose probabilities are the mean of its members' probabilities."""
-
-    link = Average()
-
-    def __init__(self, model: Any) -> None:
-        super().__init__(model)
-        n = len(model.estimators_)
-        self.weights = np.full(n, 1.0 / n)
-        self.refits = are_trees(model.estimators_)
-        self.n_nodes, self.n_leaves = node_counts(model.estimators_)
-
-    def rewrite(self, kept: Integers, leaves: Sequence[NewLeaves], intercept: float) -> Any:
-        values = [new(difference(self._model.estimators_[j].tree_)) for j, new in zip(kept, leaves, strict=True)]
-        return of_own_trees(self._model, kept, values, intercept)
-
-    def raw_scores(self, model: Any, X: Any) -> Vector:
-        return 2.0 * np.asarray(model.predict_proba(X))[:, 1] - 1.0
 
 
 def are_trees(members: Sequence[Any]) -> bool:
@@ -205,14 +182,14 @@ def are_trees(members: Sequence[Any]) -> bool:
     return all(hasattr(member, "tree_") and member.tree_.value.shape[1:] == (1, 2) for member in members)
 
 
-def of_own_trees(model: Any, kept: Integers, values: Sequence[Scores], intercept: Any) -> ThinnedTreesClassifier:
+def of_own_trees(model: Any, kept: Integers, values: Sequence[Matrix], intercept: Any) -> ThinnedTreesClassifier:
     """Some members of an ensemble of trees as trees of ours, since log-odds are no average of probabilities.
 
-    ``values`` are those of all nodes of these trees, of which those of the leaves are used.
+    ``values`` has a row for each node of these trees; the rows of leaves are used.
     """
     subsets = getattr(model, "estimators_features_", None)
     trees = [
-        converted(model.estimators_[j].tree_, own, None if subsets is None else np.asarray(subsets[j]))
+        converted(model.estimators_[j].tree_, as_votes(own), None if subsets is None else np.asarray(subsets[j]))
         for j, own in zip(kept.tolist(), values, strict=True)
     ]
     thinned = ThinnedTreesClassifier(trees, np.ones(len(trees)), intercept, model.classes_, model.n_features_in_)
@@ -221,44 +198,20 @@ def of_own_trees(model: Any, kept: Integers, values: Sequence[Scores], intercept
     return thinned
 
 
-def node_counts(members: list[Any]) -> tuple[Integers, Integers]:
-    """The numbers of nodes and of leaves of each member; a member that is not a tree counts as one leaf."""
+def as_votes(values: Matrix) -> Scores:
+    """The values of the leaves of a tree as our trees hold them: a vector where a row has one score."""
+    return values[:, 0] if values.shape[1] == 1 else values
+
+
+def node_counts(members: list[Any], n_together: int = 1) -> tuple[Integers, Integers]:
+    """The numbers of nodes and of leaves of each member, or of so many together; what is no tree counts as one leaf."""
     trees = [getattr(member, "tree_", None) for member in members]
-    nodes = [1 if tree is None else tree.node_count for tree in trees]
-    leaves = [1 if tree is None else tree.n_leaves for tree in trees]
-    return np.array(nodes, dtype=np.intp), np.array(leaves, dtype=np.intp)
-
-
-def scaled_tree(tree: Any, scale: float, shift: Any) -> Any:
-    """A copy of a fitted tree whose values are scaled and shifted; the shift is one number, or one for each class.
-
-    The values are in ``tree_.value``, which scikit-learn's gradient boosting writes to as well.
-    """
-    changed = copy.deepcopy(tree)
-    changed.tree_.value[:, 0, :] = scale * changed.tree_.value[:, 0, :] + shift
-    return changed
-
-
-def averaged_trees(trees: list[Any], weights: Vector, intercept: float) -> list[Any]:
-    """Trees whose mean probability is sum_j weights_j P_j plus ``constants``, which make the probabilities add up."""
-    scales = weights * len(trees)
-    return [scaled_tree(tree, scale, constants(weights, intercept)) for tree, scale in zip(trees, scales, strict=True)]
+    nodes = np.array([1 if tree is None else tree.node_count for tree in trees], dtype=np.intp)
+    leaves = np.array([1 if tree is None else tree.n_leaves for tree in trees], dtype=np.intp)
+    return nodes.reshape(-1, n_together).sum(axis=1), leaves.reshape(-1, n_together).sum(axis=1)
 
 
 def constants(weights: Vector, intercept: float) -> Vector:
     """The constant probability of each class: both add up to one minus the weights, and differ by the intercept."""
     rest = 1.0 - float(weights.sum())
     return np.array([0.5 * (rest - intercept), 0.5 * (rest + intercept)])
-
-
-def has_several_classes(model: Any) -> bool:
-    """Whether the model is fitted, to one output of more than two classes."""
-    classes = getattr(model, "classes_", ())
-    return not isinstance(classes, list) and len(classes) > 2
-
-
-class ScikitLearnNumbersAdapter(ScikitLearnModel, NumberAdapter):
-    """A fitted regressor, whose raw scores are its predictions or their logarithms."""
-
-    def raw_scores(self, model: Any, X: Any) -> Scores:
-        return self.link.inverse(np.asarray(model.predict(X), dtype=float))

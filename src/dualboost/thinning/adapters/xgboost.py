@@ -4,71 +4,95 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import clone
 
 from ..._typing import Integers, Matrix, Scores, Vector
 from ...errors import UnsupportedModelError
-from ..base import Adapter, ClassAdapter, ClassWeights, NumberAdapter, TwoClassAdapter, is_instance_of, looked_up
-from ..links import LOG_MEAN, MEAN, MEDIAN, Logit
-from ..members import ClassMembers, NewLeaves, Outputs, require_one_output, unfitted
+from ..base import Adapter, ClassWeights, require_one_output, unfitted, with_shift
+from ..links import LOG_MEAN, MEAN, MEDIAN, Link, Logit, LogProbabilities, link_for
+from ..rows import LeafIds, Members
 
 CUTS = {"binary:logistic": 0.0, "binary:logitraw": 0.5, "reg:logistic": 0.0}
-"""The objectives of two classes, and the raw score at which what XGBoost predicts is one half."""
+"""The objectives of two classes, and the raw score at which the prediction of XGBoost is one half."""
+TWO_CLASSES: dict[str, Link] = dict.fromkeys(CUTS, Logit())
+SEVERAL_CLASSES: dict[str, Link] = {"multi:softprob": LogProbabilities(), "multi:softmax": LogProbabilities()}
+NUMBERS: dict[str, Link] = {
+    "reg:squarederror": MEAN,
+    "reg:absoluteerror": MEDIAN,
+    "reg:pseudohubererror": MEDIAN,
+    "reg:squaredlogerror": MEDIAN,
+    "count:poisson": LOG_MEAN,
+    "reg:gamma": LOG_MEAN,
+    "reg:tweedie": LOG_MEAN,
+}
+OF_NUMBERS = ("reg:", "count:")
+"""How the objectives of regressors begin; one of classes does too."""
 
 
-class XGBoostModel(Adapter):
-    """An estimator or a ``Booster``; with early stopping, the trees up to the best iteration."""
+class XGBoostAdapter(Adapter):
+    """An estimator or a ``Booster``; with early stopping, the trees up to the best iteration.
 
-    describes: ClassVar[str] = "xgboost.XGBClassifier, xgboost.Booster"
-    estimator: ClassVar[str] = "XGBClassifier"
-    objectives: ClassVar[tuple[str, ...]]
-    """The objectives of models that the adapter takes."""
-
-    @classmethod
-    def handles(cls, model: Any) -> bool:
-        return is_instance_of(model, "xgboost", cls.estimator, "Booster")
+    A round has a tree for each class. Trees that it grows in parallel for the same class are members of their own.
+    """
 
     def __init__(self, model: Any) -> None:
         import xgboost
 
-        self._xgboost = xgboost
+        self._xgboost, self._model = xgboost, model
         self._is_estimator = isinstance(model, xgboost.XGBModel)
         if self._is_estimator and not model.__sklearn_is_fitted__():
             raise unfitted(model)
-        self._model = model
         self._booster = model.get_booster() if self._is_estimator else model
         self._json = json.loads(self._booster.save_raw("json"))
-        self._require_objective()
+        objective, n_classes = self._objective(), self._n_classes()
+        known = self._known(objective, n_classes)
+        self.link = link_for("objective", objective, known)
+        self._require_one_score_a_leaf(known is NUMBERS)
+        self.classes, self.cut = np.arange(max(n_classes, 2)), CUTS.get(objective, 0.0)
         self._n_used = self._rounds_used()
         trees = tree_model(self._json)["trees"]
         indptr = tree_model(self._json).get("iteration_indptr") or range(len(trees) + 1)
-        self._trees = trees[: indptr[self._n_used]]
-        if not self._trees:
+        trees = trees[: indptr[self._n_used]]
+        if not trees:
             raise unfitted(model)
-        drops = self._json["learner"]["gradient_booster"].get("weight_drop", [1.0] * len(self._trees))
-        self._values = [
-            drop * np.array(tree["split_conditions"], dtype=float)
-            for tree, drop in zip(self._trees, drops, strict=False)
-        ]
+        drops = self._json["learner"]["gradient_booster"].get("weight_drop", [1.0] * len(trees))
+        n_scores = n_classes if n_classes > 2 else 1
+        self._order = self._by_members(len(trees), n_scores)
+        values = [drops[j] * np.array(trees[j]["split_conditions"], dtype=float)[:, None] for j in self._order]
+        self.members = Members(values, n_scores, n_scores)
+        self.weights = np.ones(len(self.members))
+        self.n_nodes = self.members.sizes()
+        self.n_leaves = (self.n_nodes + n_scores) // 2
+        self.intercept = self._base_scores()
 
-    def _require_objective(self) -> None:
-        learner = self._json["learner"]
-        kind, objective = learner["gradient_booster"]["name"], self._objective
-        if kind == "gblinear":
-            raise UnsupportedModelError("model with booster='gblinear' has no trees to thin.")
-        if objective not in self.objectives:
-            raise UnsupportedModelError(
-                f"model with objective={objective!r} cannot be thinned; with one of these it can: "
-                f"{', '.join(self.objectives)}."
-            )
-
-    @property
     def _objective(self) -> str:
+        if self._json["learner"]["gradient_booster"]["name"] == "gblinear":
+            raise UnsupportedModelError("model with booster='gblinear' has no trees to thin.")
         return str(self._json["learner"]["objective"]["name"])
+
+    def _n_classes(self) -> int:
+        if self._is_estimator:
+            return int(getattr(self._model, "n_classes_", 0))
+        return int(self._json["learner"]["learner_model_param"]["num_class"])
+
+    def _known(self, objective: str, n_classes: int) -> dict[str, Link]:
+        """The objectives that a model of this kind may have."""
+        is_of_numbers = objective.startswith(OF_NUMBERS) and objective not in CUTS
+        if isinstance(self._model, self._xgboost.XGBRegressor) or (not self._is_estimator and is_of_numbers):
+            return NUMBERS
+        return SEVERAL_CLASSES if n_classes > 2 else TWO_CLASSES
+
+    def _require_one_score_a_leaf(self, is_regressor: bool) -> None:
+        if is_regressor:
+            require_one_output(self._model, int(self._json["learner"]["learner_model_param"]["num_target"]))
+        if any(int(tree["tree_param"]["size_leaf_vector"]) > 1 for tree in tree_model(self._json)["trees"][:1]):
+            raise UnsupportedModelError(
+                "model with multi_strategy='multi_output_tree' cannot be thinned; train it with "
+                "multi_strategy='one_output_per_tree'."
+            )
 
     def _rounds_used(self) -> int:
         try:
@@ -76,15 +100,24 @@ class XGBoostModel(Adapter):
         except AttributeError:  # no early stopping
             return int(self._booster.num_boosted_rounds())
 
-    def _on_missing(self) -> tuple[Vector, Integers]:
-        """The raw scores of a row of missing values, and its leaves: their difference is what the trees do not say."""
+    def _by_members(self, n_trees: int, n_scores: int) -> list[int]:
+        """The trees, those of one round next to each other and in the order of their classes."""
+        info = np.array(tree_model(self._json)["tree_info"][:n_trees])
+        of_class = [np.flatnonzero(info == k) for k in range(n_scores)]
+        return [int(j) for j in np.column_stack(of_class).ravel()]
+
+    def _base_scores(self) -> Any:
+        """The scores of a row of missing values, without the values of its leaves."""
         names, types = self._booster.feature_names, self._booster.feature_types
         empty = np.full((1, self._booster.num_features()), np.nan)
         row = self._xgboost.DMatrix(empty, feature_names=names, feature_types=types, enable_categorical=True)
         rounds = (0, self._n_used)
-        raw = np.asarray(self._booster.predict(row, output_margin=True, iteration_range=rounds), dtype=float)
-        leaves = self._booster.predict(row, pred_leaf=True, iteration_range=rounds).astype(np.intp).ravel()
-        return raw.ravel(), leaves
+        raw = np.asarray(self._booster.predict(row, output_margin=True, iteration_range=rounds), dtype=float).ravel()
+        leaves = self._booster.predict(row, pred_leaf=True, iteration_range=rounds).astype(np.intp).ravel()[self._order]
+        members = self.members.merged() if self.link.merges_equal_leaves else self.members
+        values = np.array([own[leaf, 0] for own, leaf in zip(members.values, leaves, strict=True)], dtype=float)
+        found = raw - values.reshape(self.n_members, -1).sum(axis=0)
+        return found if len(found) > 1 else float(found[0])
 
     @property
     def class_weights(self) -> ClassWeights:
@@ -100,13 +133,14 @@ class XGBoostModel(Adapter):
     def n_features(self) -> int | None:
         return int(self._booster.num_features())
 
-    def _leaves(self, X: Any) -> Integers:
-        """The leaf of each row, in one column for each tree."""
+    def leaf_ids(self, X: Any) -> Sequence[LeafIds]:
+        rounds = (0, self._n_used)
         if self._is_estimator:
-            leaves = self._model.apply(X, iteration_range=(0, self._n_used))
+            leaves = self._model.apply(X, iteration_range=rounds)
         else:
-            leaves = self._booster.predict(self._matrix(X), pred_leaf=True, iteration_range=(0, self._n_used))
-        return np.asarray(leaves).astype(np.intp).reshape(-1, len(self._trees))
+            leaves = self._booster.predict(self._matrix(X), pred_leaf=True, iteration_range=rounds)
+        leaves = np.asarray(leaves).reshape(-1, len(self._order))
+        return [leaves[:, j].astype(np.intp) for j in self._order]
 
     def _matrix(self, X: Any) -> Any:
         names = None if hasattr(X, "columns") else self._booster.feature_names
@@ -116,28 +150,28 @@ class XGBoostModel(Adapter):
         """Without early stopping, which needs rows that are not given here, but with as many rounds as it left."""
         if not self._is_estimator:
             return None
-        is_forest = is_instance_of(
-            self._model, "xgboost", "XGBRFClassifier", "XGBRFRegressor"
-        )  # its trees are one round
-        n_estimators = self._model.n_estimators if is_forest else self._n_used
+        has_one_round = isinstance(self._model, (self._xgboost.XGBRFClassifier, self._xgboost.XGBRFRegressor))
+        n_estimators = self._model.n_estimators if has_one_round else self._n_used
         return clone(self._model).set_params(n_estimators=n_estimators, early_stopping_rounds=None)
 
-    def _of_trees(self, kept: Sequence[int], values: Sequence[Vector], n_classes: int) -> Any:
-        """A model of some trees with other leaves, in rounds of one tree for each class."""
-        changed = json.loads(self._booster.save_raw("json"))
+    def written(self, kept: Integers, leaves: list[Matrix], intercept: Any) -> Any:
+        """The first round gets the difference of the intercepts: the base score stays as it is."""
+        trees = [self._order[tree] for tree in self.members.trees_of(kept)]
+        values = [own[:, 0] for own in with_shift(leaves, intercept - self.intercept)]
+        changed, n_scores = json.loads(self._booster.save_raw("json")), self.members.n_outputs
         model = tree_model(changed)
         model["trees"] = [
             _with_leaves(model["trees"][j], number, own)
-            for number, (j, own) in enumerate(zip(kept, values, strict=True))
+            for number, (j, own) in enumerate(zip(trees, values, strict=True))
         ]
-        model["tree_info"] = list(range(n_classes)) * (len(kept) // n_classes)
-        model["iteration_indptr"] = list(range(0, len(kept) + 1, n_classes))
-        model["gbtree_model_param"] |= {"num_trees": str(len(kept)), "num_parallel_tree": "1"}
+        model["tree_info"] = list(range(n_scores)) * len(kept)
+        model["iteration_indptr"] = list(range(0, len(trees) + 1, n_scores))
+        model["gbtree_model_param"] |= {"num_trees": str(len(trees)), "num_parallel_tree": "1"}
         if "weight_drop" in changed["learner"]["gradient_booster"]:
-            changed["learner"]["gradient_booster"]["weight_drop"] = [1.0] * len(kept)
+            changed["learner"]["gradient_booster"]["weight_drop"] = [1.0] * len(trees)
         for name in ("best_iteration", "best_score", "scikit_learn"):
             changed["learner"]["attributes"].pop(name, None)
-        return self._loaded(bytearray(json.dumps(changed), "utf-8"), len(kept) // n_classes)
+        return self._loaded(bytearray(json.dumps(changed), "utf-8"), len(kept))
 
     def _loaded(self, raw: bytearray, n_rounds: int) -> Any:
         if not self._is_estimator:
@@ -149,52 +183,14 @@ class XGBoostModel(Adapter):
         return thinned
 
     def raw_scores(self, model: Any, X: Any) -> Scores:
-        scores = model.predict(X, output_margin=True) if self._is_estimator else self._predicted(model, X)
-        return np.asarray(scores, dtype=float)
-
-    def _predicted(self, booster: Any, X: Any) -> Any:
-        rounds = (0, self._n_used) if booster is self._model else (0, 0)
-        return booster.predict(self._matrix(X), output_margin=True, iteration_range=rounds)
-
-    def probabilities(self, model: Any, X: Any, scores: Scores) -> Scores:
-        """Not by ``predict_proba``, which takes raw scores for probabilities under "binary:logitraw"."""
-        found: Scores = self.link.expected(scores)
-        return found
+        if self._is_estimator:
+            return np.asarray(model.predict(X, output_margin=True), dtype=float)
+        rounds = (0, self._n_used) if model is self._model else (0, 0)
+        return np.asarray(model.predict(self._matrix(X), output_margin=True, iteration_range=rounds), dtype=float)
 
     def saved_bytes(self, model: Any) -> int:
         booster = model.get_booster() if self._is_estimator else model
         return len(booster.save_raw("ubj"))
-
-
-class XGBoostAdapter(XGBoostModel, TwoClassAdapter):
-    """Two classes."""
-
-    objectives: ClassVar[tuple[str, ...]] = tuple(CUTS)
-    link = Logit()
-    refits = True
-
-    def __init__(self, model: Any) -> None:
-        super().__init__(model)
-        self.classes = np.arange(2)
-        self.cut = CUTS[self._objective]
-        self.weights = np.ones(len(self._trees))
-        raw, leaves = self._on_missing()
-        self.intercept = float(raw[0]) - float(looked_up(self._values, leaves[None, :]).sum(dtype=float))
-        self.n_nodes = np.array([len(tree["left_children"]) for tree in self._trees], dtype=np.intp)
-        self.n_leaves = (self.n_nodes + 1) // 2
-
-    def outputs(self, X: Any) -> Outputs:
-        return looked_up(self._values, self._leaves(X))
-
-    def rebuild(self, kept: Integers, weights: Vector, intercept: float) -> Any:
-        return self._of(kept, [a * self._values[j] for j, a in zip(kept, weights, strict=True)], intercept)
-
-    def rewrite(self, kept: Integers, leaves: Sequence[NewLeaves], intercept: float) -> Any:
-        return self._of(kept, [new(self._values[j]) for j, new in zip(kept, leaves, strict=True)], intercept)
-
-    def _of(self, kept: Integers, values: list[Vector], intercept: float) -> Any:
-        """A model of some trees with other leaves, the first of which get what the intercept differs by."""
-        return self._of_trees(kept.tolist(), [values[0] + (intercept - self.intercept), *values[1:]], n_classes=1)
 
 
 def tree_model(model: dict[str, Any]) -> dict[str, Any]:
@@ -211,114 +207,3 @@ def _with_leaves(tree: dict[str, Any], number: int, values: Vector) -> dict[str,
         tree[name] = np.where(is_leaf, values, np.array(tree[name], dtype=float)).tolist()
     tree["id"] = number
     return tree
-
-
-class XGBoostClassesAdapter(XGBoostModel, ClassAdapter):
-    """Trees that a round grows in parallel for the same class are members of their own."""
-
-    objectives: ClassVar[tuple[str, ...]] = ("multi:softprob", "multi:softmax")
-
-    @classmethod
-    def handles(cls, model: Any) -> bool:
-        return super().handles(model) and _n_classes(model) > 2
-
-    def __init__(self, model: Any) -> None:
-        super().__init__(model)
-        n_classes = int(self._json["learner"]["learner_model_param"]["num_class"])
-        self.classes = np.arange(n_classes)
-        self._order = self._by_members(n_classes)
-        self.members = ClassMembers.of_rounds([self._values[j] for j in self._order], n_classes)
-        self.weights = np.ones(self.members.n_members)
-        self.n_nodes = self.members.n_leaves
-        self.n_leaves = (self.n_nodes + n_classes) // 2
-        self.intercept = self._base_scores()
-
-    def _require_objective(self) -> None:
-        super()._require_objective()
-        if any(int(tree["tree_param"]["size_leaf_vector"]) > 1 for tree in tree_model(self._json)["trees"][:1]):
-            raise UnsupportedModelError(
-                "model with multi_strategy='multi_output_tree' cannot be thinned; train it with "
-                "multi_strategy='one_output_per_tree'."
-            )
-
-    def _by_members(self, n_classes: int) -> list[int]:
-        """The trees, those of one round next to each other and in the order of their classes."""
-        info = np.array(tree_model(self._json)["tree_info"][: len(self._trees)])
-        of_class = [np.flatnonzero(info == k) for k in range(n_classes)]
-        return [int(j) for j in np.column_stack(of_class).ravel()]
-
-    def _base_scores(self) -> Vector:
-        raw, leaves = self._on_missing()
-        said = np.array([self._values[j][leaves[j]] for j in self._order])
-        return np.asarray(raw - said.reshape(self.n_members, -1).sum(axis=0))
-
-    def leaf_numbers(self, X: Any) -> Sequence[NDArray[Any]]:
-        leaves = self._leaves(X)
-        return [leaves[:, j] for j in self._order]
-
-    def written(self, kept: Integers, values: list[Matrix], intercept: Vector) -> Any:
-        """The first round gets what the intercepts differ by: the base score stays as it is."""
-        columns = [own[:, 0] for own in values]
-        for k, shift in enumerate(intercept - self.intercept):
-            columns[k] = columns[k] + shift
-        trees = [self._order[tree] for tree in self.trees_kept(kept)]
-        return self._of_trees(trees, columns, len(self.classes))
-
-
-def _n_classes(model: Any) -> int:
-    """How many classes a model has; 0 if it is not fitted."""
-    if hasattr(model, "get_booster"):
-        return int(model.n_classes_) if model.__sklearn_is_fitted__() else 0
-    return int(json.loads(model.save_config())["learner"]["learner_model_param"]["num_class"])
-
-
-OBJECTIVES = {
-    "reg:squarederror": MEAN,
-    "reg:absoluteerror": MEDIAN,
-    "reg:pseudohubererror": MEDIAN,
-    "reg:squaredlogerror": MEDIAN,
-    "count:poisson": LOG_MEAN,
-    "reg:gamma": LOG_MEAN,
-    "reg:tweedie": LOG_MEAN,
-}
-OF_NUMBERS = ("reg:", "count:")
-"""How the objectives of regressors begin."""
-OF_CLASSES = "reg:logistic"
-"""The one that begins so and predicts a probability."""
-
-
-class XGBoostNumbersAdapter(XGBoostModel, NumberAdapter):
-    """``XGBRegressor``, and a ``Booster`` with the objective of one."""
-
-    describes: ClassVar[str] = "xgboost.XGBRegressor, xgboost.Booster"
-    estimator: ClassVar[str] = "XGBRegressor"
-    objectives: ClassVar[tuple[str, ...]] = tuple(OBJECTIVES)
-
-    @classmethod
-    def handles(cls, model: Any) -> bool:
-        if not is_instance_of(model, "xgboost", "Booster"):
-            return super().handles(model)
-        name = json.loads(model.save_config())["learner"]["objective"]["name"]
-        return name.startswith(OF_NUMBERS) and name != OF_CLASSES
-
-    def __init__(self, model: Any) -> None:
-        super().__init__(model)
-        self.predicts = OBJECTIVES[self._objective]
-        self.leaf_values = self._values
-        self.weights = np.ones(len(self._trees))
-        raw, leaves = self._on_missing()
-        self.intercept = float(raw[0]) - sum(float(own[leaf]) for own, leaf in zip(self._values, leaves, strict=True))
-        self.n_nodes = np.array([len(tree["left_children"]) for tree in self._trees], dtype=np.intp)
-        self.n_leaves = (self.n_nodes + 1) // 2
-
-    def _require_objective(self) -> None:
-        super()._require_objective()
-        require_one_output(self._model, int(self._json["learner"]["learner_model_param"]["num_target"]))
-
-    def leaf_numbers(self, X: Any) -> Sequence[NDArray[Any]]:
-        return list(self._leaves(X).T)
-
-    def written(self, kept: Integers, values: list[Vector], intercept: float) -> Any:
-        """The first tree gets what the intercept differs by: the base score stays as it is."""
-        moved = [values[0] + (intercept - self.intercept), *values[1:]]
-        return self._of_trees(kept.tolist(), moved, n_classes=1)
