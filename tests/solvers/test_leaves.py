@@ -13,7 +13,7 @@ from dualboost.matrix.leaves import LeafColumns
 from dualboost.matrix.rows import Rows
 from dualboost.solvers.leaf_elimination import Elimination
 from dualboost.solvers.leaf_kinked import kinked_optimum
-from dualboost.solvers.leaf_newton import certified, optimum
+from dualboost.solvers.leaf_newton import optimum
 from dualboost.solvers.leaf_points import LeafPoint
 from dualboost.solvers.leaf_sweeps import sweep
 from dualboost.targets.classes import BinaryOperator
@@ -114,7 +114,7 @@ def test_sweeps_lower_the_objective_towards_the_optimum():
         objectives.append(point.objective)
     assert np.all(np.diff(objectives) <= 0)
     assert objectives[-1] == pytest.approx(best, rel=1e-4)
-    assert certified(point).dual <= best * (1 + 1e-10)
+    assert point.certified().dual <= best * (1 + 1e-10)
 
 
 def test_optimum_from_a_sample_of_the_rows_is_that_of_all_rows():

@@ -11,7 +11,7 @@ from dualboost.formulations import LogisticBoost
 from dualboost.matrix.leaves import LeafColumns, VectorLeafColumns
 from dualboost.matrix.rows import Rows
 from dualboost.solvers.leaf_elimination import Elimination
-from dualboost.solvers.leaf_newton import optimum, softmax_certified, softmax_optimum
+from dualboost.solvers.leaf_newton import optimum
 from dualboost.solvers.leaf_points import LeafPoint, SoftmaxPoint
 from dualboost.solvers.leaf_sweeps import softmax_sweep
 from dualboost.targets.classes import BinaryOperator
@@ -51,7 +51,7 @@ def test_products_are_those_of_the_indicators():
 @pytest.mark.parametrize("C", [1.0, 30.0, 1e4])
 def test_the_optimum_is_that_of_cvxpy(C):
     point = start(C)
-    reached, solution = softmax_optimum(point, 1e-8)
+    reached, solution = optimum(point, 1e-8)
     Z, programme = written_out(point.columns), point.programme
     V, b = cp.Variable(point.values.shape), cp.Variable((1, 3))
     scores = Z @ V + np.ones((len(Z), 1)) @ b
@@ -65,7 +65,7 @@ def test_the_optimum_is_that_of_cvxpy(C):
 
 def test_the_optimum_is_that_of_scikit_learn():
     point = start(C := 40.0, n_rows=300)
-    reached, _ = softmax_optimum(point, 1e-12)
+    reached, _ = optimum(point, 1e-12)
     rows = point.columns.rows
     reference = LogisticRegression(C=C / rows.n_samples, tol=1e-12, solver="newton-cg", max_iter=1000)
     reference.fit(written_out(point.columns), point.programme.codes, sample_weight=rows.counts)
@@ -75,7 +75,7 @@ def test_the_optimum_is_that_of_scikit_learn():
 def test_two_classes_have_the_optimum_of_the_two_class_programme():
     """Values of opposite sign halve the ridge: at half of C, the objective is half of that for one score a row."""
     point = start(C := 25.0, n_classes=2)
-    _, solution = softmax_optimum(point, 1e-9)
+    _, solution = optimum(point, 1e-9)
     rows, codes = point.columns.rows, point.programme.codes
     columns = LeafColumns(rows, BinaryOperator(2.0 * codes - 1.0))
     columns.hold([(point.columns.leaves(k), size) for k, size in enumerate(point.columns.sizes)])
@@ -95,17 +95,17 @@ def test_two_classes_have_the_optimum_of_the_two_class_programme():
 )
 def test_every_point_has_a_dual_below_it_and_the_optimum_meets_it(C, n_rows, n_classes, sizes, seed):
     point = start(C, n_rows, n_classes, sizes, seed)
-    best = softmax_optimum(point, 1e-6)[1]
+    best = optimum(point, 1e-6)[1]
     assert best.gap <= 1e-6
     for other in (point, softmax_sweep(point)):
-        solution = softmax_certified(other)
+        solution = other.certified()
         assert solution.dual <= best.primal * (1 + 1e-9)
         assert solution.primal >= best.dual * (1 - 1e-9)
 
 
 def test_sweeps_lower_the_objective_towards_the_optimum():
     point = start(400.0, 400, 4, sizes=(4,) * 12)
-    best = softmax_optimum(point, 1e-10)[1].primal
+    best = optimum(point, 1e-10)[1].primal
     for k in range(120):
         lower = softmax_sweep(point, newest=k % 12)
         assert lower.objective <= point.objective
@@ -116,7 +116,7 @@ def test_sweeps_lower_the_objective_towards_the_optimum():
 def test_a_class_without_rows_has_no_probability():
     rows = Rows(np.ones(20), np.arange(20) % 2)
     programme = LogisticBoost(C=5.0).over_leaves(rows, None, 3)
-    point, solution = softmax_optimum(SoftmaxPoint.start(programme, VectorLeafColumns(rows, 3)), 1e-6)
+    point, solution = optimum(SoftmaxPoint.start(programme, VectorLeafColumns(rows, 3)), 1e-6)
     assert solution.gap <= 1e-6
     assert point.probabilities[:, 2].max() < 1e-6
 
@@ -126,7 +126,7 @@ def test_the_tree_that_says_nothing_is_eliminated_first():
     noise = np.random.default_rng(5).integers(0, 4, 400)
     point.columns.hold([*((point.columns.leaves(k), 4) for k in range(3)), (noise.astype(np.uint8), 4)])
     point = point.at(np.zeros((16, 3)), point.intercept, np.zeros((400, 3)))
-    elimination = Elimination(softmax_optimum(point, 1e-8)[0])
+    elimination = Elimination(optimum(point, 1e-8)[0])
     assert np.argmin(elimination.costs()) == 3
     elimination.remove_down_to(3)
     assert elimination.kept == [0, 1, 2]

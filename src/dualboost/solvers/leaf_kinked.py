@@ -15,7 +15,7 @@ from ..formulations.terms import LinearTerm
 from ..matrix.leaves import LeafColumns
 from ..matrix.rows import Rows
 from .base import Candidate, Solution, SolverFailed, certify
-from .leaf_newton import Factor, factored
+from .leaf_newton import conjugate_gradients, factored
 from .leaf_points import LeafPoint
 
 # Every row of A has a loss max over lower <= u <= upper of u (kink - m), with m = B x its margin and x the values of
@@ -145,9 +145,18 @@ class InteriorPoint:
         missed = self._boxes.kink - products.margins(at.x) + at.p - at.q
         slopes = products.sums(at.u) - R * at.x
 
+        def product(search: Vector) -> tuple[Vector, Vector]:
+            margins = products.margins(search)
+            return margins, products.sums(D * margins) + R * search
+
+        def preconditioned(residual: Vector) -> Vector:
+            return np.asarray(cho_solve(factor, residual))
+
         def solve(of_lower: Vector, of_upper: Vector) -> Iterate:
             pulled = D * (missed + of_lower / at.s - of_upper / at.t)
-            x, moved = _solved(products, factor, D, R, slopes + products.sums(pulled))
+            target = slopes + products.sums(pulled)
+            # Few iterations, which do not look at the time.
+            x, moved, _ = conjugate_gradients(product, preconditioned, target, np.zeros_like(D), EXACT, REFINEMENTS)
             u = pulled - D * moved
             q = self._of_caps((of_upper + at.q * u) / at.t)
             return Iterate(x, u, u, self._of_caps(-u), (of_lower - at.p * u) / at.s, q)
@@ -197,29 +206,6 @@ def _reach(rows: Rows, value: Vector, change: Vector) -> float:
     """How often the change may be added before a value becomes negative."""
     with np.errstate(divide="ignore", invalid="ignore"):  # where the change is zero, which is not asked for
         return rows.least(np.where(change < 0, value / np.abs(change), np.inf))
-
-
-def _solved(products: LeafProducts, factor: Factor, D: Vector, R: Vector, target: Vector) -> tuple[Vector, Vector]:
-    """The x with (R + B'DB) x = target, and B x, by conjugate gradients that the factor preconditions."""
-    x, moved = np.zeros_like(target), np.zeros_like(D)
-    residual = target
-    step = cho_solve(factor, residual)
-    search, product = step, float(residual @ step)
-    enough = EXACT**2 * product
-    for _ in range(REFINEMENTS):  # which are few, so that they do not look at the time
-        margins = products.margins(search)
-        image = products.sums(D * margins) + R * search
-        bend = float(search @ image)
-        if not bend > 0:
-            break
-        length = product / bend
-        x, moved, residual = x + length * search, moved + length * margins, residual - length * image
-        step = cho_solve(factor, residual)
-        before, product = product, float(residual @ step)
-        if not enough < product < np.inf:
-            break
-        search = step + (product / before) * search
-    return x, moved
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,25 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TypeVar
-
 import numpy as np
 from scipy.linalg.lapack import dposv
 
-from .._typing import Matrix, Vector
+from .._typing import Matrix, Scores, Vector
 from ..matrix.leaves import LeafColumns, LeafGroup
-from .leaf_points import LeafPoint, SoftmaxPoint
+from .leaf_points import FLATTEST, AnyPoint, LeafPoint, SoftmaxPoint
 
 # A sweep works on the quadratic model of the loss at one point, so that it needs the loss and its derivatives only
 # once. It is cheap, and enough between two pricings; ``leaf_newton.py`` finds the optimum.
 
 MOST_HALVINGS = 30
 """How often a step that does not lower the objective is halved before it is given up."""
-FLATTEST = 1e-10
-"""The smallest diagonal entry of the intercept's equation, which has no ridge, relative to the ridge of a value."""
-
-
-Point = TypeVar("Point", LeafPoint, SoftmaxPoint)
 
 
 def sweep(point: LeafPoint, newest: int | None = None) -> LeafPoint:
@@ -54,7 +47,7 @@ def _in_order(columns: LeafColumns, newest: int | None) -> list[LeafGroup]:
     return sorted(groups, key=lambda group: not group.first <= start < group.columns.stop)
 
 
-def lowered(point: Point, direction: Vector, change: Vector) -> Point:
+def lowered(point: AnyPoint, direction: Scores, change: Scores) -> AnyPoint:
     """The point after a step along the direction, halved until the objective falls; the same point if it never does."""
     length = 1.0
     for _ in range(MOST_HALVINGS):
@@ -106,13 +99,13 @@ def softmax_sweep(point: SoftmaxPoint, newest: int | None = None) -> SoftmaxPoin
     for k in _swept(columns.n_trees, newest):
         own = columns.of_tree(k)
         slopes = columns.sums_of_tree(k, residual) - ridge * point.values[own]
-        step = _centred(slopes / (columns.sums_of_tree(k, curvature) + ridge)).astype(np.float32)
+        step = point.centred(slopes / (columns.sums_of_tree(k, curvature) + ridge)).astype(np.float32)
         direction[own] = step
         change = step.take(columns.leaves(k), axis=0)
         scores += change
         change *= curvature
         residual -= change
-    direction[-1] = _centred(point.summed(residual) / total)
+    direction[-1] = point.centred(point.summed(residual) / total)
     length = _best_length(point, direction, scores)
     return lowered(point, length * direction, length * scores)
 
@@ -122,11 +115,6 @@ def _swept(n_trees: int, newest: int | None) -> list[int]:
     first = n_trees - 1 if newest is None else newest
     stride = -(-n_trees // MOST_SWEPT)
     return [first, *(k for k in range(n_trees)[::-1] if k != first and (k - first) % stride == 0)][:n_trees]
-
-
-def _centred(step: Matrix) -> Matrix:
-    """The step without what it adds to all classes alike, which changes no probability."""
-    return step - step.mean(axis=-1, keepdims=True)
 
 
 def _best_length(point: SoftmaxPoint, direction: Matrix, scores: Matrix) -> float:

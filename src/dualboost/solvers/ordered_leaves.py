@@ -26,7 +26,7 @@ from ..formulations.weight_sets import WeightSet
 from ..matrix.leaves import LeafColumns
 from .base import Candidate, Solution, SolverFailed, certify
 from .leaf_kinked import Boxes, InteriorPoint, ScalarProducts, boxes_of, optimum_of
-from .leaf_newton import AIM, MOST_ITERATIONS, balanced, factored, hessian
+from .leaf_newton import AIM, conjugate_gradients, factored, hessian, hessian_product
 from .leaf_newton import optimum as free_optimum
 from .leaf_points import LeafPoint
 from .leaf_sweeps import MOST_HALVINGS, lowered, sweep
@@ -64,7 +64,7 @@ def ordered_sweep(point: LeafPoint, newest: int | None) -> LeafPoint:
 
 def ordered_certified(point: LeafPoint) -> Solution:
     """The point, put in order, with its duality gap."""
-    return _certified(point, Candidate(point.values, balanced(point)[0], point.rho))
+    return _certified(point, Candidate(point.values, point.balanced()[0], point.rho))
 
 
 def ordered_optimum(point: LeafPoint, tolerance: float) -> tuple[LeafPoint, Solution]:
@@ -207,27 +207,24 @@ class BarrierMethod:
 
     def _direction(self, slack: Vector) -> tuple[Vector, Vector]:
         """The solution of Newton's equations, and how it changes the scores."""
-        point, D, rows = self.point, self.differences, self.point.programme.rows
-        columns, weights = point.columns, self.multipliers / slack
-        factor = factored(with_differences(hessian(point), D, weights))
-        residual = self._descent(slack)
-        direction, change = np.zeros_like(residual), np.zeros_like(point.scores)
-        preconditioned = cho_solve(factor, residual)
-        search, product = preconditioned, float(residual @ preconditioned)
-        enough = PRECISION**2 * product
-        for _ in range(MOST_ITERATIONS):
-            scores = columns.scores(search[:-1])
-            weighted = point.curvature * (scores + search[-1])
-            own = columns.sums(weighted) + point.ridge * search[:-1] + D.T @ (weights * (D @ search[:-1]))
-            image = np.append(own, rows.total(weighted))
-            length = product / float(search @ image)
-            direction, change = direction + length * search, change + length * scores
-            residual = residual - length * image
-            preconditioned = cho_solve(factor, residual)
-            before, product = product, float(residual @ preconditioned)
-            if not enough < product < np.inf or time_is_up(rows.workers):
-                break
-            search = preconditioned + (product / before) * search
+        point, D, weights = self.point, self.differences, self.multipliers / slack
+        matrix = hessian(point.columns, point.shared_curvature, point.ridge)
+        factor, workers = factored(with_differences(matrix, D, weights)), point.programme.rows.workers
+
+        def product(search: Vector) -> tuple[Vector, Vector]:
+            scores, image = hessian_product(point, search)
+            image[:-1] += D.T @ (weights * (D @ search[:-1]))
+            return scores, image
+
+        direction, change, _ = conjugate_gradients(
+            product,
+            lambda residual: cho_solve(factor, residual),
+            self._descent(slack),
+            np.zeros_like(point.scores),
+            PRECISION,
+            point.most_iterations,
+            lambda: time_is_up(workers),
+        )
         return direction, change
 
     def _descent(self, slack: Vector) -> Vector:
