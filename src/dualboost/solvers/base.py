@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple, Protocol
 
@@ -139,29 +140,31 @@ class Solver(Protocol):
         """A candidate with a relative gap of about ``tolerance``, or ``SolveFailure``."""
 
 
-class Reoptimiser(Protocol):
-    """What the loop asks of masters: weights and duals for the columns held, as good as the next pricing needs."""
+class Reoptimiser(ABC):
+    """Finds weights and duals for the columns held, as good as the next pricing needs."""
 
-    @property
-    def tolerance(self) -> float:
-        """The largest relative gap of what ``polish`` returns."""
+    tolerance: float
+    """The largest relative gap of the solutions of ``polish``."""
+    is_exact: bool
+    """Whether ``solve`` already returns the optimum, so that nothing is left to polish."""
 
-    @property
-    def is_exact(self) -> bool:
-        """Whether ``solve`` already returns the optimum, so that nothing is left to polish."""
-
+    @abstractmethod
     def solve(self, columns: Columns, programme: Any) -> Solution:
         """A certified solution; a further call without a new column returns a better one."""
 
+    @abstractmethod
     def polish(self, columns: Columns, programme: Any) -> Solution:
         """The optimum, to the tolerance."""
 
     def move_to(self, columns: Columns, programme: Any) -> None:
         """Go on with a programme of the same formulation at another C."""
+        self.forget()
 
     def divide_rows(self, parents: Integers, shares: Vector) -> None:
         """Go on over new rows: row i has the entries of the old row ``parents[i]`` and ``shares[i]`` of its weight."""
+        self.forget()
 
+    @abstractmethod
     def forget(self) -> None:
         """Forget every iterate and basis: the next programme is over other rows, or over fewer columns."""
 

@@ -30,7 +30,7 @@ MOST_DISTINCT = 0.7
 """Once the kinds of rows are more than this fraction of the rows, the rows are no longer merged."""
 
 
-class DistinctRows:
+class DistinctRows(Reoptimiser):
     """Solves by ``inner`` over one row of each kind while there are few kinds; returns solutions over all rows."""
 
     def __init__(self, inner: Reoptimiser) -> None:
@@ -72,9 +72,6 @@ class DistinctRows:
             self._inner.move_to(columns, programme)
         else:
             self._inner.move_to(self._held, self._merged(programme))
-
-    def divide_rows(self, parents: Integers, shares: Vector) -> None:
-        self.forget()
 
     def forget(self) -> None:
         self._inner.forget()
@@ -289,7 +286,7 @@ TRUSTED = 1e-3
 """The rows for the result are chosen by a solution whose gap is at most this."""
 
 
-class ActiveRows:
+class ActiveRows(Reoptimiser):
     """Solves by ``inner``, first over samples of ``n_sampled`` rows and more, then over the rows near the kink.
 
     Data of at most ``n_sampled`` rows are solved over all rows. The programme must have idle rows
@@ -338,9 +335,6 @@ class ActiveRows:
             self._inner.move_to(columns, programme)
         else:
             self.forget()
-
-    def divide_rows(self, parents: Integers, shares: Vector) -> None:
-        self.forget()
 
     def forget(self) -> None:
         self._inner.forget()
