@@ -37,7 +37,7 @@ class SideRows(Protocol):
         """The entries of a column in the side rows, given its entries in the data rows and its learner."""
 
     def duals_seen(self, u: Vector, theta: Vector) -> Vector:
-        """The duals that the pricer sees: u, plus what theta adds for side rows that depend on the votes."""
+        """The duals for pricing: u, plus the part of theta for side rows that depend on the votes."""
 
     def learner_part(self, theta: Vector, learner: Learner) -> float:
         """The part of an edge that comes from side rows that depend on the learner."""
@@ -91,8 +91,8 @@ class MeanMargin:
 class FeatureDifferences:
     """One side row for each pair of features: the share of feature ``first`` in a learner minus that of ``second``.
 
-    A learner on feature f improves when its edge exceeds ``cost`` minus what theta adds for f, so pricers compare edges
-    divided by that difference.
+    A learner on feature f improves when its edge exceeds ``cost`` minus the part of theta for f, so pricers compare
+    edges divided by that difference.
     """
 
     read_splits: ClassVar[bool] = True
@@ -120,7 +120,7 @@ class FeatureDifferences:
         return self.cost / np.maximum(self.cost - self.granted(theta), LEAST_HURDLE * self.cost)
 
     def granted(self, theta: Vector) -> Vector:
-        """For each feature, what theta adds to the edge of a learner that uses only this feature."""
+        """For each feature, the part of the edge of a learner on this feature alone that comes from theta."""
         gained, lost = (
             np.bincount(ends, weights=theta, minlength=self.n_features) for ends in (self.first, self.second)
         )
@@ -133,7 +133,7 @@ class FeatureDifferences:
 ROWS_AT_ONCE = 2048
 """How many rows are converted to double precision at a time: few enough to stay in the processor's cache."""
 ROWS_AT_ONCE_ON_DEVICE = 2**20
-"""The same on a GPU, which wants much work at a time."""
+"""The same on a GPU, which needs much work at a time."""
 
 Entries = NDArray[np.float32]
 
@@ -211,7 +211,7 @@ def _enlarged(part: NDArray[np.floating], capacity: int) -> NDArray[np.floating]
     return larger
 
 
-# Of rows that are spread over workers, each remembers its own part of the matrix.
+# If rows are spread over workers, each worker caches its own part of the matrix.
 
 
 class GramCache:
@@ -254,7 +254,7 @@ class GramCache:
 ROWS_AT_ONCE_SINGLE = 4096
 """How many rows ``single`` adds up in single precision before it adds the sum to a total in double precision."""
 ROWS_AT_ONCE_SINGLE_ON_DEVICE = 2**17
-"""The same on a GPU, which wants more work at a time, and adds up block by block itself."""
+"""The same on a GPU, which needs more work at a time, and adds up in blocks."""
 
 
 class Products(ABC):
@@ -367,7 +367,7 @@ class Columns(Products):
         return np.append(u, np.zeros(self.sides.n)) if self.sides.n else u
 
     def seen(self, u: Vector) -> Vector:
-        """The duals that a pricer sees: those of the data rows, changed by those of the side rows."""
+        """The duals for pricing: the duals of the data rows, changed by the duals of the side rows."""
         return self.sides.duals_seen(u[: self.n_data], u[self.n_data :])
 
     @property

@@ -36,7 +36,7 @@ LeafNumbers = NDArray[np.unsignedinteger]
 
 
 class OutputOperator(Protocol):
-    """The part of a task's operator that leaves need."""
+    """The methods of a task's operator that leaves need."""
 
     def apply(self, outputs: Vector) -> Vector: ...
 
@@ -51,7 +51,7 @@ class OutputOperator(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class LeafGroup:
-    """A few trees whose leaves are held together."""
+    """A few trees whose leaves are stored as one number for each row."""
 
     first: int
     """The first column of the group."""
@@ -67,7 +67,7 @@ class LeafGroup:
 
     @property
     def table(self) -> Matrix:
-        """For each cell, a one in the columns of the leaves that it stands for."""
+        """For each cell, a one in the column of each of its leaves."""
         return _table(self.sizes)
 
     def cell_sums(self, values: Vector, block: slice = slice(None)) -> Vector:
@@ -102,7 +102,7 @@ class LeafColumns:
         self.sizes: list[int] = []
         """The number of leaves of each tree."""
         self.orders: list[LeafOrder | None] = []
-        """How the values of the leaves of each tree must be ordered; None where they may be anything."""
+        """The order of the values of each tree's leaves; None without an order."""
         self._leaves: list[LeafNumbers] = []
         self._groups: list[LeafGroup] | None = None
         self._known: dict[tuple[int, ...], tuple[list[LeafNumbers], LeafNumbers]] = {}
@@ -221,7 +221,7 @@ class LeafColumns:
     def gram(self, d: Vector, precision: type[np.floating] = np.float32) -> Matrix:
         """Z' diag(d) Z over the first ``len(d)`` rows, Z being the indicators and a last column of ones.
 
-        Entries are at least as precise as asked for; those that only guide a search may be rough.
+        ``precision`` is the least precision of the entries; single precision is enough to guide a search.
         """
         leaves, stays = [one[: len(d)] for one in self._leaves], len(d) > FEW_ROWS and not self.rows.device.is_memory
         if not stays:
@@ -263,7 +263,7 @@ class LeafColumns:
 
 
 class VectorLeafColumns(LeafColumns):
-    """The leaves of the trees held; every product is with a matrix that has one column for each class."""
+    """The leaves of the trees held; products are with matrices that have a column for each class."""
 
     has_own_trees: ClassVar[bool] = False
     """Whether each class has trees of its own."""

@@ -34,11 +34,11 @@ MOST_STEPS = 80
 TO_THE_BOUNDARY = 0.995
 """The share of the longest step inside the bounds that is taken."""
 LEAST_OFFSET = 1e-3
-"""The least multiplier to start from, as a share of the mean kink: where every row is in its kink, none says more."""
+"""The least multiplier to start from, as a share of the mean kink: rows in their kinks give no scale."""
 REFINEMENTS = 6
-"""How many conjugate gradients at most make up for rounding in the factor."""
+"""The most iterations of conjugate gradients, which make up for rounding in the factor."""
 BEYOND = 1e-3
-"""The share of the tolerance at which no further digit of a solution is wanted."""
+"""The share of the tolerance at which steps end."""
 EXACT = 1e-12
 """The relative residual at which Newton's equations count as solved."""
 
@@ -60,7 +60,7 @@ class LeafProducts(Protocol):
 
 
 class Boxes(NamedTuple):
-    """The box and the kink of every row of A, and who adds up over these rows."""
+    """The box and the kink of every row of A, and the ``Rows`` that add up over these rows."""
 
     rows: Rows
     lower: Vector
@@ -71,7 +71,7 @@ class Boxes(NamedTuple):
 class Iterate(NamedTuple):
     """The unknowns, the duals inside their box, and for each side of the box the distance and its multiplier.
 
-    Distances are held by themselves, as the difference of a dual and its bound loses its digits where both are close.
+    Distances have their own vectors, as the difference of a dual and its bound loses digits where both are close.
     """
 
     x: Vector
@@ -103,7 +103,7 @@ class InteriorPoint:
         return time_is_up(workers) or not is_affordable(len(self.at.x) ** 3 / 3, workers)
 
     def _started(self, x: Vector) -> Iterate:
-        """Duals in the middle of their box, as far inside where it has no upper end."""
+        """Duals in the middle of their box, and as far inside on average where there is no upper bound."""
         boxes = self._boxes
         widths = self._of_caps(boxes.upper - boxes.lower)
         half = 0.5 * np.where(self._is_capped, widths, boxes.rows.total(widths) / self._n_capped)
@@ -204,7 +204,7 @@ def optimum_of(method: InteriorPoint, certified: Certify, tolerance: float) -> S
 
 def _reach(rows: Rows, value: Vector, change: Vector) -> float:
     """How often the change may be added before a value becomes negative."""
-    with np.errstate(divide="ignore", invalid="ignore"):  # where the change is zero, which is not asked for
+    with np.errstate(divide="ignore", invalid="ignore"):  # entries without a change are not used
         return rows.least(np.where(change < 0, value / np.abs(change), np.inf))
 
 
@@ -231,13 +231,15 @@ class ScalarProducts:
 
 def kinked_optimum(point: LeafPoint, tolerance: float) -> tuple[LeafPoint, Solution]:
     """A point whose relative duality gap is at most the tolerance, and its certificate."""
-    solution = optimum_of(_method(point), lambda method: _certified(point, method), tolerance)
-    return point.adopting(solution), solution
-
-
-def _method(point: LeafPoint) -> InteriorPoint:
     products = ScalarProducts(point.columns, point.ridge)
-    return InteriorPoint(boxes_of(point), products, np.append(point.values, point.intercept))
+    method = InteriorPoint(boxes_of(point), products, np.append(point.values, point.intercept))
+
+    def certified(method: InteriorPoint) -> Solution:
+        x = method.at.x
+        return certify(point.columns, point.programme, Candidate(x[:-1], method.at.u, x[-1:]))
+
+    solution = optimum_of(method, certified, tolerance)
+    return point.adopting(solution), solution
 
 
 def boxes_of(point: LeafPoint) -> Boxes:
@@ -246,8 +248,3 @@ def boxes_of(point: LeafPoint) -> Boxes:
     assert isinstance(programme.term, LinearTerm), "other losses have no kinks"
     kink = np.zeros_like(programme.lower) + programme.term.kink
     return Boxes(programme.rows, programme.lower, programme.upper, kink)
-
-
-def _certified(point: LeafPoint, method: InteriorPoint) -> Solution:
-    x = method.at.x
-    return certify(point.columns, point.programme, Candidate(x[:-1], method.at.u, x[-1:]))

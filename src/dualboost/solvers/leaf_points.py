@@ -33,7 +33,7 @@ class Point(ABC):
     """Optimal duals where the loss has kinks, since scores do not determine the duals of rows in a kink."""
 
     most_iterations: ClassVar[int] = 60
-    """Conjugate gradients for Newton's equations end after so many iterations with what they have found."""
+    """The most iterations of conjugate gradients for Newton's equations."""
     slow: ClassVar[int] = 12
     """After more iterations than this, the preconditioner is computed anew at the next step."""
 
@@ -320,7 +320,7 @@ FLATTEST = 1e-10
 
 
 def with_ridge(diagonal: Scores, ridge: float) -> Scores:
-    """The diagonal of a Hessian, given that of the loss, in place; the last entry belongs to the intercept."""
+    """Add the ridge to the diagonal of the Hessian of a loss, in place; the last entry belongs to the intercept."""
     diagonal[:-1] += ridge
     diagonal[-1] += FLATTEST * ridge
     return diagonal

@@ -13,14 +13,14 @@ from .leaf_points import FLATTEST, AnyPoint, LeafPoint, SoftmaxPoint
 # once. It is cheap, and enough between two pricings; ``leaf_newton.py`` finds the optimum.
 
 MOST_HALVINGS = 30
-"""How often a step that does not lower the objective is halved before it is given up."""
+"""How often a step that does not lower the objective is halved."""
 
 
 def sweep(point: LeafPoint, newest: int | None = None) -> LeafPoint:
     """A point with a smaller objective, after one sweep over all groups.
 
-    The group of the newest tree, by default the last one, comes first: the others would make up for values that it does
-    not have yet.
+    The group of the newest tree, by default the last one, comes first: else the others would make up for its values,
+    which are still zero.
     """
     direction = np.zeros(len(point.values) + 1)
     residual, scores, rows = point.residual.copy(), np.zeros_like(point.scores), point.columns.rows
@@ -39,7 +39,7 @@ def sweep(point: LeafPoint, newest: int | None = None) -> LeafPoint:
 
 
 def _in_order(columns: LeafColumns, newest: int | None) -> list[LeafGroup]:
-    """The groups, that of the newest tree first, then the others from the last to the first."""
+    """The group of the newest tree, then the others from the last to the first."""
     groups = columns.groups[::-1]
     if newest is None:
         return groups
@@ -78,7 +78,7 @@ def _best_step(point: LeafPoint, group: LeafGroup, residual: Vector, direction: 
 
 
 # Under the quadratic model of the loss with classes taken as independent, the best step of one tree has a closed form
-# for each leaf and class. Steps are in single precision; the length of the whole step is that of the true second
+# for each leaf and class. Steps are in single precision; the length of the whole step uses the true second
 # derivatives.
 
 LONGEST = 2.0

@@ -6,7 +6,7 @@ primal-dual method inside the order: Newton's equations of the objective minus m
     (H + D'WD) dx = -gradient + mu D'(1/s),    s = D v,    W = lambda/s,
 
 for ever smaller mu, solved by conjugate gradients as without an order. Under a loss with kinks, D v >= 0 are further
-rows of the interior-point method. The certificate is that of the programme with the order (``Ordered``): it takes the
+rows of the interior-point method. The certificate is for the programme with the order (``Ordered``): it uses the
 values and the duals of the rows, and nothing from the method.
 
 Nocedal & Wright, "Numerical optimization", 2006, chapter 19.
@@ -36,17 +36,17 @@ MOST_STEPS = 100
 TO_THE_BOUNDARY = 0.995
 """The share of the longest step inside the order that is taken."""
 FASTER, SLOWER = 0.1, 0.5
-"""What mu is multiplied by after a long step, and after a short one."""
+"""The factors on mu after a long step, and after a short one."""
 INSIDE = 1e-2
 """How far apart values of neighbouring leaves are at the start, relative to the mean size of all values."""
 PRECISION = 1e-3
 """By how much conjugate gradients reduce the residual of Newton's equations."""
 LEAST_SHARE = 1e-4
-"""The share of the fall that the slope promises, without which a step is halved."""
+"""A step is halved unless the objective falls by this share of the slope times the length."""
 
 
 def in_order(point: LeafPoint) -> LeafPoint:
-    """The point with its values put in order; itself if they are."""
+    """The point with its values put in order; the point itself if they are in order."""
     values = _weight_set(point).nearest(point.values)
     if (values == point.values).all():
         return point
@@ -87,13 +87,13 @@ def ordered_optimum(point: LeafPoint, tolerance: float) -> tuple[LeafPoint, Solu
 
 
 def kinked_ordered_optimum(point: LeafPoint, tolerance: float) -> tuple[LeafPoint, Solution]:
-    """The same under a loss with kinks."""
+    """The optimum in order under a loss with kinks, and its certificate."""
     boxes, differences = boxes_of(point), _differences(point.columns)
     order = boxes.rows.put(np.zeros(differences.shape[0]))
     n_rows = len(boxes.lower)
     method = InteriorPoint(
         Boxes(
-            boxes.rows.like(np.ones(n_rows + len(order))),  # every worker holds those of the order
+            boxes.rows.like(np.ones(n_rows + len(order))),  # every worker holds the rows of the order
             np.concatenate([boxes.lower, order]),
             np.concatenate([boxes.upper, np.full_like(order, np.inf)]),
             np.concatenate([boxes.kink, order]),
@@ -153,7 +153,7 @@ class OrderedProducts(ScalarProducts):
 
 
 def with_differences(matrix: Matrix, differences: sparse.csr_matrix, weights: Vector) -> Matrix:
-    """The matrix plus D' diag(weights) D, in place; the last row and column are those of the intercept."""
+    """The matrix plus D' diag(weights) D, in place; the last row and column belong to the intercept."""
     product = (differences.T @ sparse.diags(weights) @ differences).tocoo()
     matrix[product.row, product.col] += product.data
     return matrix

@@ -64,7 +64,7 @@ class QuantilesPoint(Point):
 
 @dataclass(frozen=True, eq=False)
 class QuantilesProducts:
-    """Products with the leaves of trees; unknowns are by level, those of a level being its values and its intercept.
+    """Products with the leaves of trees; unknowns are by level: first its values, then its intercept.
 
     Rows of A are the scores of all rows and levels, and the distances of neighbouring levels, which must not be
     negative.
@@ -110,7 +110,7 @@ class QuantilesProducts:
         return np.vstack([values, intercept]).T.ravel()
 
     def duals(self, u: Vector) -> tuple[Matrix, Matrix]:
-        """What belongs to rows and levels, and what to the distances of neighbouring levels."""
+        """The duals of rows and levels, and the duals of the distances of neighbouring levels."""
         n = self.columns.rows.n_data
         return u[: n * self.n_levels].reshape(n, -1), u[n * self.n_levels :].reshape(n, -1)
 
@@ -122,14 +122,14 @@ def quantiles_optimum(point: QuantilesPoint, tolerance: float) -> tuple[Quantile
 
 
 def separate_levels(point: QuantilesPoint, better: Callable[[LeafPoint], LeafPoint]) -> QuantilesPoint:
-    """The point whose levels are made better one by one."""
+    """The point after ``better`` is applied to each level by itself."""
     found = [better(alone) for alone in point.alone()]
     values, scores = np.column_stack([one.values for one in found]), np.column_stack([one.scores for one in found])
     return point.at(values, np.array([one.intercept for one in found]), scores)
 
 
 def _method(point: QuantilesPoint) -> tuple[InteriorPoint, Callable[[InteriorPoint], Solution]]:
-    """The method at this point, and who certifies where it is."""
+    """The method at this point, and the function that certifies its iterate."""
     programme: QuantilesProgramme = point.programme
     products = QuantilesProducts(point.columns, programme.n_levels, programme.ridge)
     order = np.zeros(programme.rows.n_data * (programme.n_levels - 1))
@@ -147,7 +147,7 @@ def _method(point: QuantilesPoint) -> tuple[InteriorPoint, Callable[[InteriorPoi
 
 
 def _parts(duals: Matrix) -> tuple[Matrix, Matrix]:
-    """Those of the losses, and those of the order."""
+    """The duals of the losses, and the duals of the order."""
     n_levels = (duals.shape[1] + 1) // 2
     return duals[:, :n_levels], duals[:, n_levels:]
 
