@@ -144,8 +144,9 @@ def _kind(library: Any) -> tuple[str, str | None]:
     return library.internal_api, getattr(library, "threading_layer", None)
 
 
-# NumPy's functions work on arrays of either kind, since CuPy's arrays dispatch them (``__array_function__``). CuPy refuses an array of each kind in one operation, so arrays go from one place to the
-# other only by ``put`` and ``host``. Numbers, and arrays that are not as long as the rows, are in memory.
+# NumPy's functions work on arrays of either kind, since CuPy's arrays dispatch them (``__array_function__``). CuPy
+# refuses an array of each kind in one operation, so arrays go from one place to the other only by ``put`` and ``host``.
+# Numbers, and arrays that are not as long as the rows, are in memory.
 
 
 class Device(Protocol):
