@@ -1,7 +1,7 @@
-"""No floor but ``algebra`` reduces a vector as long as the rows: vectors that tell who does so find offenders.
+"""Only ``matrix`` reduces vectors as long as the rows: vectors that record their reductions find other code that does.
 
-Fits run on arrays that know when they are summed, sorted or multiplied with one another, and by which file. Work on one
-block of rows, which ``Rows`` hands out, is work on plain arrays.
+Fits run on arrays that record the file that sums, sorts or multiplies them with one another. Work on one block of rows,
+which ``Rows`` passes to a function, is work on plain arrays.
 """
 
 import sys
@@ -115,7 +115,7 @@ def watched(monkeypatch):
         monkeypatch.setattr(f"dualboost.{module}.Rows", WatchedRows)
 
 
-def test_a_vector_tells_who_sums_it(monkeypatch):
+def test_a_vector_records_where_it_is_summed(monkeypatch):
     """The watch itself: what is run in the name of a watched file is found, in a block it is not."""
     vector = np.ones(5).view(RowVector)
     code = compile("total = vector.sum()", str(PACKAGE / "solvers" / "somewhere.py"), "exec")
@@ -155,7 +155,7 @@ def test_fits_with_bounds_over_all_trees(formulation, learner):
 
 @pytest.mark.usefixtures("watched")
 @pytest.mark.parametrize("solver", [{"method": "highs"}, {"method": "clarabel"}, {"active_rows": 40}], ids=str)
-def test_fits_by_other_masters(solver):
+def test_fits_by_other_solvers(solver):
     X, y = small_dataset("ringnorm")
     clf = DualBoostClassifier("lp", C=0.2, max_trees=12, solver=SolverOptions(**solver)).fit(X, y)
     assert clf.gap_ <= 1e-6

@@ -66,7 +66,7 @@ def test_the_result_is_the_optimum_of_all_rows(formulation, dataset, C, n_rows):
 @pytest.mark.parametrize("dataset", every(SMALL_DATASETS, few=("integers", "ringnorm")))
 def test_every_iteration_is_the_optimum_of_all_rows_where_that_is_asked_for(dataset, solver):
     X, y = small_dataset(dataset)
-    solver = few_rows(20, reoptimize="every", solver=solver)
+    solver = few_rows(20, reoptimize="every", method=solver)
     clf = without_twins("lp", C=0.2, max_trees=12, solver=solver).fit(X, y)
     A = signed_votes(clf, X, y)
     for t in iterations(clf.n_generated_):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar, Protocol
@@ -14,7 +15,7 @@ from ..trees.tree import Learner
 from .rows import Rows
 
 # A formulation whose objective depends on more than the margins names its side rows (``Formulation.side_rows``) and
-# gives each a box and a linear term (``Formulation.with_sides``). Masters and certificates treat them like other
+# gives each a box and a linear term (``Formulation.with_sides``). Solvers and certificates treat them like other
 # rows. Only pricing treats them differently. If a side row depends on the votes of a column, its dual changes the
 # duals of the data rows that the pricer sees. If it depends on the learner, its dual becomes a factor for edges on
 # some features, the *favour*. The duals of the side rows are called theta.
@@ -36,7 +37,7 @@ class SideRows(Protocol):
         """The entries of a column in the side rows, given its entries in the data rows and its learner."""
 
     def duals_seen(self, u: Vector, theta: Vector) -> Vector:
-        """The duals that the pricer sees: u, plus what theta adds for side rows that depend on the votes."""
+        """The duals for pricing: u, plus the part of theta for side rows that depend on the votes."""
 
     def learner_part(self, theta: Vector, learner: Learner) -> float:
         """The part of an edge that comes from side rows that depend on the learner."""
@@ -90,8 +91,8 @@ class MeanMargin:
 class FeatureDifferences:
     """One side row for each pair of features: the share of feature ``first`` in a learner minus that of ``second``.
 
-    A learner on feature f improves when its edge exceeds ``cost`` minus what theta adds for f, so pricers compare edges
-    divided by that difference.
+    A learner on feature f improves when its edge exceeds ``cost`` minus the part of theta for f, so pricers compare
+    edges divided by that difference.
     """
 
     read_splits: ClassVar[bool] = True
@@ -119,7 +120,7 @@ class FeatureDifferences:
         return self.cost / np.maximum(self.cost - self.granted(theta), LEAST_HURDLE * self.cost)
 
     def granted(self, theta: Vector) -> Vector:
-        """For each feature, what theta adds to the edge of a learner that uses only this feature."""
+        """For each feature, the part of the edge of a learner on this feature alone that comes from theta."""
         gained, lost = (
             np.bincount(ends, weights=theta, minlength=self.n_features) for ends in (self.first, self.second)
         )
@@ -132,7 +133,7 @@ class FeatureDifferences:
 ROWS_AT_ONCE = 2048
 """How many rows are converted to double precision at a time: few enough to stay in the processor's cache."""
 ROWS_AT_ONCE_ON_DEVICE = 2**20
-"""The same on a GPU, which wants much work at a time."""
+"""The same on a GPU, which needs much work at a time."""
 
 Entries = NDArray[np.float32]
 
@@ -210,25 +211,7 @@ def _enlarged(part: NDArray[np.floating], capacity: int) -> NDArray[np.floating]
     return larger
 
 
-# Of rows that are spread over workers, each remembers its own part of the matrix.
-
-
-class Multiplied(Protocol):
-    """The products that a Gram matrix is computed from."""
-
-    rows: Rows
-
-    @property
-    def n_columns(self) -> int: ...
-
-    def whole_gram(self, d: Vector) -> Matrix:
-        """A' diag(d) A over the rows held here, computed from the start."""
-
-    def column(self, j: int) -> Vector:
-        """The entries of one column in all rows."""
-
-    def edges_here(self, u: Vector) -> Vector:
-        """A'u over the rows held here."""
+# If rows are spread over workers, each worker caches its own part of the matrix.
 
 
 class GramCache:
@@ -238,7 +221,7 @@ class GramCache:
         self._d: Vector = np.empty(0)
         self._gram: Matrix = np.empty((0, 0))
 
-    def gram(self, products: Multiplied, d: Vector) -> Matrix:
+    def gram(self, products: Products, d: Vector) -> Matrix:
         """A' diag(d) A over the rows held here, for d > 0."""
         n_known = len(self._gram) if len(self._gram) and np.array_equal(d, self._d) else 0
         extends = n_known > products.n_columns // 2
@@ -250,7 +233,7 @@ class GramCache:
         """Forget the columns that came after the first ``n_columns``."""
         self._gram = self._gram[:n_columns, :n_columns]
 
-    def _extended(self, products: Multiplied, d: Vector) -> Matrix:
+    def _extended(self, products: Products, d: Vector) -> Matrix:
         n, n_known = products.n_columns, len(self._gram)
         gram = np.zeros((n, n))
         gram[:n_known, :n_known] = self._gram
@@ -259,7 +242,7 @@ class GramCache:
         return gram
 
 
-# A master needs three products: ``margins(w) = A w``, ``edges(u) = A'u`` and ``gram(d) = A' diag(d) A``. Each of them
+# A solver needs three products: ``margins(w) = A w``, ``edges(u) = A'u`` and ``gram(d) = A' diag(d) A``. Each of them
 # is also available for one block of rows. A column is given as its entries in the rows of A, which the task computes
 # from a learner's votes. ``Columns`` multiplies in double precision. Its ``single`` multiplies in single precision,
 # two to three times as fast, for steps that need no more. Side rows, which a few formulations have, are always in
@@ -271,36 +254,69 @@ class GramCache:
 ROWS_AT_ONCE_SINGLE = 4096
 """How many rows ``single`` adds up in single precision before it adds the sum to a total in double precision."""
 ROWS_AT_ONCE_SINGLE_ON_DEVICE = 2**17
-"""The same on a GPU, which wants more work at a time, and adds up block by block itself."""
+"""The same on a GPU, which needs more work at a time, and adds up in blocks."""
 
 
-class Products(Protocol):
+class Products(ABC):
     """The products of A, in single or in double precision."""
 
     rows: Rows
+    n_columns: int
     rounding: ClassVar[float]
     """The relative error of a product."""
     effort: ClassVar[int]
     """How many times as long a product takes as in single precision, which needs no conversion of the entries."""
+    gram_cache: GramCache
 
-    @property
-    def n_columns(self) -> int: ...
-
+    @abstractmethod
     def margins_in(self, block: slice, w: Vector) -> Vector:
         """A w, in one block of rows."""
 
+    @abstractmethod
     def edges_in(self, block: slice, u: Vector) -> Vector:
-        """What one block of rows adds to A'u, given the duals of that block."""
+        """The part of A'u from one block of rows, given the duals of that block."""
+
+    @abstractmethod
+    def whole_gram(self, d: Vector) -> Matrix:
+        """A' diag(d) A over the rows held here, computed from the start."""
+
+    @abstractmethod
+    def column(self, j: int) -> Vector:
+        """The entries of one column in all rows."""
+
+    def margins(self, w: Vector) -> Vector:
+        """A w; if there are fewer weights than columns, they belong to the first columns."""
+        margins = self.rows.empty()
+
+        def work(block: slice) -> None:
+            margins[block] = self.margins_in(block, w)
+
+        self.rows.each(work, size=self.effort * len(w))
+        return margins
+
+    def edges(self, u: Vector) -> Vector:
+        """A'u."""
+        edges: Vector = self.rows.sums_of([self.edges_here(u)])[0]
+        return edges
+
+    def edges_here(self, u: Vector) -> Vector:
+        """A'u over the rows held here."""
+        size = self.effort * self.n_columns
+        edges: Vector = self.rows.here(lambda block: self.edges_in(block, u[block]), size)
+        return edges
 
     def gram(self, d: Vector) -> Matrix:
         """A' diag(d) A for d > 0; only its upper triangle is defined."""
+        gram: Matrix = self.rows.sums_of([self.gram_here(d)])[0]
+        return gram
 
     def gram_here(self, d: Vector) -> Matrix:
-        """The same over the rows held here only."""
+        """A' diag(d) A over the rows held here only."""
+        return self.gram_cache.gram(self, d)
 
 
-class Columns:
-    """The columns of A that the master holds."""
+class Columns(Products):
+    """The columns of A that a solver holds, multiplied in double precision."""
 
     rounding: ClassVar[float] = 1e-14
     effort: ClassVar[int] = 4
@@ -311,7 +327,7 @@ class Columns:
         self._held = HeldEntries(self.rows, self.sides.n, capacity)
         self._probe = rows.put(np.random.default_rng(1).standard_normal(rows.n_data))
         self._probed: list[float] = []
-        self._last_gram, self._last_gram_in_single = GramCache(), GramCache()
+        self.gram_cache, self._gram_cache_in_single = GramCache(), GramCache()
         self.n_columns = 0
 
     @property
@@ -351,7 +367,7 @@ class Columns:
         return np.append(u, np.zeros(self.sides.n)) if self.sides.n else u
 
     def seen(self, u: Vector) -> Vector:
-        """The duals that a pricer sees: those of the data rows, changed by those of the side rows."""
+        """The duals for pricing: the duals of the data rows, changed by the duals of the side rows."""
         return self.sides.duals_seen(u[: self.n_data], u[self.n_data :])
 
     @property
@@ -411,25 +427,14 @@ class Columns:
         """Forget the columns that came after the first ``n_columns``."""
         self.n_columns = min(n_columns, self.n_columns)
         del self._probed[self.n_columns :]
-        self._last_gram.keep_first(self.n_columns)
-        self._last_gram_in_single.keep_first(self.n_columns)
-
-    def margins(self, w: Vector) -> Vector:
-        """A w; if there are fewer weights than columns, they belong to the first columns."""
-        return all_margins(self, w)
+        self.gram_cache.keep_first(self.n_columns)
+        self._gram_cache_in_single.keep_first(self.n_columns)
 
     def margins_in(self, block: slice, w: Vector) -> Vector:
         if block.start >= self.n_data:
             return w @ self._held.beside[: len(w)]
         there = self.rows.put(w)
         return np.concatenate([np.dot(there, entries) for _, entries in self._held.pieces(block, 0, len(w))])
-
-    def edges(self, u: Vector) -> Vector:
-        """A'u."""
-        return all_edges(self, u)
-
-    def edges_here(self, u: Vector) -> Vector:
-        return own_edges(self, u)
 
     def edges_in(self, block: slice, u: Vector) -> Vector:
         return self._edges_in(block, u, 0)
@@ -448,13 +453,6 @@ class Columns:
             total += np.dot(entries, u[piece])
         return total
 
-    def gram(self, d: Vector) -> Matrix:
-        """A' diag(d) A for d > 0; only its upper triangle is defined."""
-        return all_gram(self, d)
-
-    def gram_here(self, d: Vector) -> Matrix:
-        return self._last_gram.gram(self, d)
-
     def whole_gram(self, d: Vector) -> Matrix:
         def work(block: slice) -> Matrix:
             if block.start >= self.n_data:
@@ -470,7 +468,6 @@ class Columns:
         return gram
 
     def column(self, j: int) -> Vector:
-        """The entries of one column in all rows."""
         entries = self.entries(j).astype(np.float64)
         return np.append(entries, self._held.beside[j]) if self.sides.n else entries
 
@@ -493,7 +490,7 @@ class Columns:
         return np.concatenate([data[first], beside]), np.concatenate([group, of_sides])
 
 
-class SinglePrecision:
+class SinglePrecision(Products):
     """The products of columns in single precision; vectors and results are in double precision."""
 
     rounding: ClassVar[float] = 1e-6
@@ -501,11 +498,8 @@ class SinglePrecision:
 
     def __init__(self, columns: Columns, held: HeldEntries) -> None:
         self._columns, self._held = columns, held
-        self.rows = columns.rows
-        self.n_columns = columns.n_columns
-
-    def margins(self, w: Vector) -> Vector:
-        return all_margins(self, w)
+        self.rows, self.n_columns = columns.rows, columns.n_columns
+        self.gram_cache = columns._gram_cache_in_single
 
     def margins_in(self, block: slice, w: Vector) -> Vector:
         if block.start >= self._columns.n_data:
@@ -514,23 +508,11 @@ class SinglePrecision:
         margins: Vector = np.dot(there, self._held.in_block(block)[: self.n_columns])
         return margins
 
-    def edges(self, u: Vector) -> Vector:
-        return all_edges(self, u)
-
-    def edges_here(self, u: Vector) -> Vector:
-        return own_edges(self, u)
-
     def edges_in(self, block: slice, u: Vector) -> Vector:
         if block.start >= self._columns.n_data:
             return self._columns.edges_in(block, u)
         edges: Vector = np.dot(self._held.in_block(block)[: self.n_columns], u.astype(np.float32)).astype(np.float64)
         return edges
-
-    def gram(self, d: Vector) -> Matrix:
-        return all_gram(self, d)
-
-    def gram_here(self, d: Vector) -> Matrix:
-        return self._columns._last_gram_in_single.gram(self, d)
 
     def whole_gram(self, d: Vector) -> Matrix:
         gram: Matrix = self.rows.here(lambda block: self._gram_in(block, d[block]), size=self.n_columns**2)
@@ -550,33 +532,3 @@ class SinglePrecision:
             entries = held[:, start:stop] * root[start:stop]
             total += np.dot(entries, entries.T)
         return total
-
-
-def all_margins(products: Products, w: Vector) -> Vector:
-    """A w, block by block."""
-    margins = products.rows.empty()
-
-    def work(block: slice) -> None:
-        margins[block] = products.margins_in(block, w)
-
-    products.rows.each(work, size=products.effort * len(w))
-    return margins
-
-
-def all_edges(products: Products, u: Vector) -> Vector:
-    """A'u, block by block."""
-    edges: Vector = products.rows.sums_of([own_edges(products, u)])[0]
-    return edges
-
-
-def own_edges(products: Products, u: Vector) -> Vector:
-    """A'u over the rows held here, block by block."""
-    size = products.effort * products.n_columns
-    edges: Vector = products.rows.here(lambda block: products.edges_in(block, u[block]), size)
-    return edges
-
-
-def all_gram(products: Products, d: Vector) -> Matrix:
-    """A' diag(d) A."""
-    gram: Matrix = products.rows.sums_of([products.gram_here(d)])[0]
-    return gram

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,7 +36,7 @@ LeafNumbers = NDArray[np.unsignedinteger]
 
 
 class OutputOperator(Protocol):
-    """The part of a task's operator that leaves need."""
+    """The methods of a task's operator that leaves need."""
 
     def apply(self, outputs: Vector) -> Vector: ...
 
@@ -51,7 +51,7 @@ class OutputOperator(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class LeafGroup:
-    """A few trees whose leaves are held together."""
+    """A few trees whose leaves are stored as one number for each row."""
 
     first: int
     """The first column of the group."""
@@ -67,7 +67,7 @@ class LeafGroup:
 
     @property
     def table(self) -> Matrix:
-        """For each cell, a one in the columns of the leaves that it stands for."""
+        """For each cell, a one in the column of each of its leaves."""
         return _table(self.sizes)
 
     def cell_sums(self, values: Vector, block: slice = slice(None)) -> Vector:
@@ -102,7 +102,7 @@ class LeafColumns:
         self.sizes: list[int] = []
         """The number of leaves of each tree."""
         self.orders: list[LeafOrder | None] = []
-        """How the values of the leaves of each tree must be ordered; None where they may be anything."""
+        """The order of the values of each tree's leaves; None without an order."""
         self._leaves: list[LeafNumbers] = []
         self._groups: list[LeafGroup] | None = None
         self._known: dict[tuple[int, ...], tuple[list[LeafNumbers], LeafNumbers]] = {}
@@ -199,7 +199,7 @@ class LeafColumns:
         return found
 
     def sums_and_total(self, values: Vector) -> Vector:
-        """The same, followed by the sum over all rows."""
+        """The sums for each leaf, followed by the sum over all rows."""
         own = self.rows.here(
             lambda block: np.append(self._sums_in(values, block), float(values[block].sum())), size=LIGHT
         )
@@ -221,7 +221,7 @@ class LeafColumns:
     def gram(self, d: Vector, precision: type[np.floating] = np.float32) -> Matrix:
         """Z' diag(d) Z over the first ``len(d)`` rows, Z being the indicators and a last column of ones.
 
-        Entries are at least as precise as asked for; those that only guide a search may be rough.
+        ``precision`` is the least precision of the entries; single precision is enough to guide a search.
         """
         leaves, stays = [one[: len(d)] for one in self._leaves], len(d) > FEW_ROWS and not self.rows.device.is_memory
         if not stays:
@@ -263,15 +263,14 @@ class LeafColumns:
 
 
 class VectorLeafColumns(LeafColumns):
-    """The leaves of the trees held; every product is with a matrix that has one column for each class."""
+    """The leaves of the trees held; products are with matrices that have a column for each class."""
+
+    has_own_trees: ClassVar[bool] = False
+    """Whether each class has trees of its own."""
 
     def __init__(self, rows: Rows, n_classes: int) -> None:
-        self.rows = rows
+        super().__init__(rows, OutputsThemselves())
         self.n_classes = n_classes
-        self.sides = NoSideRows()
-        self.sizes: list[int] = []
-        self.orders: list[LeafOrder | None] = []
-        self._leaves: list[LeafNumbers] = []
         self._indicators: dict[int, tuple[LeafNumbers, sparse.csr_matrix]] = {}
         """The indicators of each tree's leaves by the identity of its leaf numbers, which are held to keep it."""
 
@@ -301,6 +300,9 @@ class VectorLeafColumns(LeafColumns):
         parts = [np.asarray(self.indicators(k) @ values) for k in range(self.n_trees)]
         return self.rows.workers.sum(np.concatenate([*parts, np.zeros((0, values.shape[1]))]))
 
+    def sums_and_total(self, values: Matrix) -> Matrix:
+        return np.vstack([self.sums(values), self.rows.add_up(lambda block: values[block].sum(axis=0))])
+
     def scores(self, values: Matrix) -> Matrix:
         scores = np.zeros((self.rows.n_data, values.shape[1]))
         for k in range(self.n_trees):
@@ -324,6 +326,8 @@ Round = tuple[Sequence[LeafNumbers], int]
 
 class RoundLeafColumns:
     """The leaves of the rounds held."""
+
+    has_own_trees: ClassVar[bool] = True
 
     def __init__(self, rows: Rows, n_classes: int) -> None:
         self.rows = rows
@@ -352,6 +356,10 @@ class RoundLeafColumns:
     def sums(self, values: Matrix) -> Matrix:
         """For each leaf, the sum of its class's column over its rows."""
         return np.column_stack([columns.sums(values[:, k]) for k, columns in enumerate(self.of_class)])
+
+    def sums_and_total(self, values: Matrix) -> Matrix:
+        """The sums for each leaf, followed by the sums over all rows."""
+        return np.column_stack([columns.sums_and_total(values[:, k]) for k, columns in enumerate(self.of_class)])
 
     def scores(self, values: Matrix) -> Matrix:
         """For each row and class, the sum of the values of its leaves."""

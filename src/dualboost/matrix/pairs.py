@@ -12,11 +12,9 @@ from .._typing import Integers, Matrix, Vector
 from ..workers.base import cached_property
 from .rows import Rows
 
-# An operator with one row of A for each row of the data has only to say what differs.
-
 
 class OutputsThemselves:
-    """T h = h."""
+    """The identity operator, T h = h: one row of A for each row of the data."""
 
     def apply(self, outputs: Vector) -> Vector:
         return outputs
@@ -42,7 +40,7 @@ class OutputsThemselves:
 
 @dataclass(frozen=True, eq=False)
 class Pairs:
-    """The row of each pair; every row has at least one pair, and those of a row are next to each other.
+    """The row of each pair; every row has at least one pair, and the pairs of a row are next to each other.
 
     Vectors have an entry for each pair, or in matrices a column for each pair.
     """

@@ -128,7 +128,7 @@ class SpreadRows(Rows):
         return self
 
     def like(self, counts: Vector, values: Vector | None = None) -> Rows:
-        """Without an order by hash of their own: nobody asks for the first ones of them."""
+        """Without keys of their own: no caller takes the first of them."""
         return SpreadRows(counts, None, self.n_jobs, values=values, workers=self.workers, keys=self.keys)
 
     @cached_property

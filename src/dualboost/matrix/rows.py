@@ -93,7 +93,7 @@ class one_blas_thread:
     _inside: ClassVar[WeakSet[one_blas_thread]] = WeakSet()
     """Weak, so that one that an interrupt took away before its exit is not waited for."""
     _limit: _Limit | None = None
-    """That of the process, while anyone is inside."""
+    """The limits of the process, while any fit is inside."""
 
     def __enter__(self) -> None:
         process = one_blas_thread
@@ -113,7 +113,7 @@ class one_blas_thread:
 
 
 class _Limit:
-    """One thread for these libraries, and what they had."""
+    """One thread for these libraries, and their numbers of before."""
 
     def __init__(self, libraries: list[Any]) -> None:
         self._found = [(library, library.num_threads) for library in libraries]
@@ -144,9 +144,9 @@ def _kind(library: Any) -> tuple[str, str | None]:
     return library.internal_api, getattr(library, "threading_layer", None)
 
 
-# NumPy's functions work on arrays of either kind, since CuPy's arrays say themselves what to do
-# (``__array_function__``). CuPy refuses an array of each kind in one operation, so arrays go from one place to the
-# other only where ``put`` and ``host`` say so. Numbers, and arrays that are not as long as the rows, are in memory.
+# NumPy's functions work on arrays of either kind, since CuPy's arrays dispatch them (``__array_function__``). CuPy
+# refuses an array of each kind in one operation, so arrays go from one place to the other only by ``put`` and ``host``.
+# Numbers, and arrays that are not as long as the rows, are in memory.
 
 
 class Device(Protocol):
@@ -170,7 +170,7 @@ class Device(Protocol):
 
     @property
     def of_xgboost(self) -> str:
-        """What XGBoost calls it."""
+        """The name of the device in XGBoost."""
 
 
 class Memory:
@@ -210,7 +210,7 @@ class Cuda:
 
     @property
     def of_xgboost(self) -> str:
-        """Which has to be told the GPU that CuPy works on, and takes the first one if it is not."""
+        """XGBoost takes the first GPU unless the name has the number of CuPy's GPU."""
         return f"cuda:{self.xp.cuda.Device().id}"
 
 
@@ -228,7 +228,7 @@ def device_named(name: str) -> Device:
     except ImportError as error:
         raise MissingDependencyError(f"device='cuda' needs CuPy: {how_to_install('cupy')}.") from error
     try:
-        float(cupy.ones(2) @ cupy.ones(2))  # asks for a GPU, its driver and CUDA's libraries
+        float(cupy.ones(2) @ cupy.ones(2))  # needs a GPU, its driver and CUDA's libraries
     except Exception as error:  # of CuPy's many kinds
         said = " ".join(str(error).split())
         raise InvalidParameterError(
@@ -238,7 +238,7 @@ def device_named(name: str) -> Device:
 
 
 def in_memory(values: Any) -> Any:
-    """What a user passed: arrays of CuPy, and columns of cuDF, as NumPy's; entries that are masked as missing."""
+    """Arrays of CuPy and columns of cuDF as NumPy's; masked entries become missing."""
     if isinstance(values, np.ma.MaskedArray):
         return _without_mask(values)
     if not hasattr(values, "__cuda_array_interface__"):
@@ -259,9 +259,9 @@ def _without_mask(values: Any) -> Any:
     return values.astype(float if is_number else object).filled(np.nan if is_number else None)
 
 
-# Masters, formulations and the loop never reduce such a vector by themselves: they call a method of ``Rows``, or hand
+# Solvers, formulations and the loop never reduce such a vector by themselves: they call a method of ``Rows``, or hand
 # it a function of one block of rows: one that fills its part of vectors (``each``), one whose results are added up
-# (``add_up``), or one of which the smallest result is wanted (``least_of``). A block has a fixed number of rows, and
+# (``add_up``), or one of which the smallest result is needed (``least_of``). A block has a fixed number of rows, and
 # partial results are added in the order of the blocks: the result is the same to the last bit on any number of
 # threads.
 #
@@ -287,9 +287,9 @@ class Rows:
     xp: ModuleType = np
     """The namespace of the arrays."""
     workers: Communicator = ALONE
-    """Those who hold the other rows, if this is a part of them (``spread_rows.py``)."""
+    """The workers that hold the other rows, if rows are spread over workers (``remote_rows.py``)."""
     device: Device = MEMORY
-    """Where vectors as long as the rows are (``device_rows.py``)."""
+    """The memory that holds vectors as long as the rows (``remote_rows.py``)."""
 
     def __init__(
         self,
@@ -427,7 +427,7 @@ class Rows:
         return matrix[:, first], kind
 
     def joined(self, values: NDArray[Any]) -> tuple[NDArray[Any], slice]:
-        """An array that has a few columns for rows held here, joined with those of all others, and its place there."""
+        """An array of the rows held here, joined with the arrays of all workers, and the place of its rows there."""
         return values, slice(None)
 
     def gathered(self, values: NDArray[Any], mask: Mask | None = None) -> NDArray[Any]:
@@ -447,7 +447,7 @@ class Rows:
         return self.sums_of([self.here(work, size)])[0]
 
     def here(self, work: Callable[[slice], Any], size: int = LIGHT) -> Any:
-        """The same over the blocks held here only, to be handed to ``sums_of``."""
+        """The sum over the blocks held here only, an argument for ``sums_of``."""
         return _added(self.of_blocks(work, size))
 
     def sums_of(self, parts: list[Any]) -> list[Any]:

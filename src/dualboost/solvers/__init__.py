@@ -1,4 +1,4 @@
-"""The masters, which solve the programmes, and the registry that a new master joins by one line."""
+"""The solvers of programmes, and their registry."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ SOLVERS: dict[str, type[Solver]] = {
 
 
 class Precision(NamedTuple):
-    """How exactly programmes are solved."""
+    """The tolerances of solutions."""
 
     tolerance: float
     """The largest relative gap accepted."""
@@ -50,7 +50,7 @@ class Precision(NamedTuple):
 def make_reoptimiser(
     options: SolverOptions, programme: Any, formulation_name: str, precision: Precision
 ) -> Reoptimiser:
-    """The master asked for, with the others as a fallback, interleaved with pricing where that is possible."""
+    """The solver of the options, with the others as a fallback, interleaved with pricing where that is possible."""
     if programme.pairs is not None:
         _require_own(options)
         return MulticlassSolver(precision.tolerance, precision.vertices, precision.aim, options.reoptimize == "every")
@@ -60,13 +60,13 @@ def make_reoptimiser(
     can_leave_out = programme.has_idle_rows and programme.stages is None
     if options.active_rows is not None and not programme.rows.is_whole:
         raise UnsupportedFormulationError(
-            f"active_rows={options.active_rows!r} chooses among rows that are all in memory: leave it None over "
-            "workers and on a GPU."
+            f"active_rows={options.active_rows!r} needs all rows in the memory of one process: use None with "
+            "several workers and on a GPU."
         )
     if options.active_rows is not None and not can_leave_out:
         raise UnsupportedFormulationError(
-            f"active_rows={options.active_rows!r} needs a hinge loss whose duals may be zero and have no total, that "
-            f"of 'lp' or 'cg'; leave it None for formulation {formulation_name!r}."
+            f"active_rows={options.active_rows!r} needs the hinge loss of 'lp' or 'cg', whose duals may be zero "
+            f"and have no total; use None for formulation {formulation_name!r}."
         )
     if programme.stages is not None:
         return Staged(fallback_solver, warm_starts)
@@ -78,17 +78,17 @@ def make_reoptimiser(
 
 
 def _require_own(options: SolverOptions) -> None:
-    """Refuse the options that other masters have: more than two classes have a solver of their own."""
+    """Refuse the options of other solvers: more than two classes have their own solver."""
     if options.method not in ("auto", InteriorPointSolver.name) or options.active_rows is not None:
         raise UnsupportedFormulationError(
-            f"solver={options!r}: with more than two classes, master must be 'auto' and active_rows None."
+            f"solver={options!r}: with more than two classes, method must be 'auto' or 'ipm', and active_rows None."
         )
 
 
 def make_fallback_solver(
     solver: str, programme: Programme, formulation_name: str, precision: Precision
 ) -> FallbackSolver:
-    """The ladder that begins with the master asked for and falls back on the others."""
+    """A fallback solver that tries the given solver first, then the others."""
     require_choice("method", solver, ("auto", *SOLVERS))
     order = list(SOLVERS.values())
     if solver != "auto":

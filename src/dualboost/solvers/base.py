@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple, Protocol
 
@@ -25,15 +26,15 @@ class SolverOptions(ParameterObject):
         The solver. "ipm" is dualboost's own, for every formulation; "highs" (linear programmes) and "clarabel" (an
         extra) are independent references. If the solver chosen fails, the others are tried.
     reoptimize : {"as_needed", "every"}, default="as_needed"
-        "as_needed" solves the master only as far as the next pricing needs, and to the end for the result: fast.
+        "as_needed" solves the programme only as far as the next pricing needs, and to the end for the result: fast.
         "every" solves it to the end after every tree, so that each row of ``history_`` and each stage of
         ``staged_predict`` is an optimum: for anytime curves. Both return a solution with the same certificate.
     columns_per_iteration : int or "all", default=1
         How many of the columns found may enter at one iteration, the largest edge first.
     schedule : {"all", "rotate"}, default="all"
-        With several learners: ask all of them at every iteration, or one after the other.
+        With several learners: call all of them at every iteration, or one after the other.
     active_rows : int, default=None
-        How many rows the master begins with; it goes on with the rows that matter to the optimum, and the result is
+        How many rows the solver begins with; it continues with the rows that matter to the optimum, and the result is
         certified over all rows. For "lp" and "cg" on hundreds of thousands of rows. None takes all rows at once.
     """
 
@@ -63,19 +64,16 @@ class SolverOptions(ParameterObject):
 # -----
 # * ``w >= 0``: one weight for each column, in the order of the columns.
 # * ``u``: the duals, one for each row, in the units of the formulation's box. For the formulations solved in w it is
-#   the
-#   multiplier of ``margin_i >= ...``, positive where a larger margin would improve the objective; only a formulation
-#   without a lower bound (``md``) has negative duals.
-# * ``rho``: the multipliers of ``E u = t``. The multiplier of the total is the soft margin of the capped
-#   formulations,
+#   the multiplier of ``margin_i >= ...``, positive where a larger margin would improve the objective; only a
+#   formulation without a lower bound (``md``) has negative duals.
+# * ``rho``: the multipliers of ``E u = t``. The multiplier of the total is the soft margin of the capped formulations,
 #   the multiplier of a column of constant output is the intercept; without such equations ``rho`` is empty.
-# * stationarity: ``g'(u_i) + (margins - E'rho)_i`` is 0 inside the box, >= 0 where u_i is at its lower and <= 0 at
-#   its
+# * stationarity: ``g'(u_i) + (margins - E'rho)_i`` is 0 inside the box, >= 0 where u_i is at its lower and <= 0 at its
 #   upper bound; ``edges = A'u``.
 
 
 class Candidate(NamedTuple):
-    """What a solver claims to be optimal; ``certify`` measures how far from the optimum it is."""
+    """The result of a solver; ``certify`` measures its distance from the optimum."""
 
     w: Vector
     u: Vector
@@ -98,21 +96,21 @@ class Solution:
     primal: float
     dual: float
     programme: Any
-    """The programme that was solved, with what the master found of it, such as class weights."""
+    """The programme that was solved, with values that the solver found, such as class weights."""
     gap: float
-    """(primal - dual), relative to the larger of both in absolute value (see ``certificate.relative_gap``)."""
+    """(primal - dual), relative to the larger of both in absolute value (see ``relative_gap``)."""
 
 
 class SolveFailure(Exception):
-    """A solver stopped without an optimum; the ladder then tries the next strategy or the next master."""
+    """A solver stopped without an optimum; the next strategy or the next solver is tried."""
 
 
 SOLVER_ERRORS = (SolveFailure, RuntimeError, ValueError, ArithmeticError)
-"""What a solver may raise: its own failure, or what escapes from libraries where numbers are extreme."""
+"""Errors of a solver, and errors that libraries raise where numbers are extreme."""
 
 
 class SolverFailed(Exception):
-    """No master reached the tolerance; ``best`` is the best certified solution found, if any."""
+    """No solver reached the tolerance; ``best`` is the best certified solution found, if any."""
 
     def __init__(self, best: Solution | None, attempts: list[str]) -> None:
         super().__init__("; ".join(attempts))
@@ -127,41 +125,43 @@ class Solver(Protocol):
     returns_vertex: ClassVar[bool]
     """Whether a linear programme's solution is basic."""
     warm_starts: ClassVar[bool]
-    """Whether its steps may be interleaved with pricing; a reference master solves every programme to the end."""
+    """Whether its steps may be interleaved with pricing; a reference solver solves every programme to the end."""
     strategies: ClassVar[tuple[str, ...]]
     """Ways to solve the same programme; a later one is tried when those before it have failed."""
 
     @staticmethod
     def supports(programme: Programme) -> bool:
-        """Whether this master can solve programmes of that shape."""
+        """Whether this solver can solve programmes of that shape."""
 
     def solve(self, columns: Columns, programme: Programme, tolerance: float, strategy: str) -> Candidate:
         """A candidate with a relative gap of about ``tolerance``, or ``SolveFailure``."""
 
 
-class Reoptimiser(Protocol):
-    """What the loop asks of masters: weights and duals for the columns held, as good as the next pricing needs."""
+class Reoptimiser(ABC):
+    """Finds weights and duals for the columns held, as good as the next pricing needs."""
 
-    @property
-    def tolerance(self) -> float:
-        """The largest relative gap of what ``polish`` returns."""
+    tolerance: float
+    """The largest relative gap of the solutions of ``polish``."""
+    is_exact: bool
+    """Whether ``solve`` already returns the optimum, so that nothing is left to polish."""
 
-    @property
-    def is_exact(self) -> bool:
-        """Whether ``solve`` already returns the optimum, so that nothing is left to polish."""
-
+    @abstractmethod
     def solve(self, columns: Columns, programme: Any) -> Solution:
         """A certified solution; a further call without a new column returns a better one."""
 
+    @abstractmethod
     def polish(self, columns: Columns, programme: Any) -> Solution:
         """The optimum, to the tolerance."""
 
     def move_to(self, columns: Columns, programme: Any) -> None:
         """Go on with a programme of the same formulation at another C."""
+        self.forget()
 
     def divide_rows(self, parents: Integers, shares: Vector) -> None:
         """Go on over new rows: row i has the entries of the old row ``parents[i]`` and ``shares[i]`` of its weight."""
+        self.forget()
 
+    @abstractmethod
     def forget(self) -> None:
         """Forget every iterate and basis: the next programme is over other rows, or over fewer columns."""
 
@@ -193,8 +193,8 @@ def relative_gap(primal: float, dual: float, size: float) -> float:
 def size_of_product(w: Vector, total: float) -> float:
     """How large u'(A w) may be, given the total of the absolute duals, for weights that add up to no more than one.
 
-    Formulations that fix a larger sum ask for margins of one all the same; a size that grows with the sum would make
-    any gap small.
+    Formulations with a larger fixed sum still aim at margins of one; a size that grows with the sum would make any gap
+    small.
     """
     return total * min(float(np.abs(w).sum()), 1.0)
 
@@ -205,10 +205,9 @@ def last_digits(total: float) -> float:
 
 
 def rounding_of_value(weight_set: WeightSet, n_columns: int, error: float) -> float:
-    """What errors of the edges add to the dual value where weights cost nothing, so that C alone limits them.
+    """The error of the dual value from errors of the edges, where weights have no cost and C alone limits them.
 
-    The value has the largest edges as often as the weights may add up to: at a C of 1e10, what rounding leaves of these
-    edges has few digits.
+    The value contains the largest edges times the sum of the weights: at a C of 1e10, rounding leaves few digits.
     """
     if weight_set.cost or weight_set.ridge:
         return 0.0
@@ -221,7 +220,7 @@ def shrinkage(weight_set: WeightSet, edges: Vector, error: float) -> float:
 
 
 class TwoProducts(Protocol):
-    """Columns of any kind, by the two products that a certificate needs."""
+    """The two products with columns that a certificate needs."""
 
     def margins(self, w: Vector, /) -> Vector: ...
 
@@ -229,7 +228,7 @@ class TwoProducts(Protocol):
 
 
 class Certifiable(Protocol):
-    """A programme of any kind, by what a certificate needs of it."""
+    """The parts of a programme that a certificate needs."""
 
     @property
     def rows(self) -> Rows: ...
@@ -251,7 +250,7 @@ class Certifiable(Protocol):
 def certify(
     columns: TwoProducts, programme: Certifiable, candidate: Candidate, products: tuple[Vector, Vector] | None = None
 ) -> Solution:
-    """Make a candidate feasible and measure its gap, without relying on what the solver says of it.
+    """Make a candidate feasible and measure its gap, from its weights and duals alone.
 
     ``products`` are the candidate's margins and edges, if known; they save two passes over the rows where the candidate
     is feasible already.
@@ -285,7 +284,7 @@ def certify(
 
 
 def with_best_multipliers(columns: TwoProducts, programme: Certifiable, solution: Solution) -> Solution:
-    """The same weights and duals, and the objective that the weights have: rho is only as good as the gap before."""
+    """The solution with the optimal multipliers for its weights: rho of a solution is only as good as its gap."""
     rho = programme.best_multipliers(solution.margins, solution.rho)
     products = solution.margins, solution.edges
     better = certify(columns, programme, Candidate(solution.w, solution.u, rho), products)

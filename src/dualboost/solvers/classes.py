@@ -9,14 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import LinAlgError
 
-from .._typing import Integers, Matrix, Vector
+from .._typing import Matrix, Vector
 from ..deadlines import time_is_up
 from ..formulations.classes import ClassProgramme
 from ..formulations.programme import Programme
 from ..matrix.columns import Columns
 from ..matrix.pairs import PairColumns, Pairs
 from ..workers.base import cached_property
-from .base import Candidate, Solution, SolverFailed, certify, drop_negligible, with_best_multipliers
+from .base import Candidate, Reoptimiser, Solution, SolverFailed, certify, drop_negligible, with_best_multipliers
 from .crossover import to_class_vertex
 from .interior_point import MAX_STALLED, MAX_STEPS, starting_duals, usual_slack
 from .newton import PROXIMAL, Iterate, Newton, RowSums
@@ -215,7 +215,7 @@ VIOLATED = 1e-9
 """A margin counts as smaller than another one if it is so by more than this share of the largest margin."""
 
 
-class MulticlassSolver:
+class MulticlassSolver(Reoptimiser):
     """Solves class programmes; with ``solves_fully`` each is solved to the end."""
 
     def __init__(self, tolerance: float, vertices: bool, aim: float, solves_fully: bool) -> None:
@@ -247,11 +247,8 @@ class MulticlassSolver:
         return solution
 
     def move_to(self, columns: Columns, programme: ClassProgramme) -> None:
-        """Nothing is kept but the pairs that matter, which are as good a choice for another C."""
+        """Keep only the active pairs, which are as good a choice for another C."""
         self._last = None
-
-    def divide_rows(self, parents: Integers, shares: Vector) -> None:
-        self.forget()
 
     def forget(self) -> None:
         self._active, self._last = None, None

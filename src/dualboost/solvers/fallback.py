@@ -3,28 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import ClassVar
 
-from .._typing import Integers, Vector
 from ..deadlines import time_is_up
 from ..errors import MissingDependencyError
 from ..formulations.programme import Programme
 from ..matrix.columns import Columns
-from .base import SOLVER_ERRORS, Solution, Solver, SolverFailed, certify, drop_negligible, with_best_multipliers
+from .base import (
+    SOLVER_ERRORS,
+    Reoptimiser,
+    Solution,
+    Solver,
+    SolverFailed,
+    certify,
+    drop_negligible,
+    with_best_multipliers,
+)
 from .crossover import to_vertex
 
 AIM = 1e-2
 """Solvers aim at this fraction of the accepted gap, which leaves room for rounding and for the step to a vertex."""
 
 
-class FallbackSolver:
-    """Tries the given masters in order until one returns a solution with a gap of at most ``tolerance``.
+class FallbackSolver(Reoptimiser):
+    """Tries the given solvers in order until one returns a solution with a gap of at most ``tolerance``.
 
     If time is up, the best solution is returned, whatever its gap is. ``vertices=False`` leaves an interior optimum of
     a linear programme as it is: dense, but found sooner.
     """
 
-    is_exact: ClassVar[bool] = True
+    is_exact = True
 
     def __init__(self, factories: Sequence[Callable[[], Solver]], tolerance: float, vertices: bool = True) -> None:
         self._factories = factories
@@ -57,22 +64,14 @@ class FallbackSolver:
         raise SolverFailed(best, attempts)
 
     def part(self, tolerance: float, vertices: bool = True) -> FallbackSolver:
-        """The same masters with another tolerance, for programmes that are solved as a part of another programme."""
+        """The same solvers with another tolerance, for programmes that are a part of another programme."""
         return FallbackSolver(self._factories, tolerance, self._vertices and vertices)
 
     def polish(self, columns: Columns, programme: Programme) -> Solution:
-        """The same as ``solve``, which leaves nothing to polish."""
         return self.solve(columns, programme)
 
-    def move_to(self, columns: Columns, programme: Programme) -> None:
-        """Discard the masters, because they hold costs that depend on C."""
-        self.forget()
-
-    def divide_rows(self, parents: Integers, shares: Vector) -> None:
-        self.forget()
-
     def forget(self) -> None:
-        """Discard the masters: the next programme is over other rows."""
+        """Discard the solvers, which hold costs that depend on C and on the rows."""
         self._solvers.clear()
 
     def _able(self, programme: Programme) -> Iterator[Solver]:

@@ -12,7 +12,7 @@ from ..deadlines import time_is_up
 from ..formulations.programme import Programme
 from ..formulations.weight_sets import WeightSet
 from ..matrix.columns import Columns, Products
-from .base import Candidate, Solution, SolveFailure, certify
+from .base import Candidate, Reoptimiser, Solution, SolveFailure, certify
 from .fallback import AIM, FallbackSolver
 from .newton import Iterate, Newton, mean_product, n_products, room_above
 
@@ -210,8 +210,8 @@ def _inside(weight_set: WeightSet, w: Vector) -> Vector:
     return np.minimum(weight_set.nearest(w), INSIDE * weight_set.bound)
 
 
-# The duals of a loosely solved master stay away from their bounds, and pricing with such duals finds better columns
-# than with extreme ones; solving the master to the end before every pricing would be wasted work. See Gondzio,
+# The duals of a loosely solved programme stay away from their bounds, and pricing with such duals finds better columns
+# than with extreme ones; solving the programme to the end before every pricing would be wasted work. See Gondzio,
 # Gonzalez-Brevis & Munari, "New developments in the primal-dual column generation technique", EJOR 224 (2013).
 
 STEP_BACK = 0.995
@@ -236,15 +236,15 @@ SINGLE_ABOVE = 1e-3
 SINGLE_ROWS = 2000
 """Over fewer rows than this, single precision saves no time."""
 PATIENCE = 20
-"""After this many calls without a new column, the master is solved to the end."""
+"""After this many calls without a new column, the programme is solved to the end."""
 POLISH_STEPS = 60
-"""``polish`` takes at most this many steps before it leaves the programme to the ladder."""
+"""``polish`` takes at most this many steps before it leaves the programme to the fallback."""
 
 
-class WarmStartedSolver:
-    """A master that takes one or a few steps a call; a ladder solves to the end where steps do not suffice."""
+class WarmStartedSolver(Reoptimiser):
+    """Takes one or a few steps a call; a fallback solves to the end where steps do not suffice."""
 
-    is_exact: ClassVar[bool] = False
+    is_exact = False
 
     def __init__(self, fallback_solver: FallbackSolver, aim: float = AIM) -> None:
         self.tolerance = fallback_solver.tolerance
@@ -301,13 +301,13 @@ class WarmStartedSolver:
         return self._solved(columns, programme)
 
     def _solved(self, columns: Columns, programme: Programme) -> Solution:
-        """The optimum found by the ladder, which is asked once for the same columns."""
+        """The optimum found by the fallback, which is called once for the same columns."""
         if self._optimum is None or not self._is_solved(columns):
             self._optimum = self._fallback_solver.solve(columns, programme)
         return self._optimum
 
     def _is_solved(self, columns: Columns) -> bool:
-        """Whether the ladder has solved the programme over the columns held."""
+        """Whether the fallback has solved the programme over the columns held."""
         return self._optimum is not None and len(self._optimum.w) == columns.n_columns
 
     def move_to(self, columns: Columns, programme: Programme) -> None:

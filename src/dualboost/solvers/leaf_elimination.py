@@ -9,21 +9,10 @@ import numpy as np
 from scipy.linalg import cho_solve
 from scipy.linalg.blas import dgemm
 
-from .._typing import Matrix, Vector
+from .._typing import Integers, Matrix, Scores, Vector
 from ..deadlines import time_is_up
-from .base import Solution
-from .leaf_newton import (
-    MOST_SOFTMAX_ITERATIONS,
-    SLOW_SOFTMAX,
-    Factor,
-    conjugate_gradients,
-    factored,
-    few_iterations,
-    hessian,
-    newton,
-    softmax_certified,
-)
-from .leaf_points import ClassPart, LeafPoint, SoftmaxPoint, class_parts
+from .leaf_newton import factored, hessian, improved, optimum
+from .leaf_points import Point
 
 # At an optimum v with Hessian H, removing the values of tree t raises the objective by 1/2 v_t' [(H^-1)_tt]^-1 v_t,
 # and moves the others by -(H^-1)_:t [(H^-1)_tt]^-1 v_t (the surgeon of Hassibi & Stork, 1993, for blocks of weights).
@@ -37,40 +26,66 @@ def operations_of_elimination(n_leaves: int) -> float:
     return 7.0 / 3.0 * float(n_leaves) ** 3
 
 
-class Elimination:
-    """The trees that remain when the least useful trees of a point are removed one by one."""
+class _Block:
+    """The values that one inverse of a Hessian serves: a row for each leaf, and a last one for the intercepts."""
 
-    def __init__(self, point: LeafPoint | SoftmaxPoint | ClassPart) -> None:
+    def __init__(self, values: Matrix, matrix: Matrix) -> None:
+        self.values = values
+        self._inverse = np.asfortranarray(cho_solve(factored(matrix), np.eye(len(matrix))))
+
+    def costs(self, leaves: Integers) -> Vector:
+        """The rise of the objective if trees are removed; ``leaves`` has a row for each tree."""
+        own = self.values[leaves]
+        blocks = self._inverse[leaves[:, :, None], leaves[:, None, :]]
+        return 0.5 * np.einsum("ijk,ijk->i", own, np.linalg.solve(blocks, own))
+
+    def remove(self, leaves: Integers) -> None:
+        """Remove the leaves of one tree, and move the other values."""
+        share = np.linalg.solve(self._inverse[np.ix_(leaves, leaves)], self._inverse[leaves])
+        self.values -= share.T @ self.values[leaves]
+        self.values[leaves] = 0.0
+        # In place: a separate product would take longer to write than to compute.
+        self._inverse = dgemm(-1.0, self._inverse[:, leaves], share, beta=1.0, c=self._inverse, overwrite_c=True)
+
+
+class Elimination:
+    """The trees that remain when the least useful trees, or rounds of trees, of a point are removed one by one.
+
+    Where each class has its own trees, each class has a block, and the costs of a round add up over the classes.
+    """
+
+    def __init__(self, point: Point) -> None:
         starts = point.columns.starts.tolist()
         self.kept = list(range(point.columns.n_trees))
         """The trees that remain."""
         self._workers = point.programme.rows.workers
-        self._is_vector = point.values.ndim > 1
-        self._values = np.vstack([point.values.reshape(starts[-1], -1), np.atleast_2d(point.intercept)])
-        """A row for each leaf, and a last one for the intercept; a column for each class."""
         self._of_tree = [np.arange(low, high) for low, high in pairwise(starts)]
-        matrix = hessian(point)
-        self._inverse = np.asfortranarray(cho_solve(factored(matrix), np.eye(len(matrix))))
+        self._shape = np.shape(point.intercept)
+        values = np.vstack([point.values.reshape(starts[-1], -1), np.atleast_2d(point.intercept)])
+        self._blocks = [
+            _Block(values[:, scores].copy(), hessian(columns, curvature, point.ridge))
+            for scores, columns, curvature in point.blocks
+        ]
 
     @property
     def intercept(self) -> Any:
-        return self._values[-1] if self._is_vector else float(self._values[-1, 0])
+        found = np.concatenate([block.values[-1] for block in self._blocks])
+        return found if self._shape else float(found[0])
 
-    def values_of(self, k: int) -> Vector:
+    def values_of(self, k: int) -> Scores:
         """The values of one of the trees."""
-        values = self._values[self._of_tree[k]]
-        return values if self._is_vector else values[:, 0]
+        leaves = self._of_tree[k]
+        return np.hstack([block.values[leaves] for block in self._blocks]).reshape(len(leaves), *self._shape)
 
     def costs(self) -> Vector:
-        """What the removal of each remaining tree costs; trees with as many leaves are computed together."""
-        costs = np.empty(len(self.kept))
+        """The rise of the objective for the removal of each remaining tree; trees of one size are computed together."""
+        costs = np.zeros(len(self.kept))
         sizes = np.array([len(self._of_tree[k]) for k in self.kept])
         for size in np.unique(sizes):
             places = np.flatnonzero(sizes == size)
-            columns = np.array([self._of_tree[self.kept[place]] for place in places])
-            own = self._values[columns]
-            blocks = self._inverse[columns[:, :, None], columns[:, None, :]]
-            costs[places] = 0.5 * np.einsum("ijk,ijk->i", own, np.linalg.solve(blocks, own))
+            leaves = np.array([self._of_tree[self.kept[place]] for place in places])
+            for block in self._blocks:
+                costs[places] += block.costs(leaves)
         return costs
 
     def remove_down_to(self, n_trees: int, n_staying: int = 0) -> None:
@@ -87,71 +102,11 @@ class Elimination:
 
     def remove(self, k: int) -> None:
         """Remove one of the trees, and move the others."""
-        columns = self._of_tree[k]
-        share = np.linalg.solve(self._inverse[np.ix_(columns, columns)], self._inverse[columns])
-        self._values -= share.T @ self._values[columns]
-        self._values[columns] = 0.0
-        # In place: a product of its own would take longer to write than to compute.
-        self._inverse = dgemm(-1.0, self._inverse[:, columns], share, beta=1.0, c=self._inverse, overwrite_c=True)
+        for block in self._blocks:
+            block.remove(self._of_tree[k])
         self.kept.remove(k)
 
 
-# As no two classes share a tree, the Hessian has one block for each class and others between classes. The blocks of
-# the classes precondition Newton's equations, and judge which round is missed least; what one class takes over from
-# another is left to the steps that follow.
-
-
-def round_optimum(point: SoftmaxPoint, tolerance: float) -> tuple[SoftmaxPoint, Solution]:
-    """A point of rounds whose relative duality gap is at most the tolerance, and its certificate."""
-    return newton(point, tolerance, softmax_certified, _newton_direction, SLOW_SOFTMAX, _factors)
-
-
-def round_improved(point: SoftmaxPoint) -> SoftmaxPoint:
-    """A point of rounds with a smaller objective, after a few iterations."""
-    return few_iterations(point, _centred)
-
-
-def _newton_direction(point: SoftmaxPoint, factors: list[Factor]) -> tuple[Matrix, Matrix, int]:
-    def preconditioned(residual: Matrix) -> Matrix:
-        solved = [cho_solve(factor, own) for factor, own in zip(factors, residual.T, strict=True)]
-        return _centred(np.column_stack(solved))
-
-    return conjugate_gradients(point, preconditioned, MOST_SOFTMAX_ITERATIONS)
-
-
-def _factors(point: SoftmaxPoint) -> list[Factor]:
-    return [factored(hessian(part)) for part in class_parts(point)]
-
-
-def _centred(step: Matrix) -> Matrix:
-    """The step without what it adds to all intercepts alike, which changes no probability."""
-    step[-1] -= step[-1].mean()
-    return step
-
-
-class RoundElimination:
-    """The rounds that remain when the least useful rounds of a point are removed one by one."""
-
-    def __init__(self, point: SoftmaxPoint) -> None:
-        self._of_class = [Elimination(part) for part in class_parts(point)]
-
-    @property
-    def kept(self) -> list[int]:
-        """The rounds that remain."""
-        return self._of_class[0].kept
-
-    @property
-    def intercept(self) -> Vector:
-        return np.array([own.intercept for own in self._of_class])
-
-    def values_of(self, k: int) -> Matrix:
-        """The values of one of the rounds."""
-        return np.column_stack([own.values_of(k) for own in self._of_class])
-
-    def remove_down_to(self, n_rounds: int) -> None:
-        """Remove the round that costs least over all classes, again and again, until so many are left."""
-        while len(self.kept) > n_rounds:
-            costs = np.sum([own.costs() for own in self._of_class], axis=0)
-            least = self.kept[int(np.argmin(costs))]
-            for own in self._of_class:
-                own.remove(least)
+# Names for rounds, until the thinning package uses the functions for points of every kind.
+RoundElimination = Elimination
+round_optimum, round_improved = optimum, improved

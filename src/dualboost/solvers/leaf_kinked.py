@@ -15,7 +15,7 @@ from ..formulations.terms import LinearTerm
 from ..matrix.leaves import LeafColumns
 from ..matrix.rows import Rows
 from .base import Candidate, Solution, SolverFailed, certify
-from .leaf_newton import Factor, factored
+from .leaf_newton import conjugate_gradients, factored
 from .leaf_points import LeafPoint
 
 # Every row of A has a loss max over lower <= u <= upper of u (kink - m), with m = B x its margin and x the values of
@@ -34,11 +34,11 @@ MOST_STEPS = 80
 TO_THE_BOUNDARY = 0.995
 """The share of the longest step inside the bounds that is taken."""
 LEAST_OFFSET = 1e-3
-"""The least multiplier to start from, as a share of the mean kink: where every row is in its kink, none says more."""
+"""The least multiplier to start from, as a share of the mean kink: rows in their kinks give no scale."""
 REFINEMENTS = 6
-"""How many conjugate gradients at most make up for rounding in the factor."""
+"""The most iterations of conjugate gradients, which make up for rounding in the factor."""
 BEYOND = 1e-3
-"""The share of the tolerance at which no further digit of a solution is wanted."""
+"""The share of the tolerance at which steps end."""
 EXACT = 1e-12
 """The relative residual at which Newton's equations count as solved."""
 
@@ -60,7 +60,7 @@ class LeafProducts(Protocol):
 
 
 class Boxes(NamedTuple):
-    """The box and the kink of every row of A, and who adds up over these rows."""
+    """The box and the kink of every row of A, and the ``Rows`` that add up over these rows."""
 
     rows: Rows
     lower: Vector
@@ -71,7 +71,7 @@ class Boxes(NamedTuple):
 class Iterate(NamedTuple):
     """The unknowns, the duals inside their box, and for each side of the box the distance and its multiplier.
 
-    Distances are held by themselves, as the difference of a dual and its bound loses its digits where both are close.
+    Distances have their own vectors, as the difference of a dual and its bound loses digits where both are close.
     """
 
     x: Vector
@@ -103,7 +103,7 @@ class InteriorPoint:
         return time_is_up(workers) or not is_affordable(len(self.at.x) ** 3 / 3, workers)
 
     def _started(self, x: Vector) -> Iterate:
-        """Duals in the middle of their box, as far inside where it has no upper end."""
+        """Duals in the middle of their box, and as far inside on average where there is no upper bound."""
         boxes = self._boxes
         widths = self._of_caps(boxes.upper - boxes.lower)
         half = 0.5 * np.where(self._is_capped, widths, boxes.rows.total(widths) / self._n_capped)
@@ -145,9 +145,18 @@ class InteriorPoint:
         missed = self._boxes.kink - products.margins(at.x) + at.p - at.q
         slopes = products.sums(at.u) - R * at.x
 
+        def product(search: Vector) -> tuple[Vector, Vector]:
+            margins = products.margins(search)
+            return margins, products.sums(D * margins) + R * search
+
+        def preconditioned(residual: Vector) -> Vector:
+            return np.asarray(cho_solve(factor, residual))
+
         def solve(of_lower: Vector, of_upper: Vector) -> Iterate:
             pulled = D * (missed + of_lower / at.s - of_upper / at.t)
-            x, moved = _solved(products, factor, D, R, slopes + products.sums(pulled))
+            target = slopes + products.sums(pulled)
+            # Few iterations, which do not look at the time.
+            x, moved, _ = conjugate_gradients(product, preconditioned, target, np.zeros_like(D), EXACT, REFINEMENTS)
             u = pulled - D * moved
             q = self._of_caps((of_upper + at.q * u) / at.t)
             return Iterate(x, u, u, self._of_caps(-u), (of_lower - at.p * u) / at.s, q)
@@ -195,31 +204,8 @@ def optimum_of(method: InteriorPoint, certified: Certify, tolerance: float) -> S
 
 def _reach(rows: Rows, value: Vector, change: Vector) -> float:
     """How often the change may be added before a value becomes negative."""
-    with np.errstate(divide="ignore", invalid="ignore"):  # where the change is zero, which is not asked for
+    with np.errstate(divide="ignore", invalid="ignore"):  # entries without a change are not used
         return rows.least(np.where(change < 0, value / np.abs(change), np.inf))
-
-
-def _solved(products: LeafProducts, factor: Factor, D: Vector, R: Vector, target: Vector) -> tuple[Vector, Vector]:
-    """The x with (R + B'DB) x = target, and B x, by conjugate gradients that the factor preconditions."""
-    x, moved = np.zeros_like(target), np.zeros_like(D)
-    residual = target
-    step = cho_solve(factor, residual)
-    search, product = step, float(residual @ step)
-    enough = EXACT**2 * product
-    for _ in range(REFINEMENTS):  # which are few, so that they do not look at the time
-        margins = products.margins(search)
-        image = products.sums(D * margins) + R * search
-        bend = float(search @ image)
-        if not bend > 0:
-            break
-        length = product / bend
-        x, moved, residual = x + length * search, moved + length * margins, residual - length * image
-        step = cho_solve(factor, residual)
-        before, product = product, float(residual @ step)
-        if not enough < product < np.inf:
-            break
-        search = step + (product / before) * search
-    return x, moved
 
 
 @dataclass(frozen=True, eq=False)
@@ -245,13 +231,15 @@ class ScalarProducts:
 
 def kinked_optimum(point: LeafPoint, tolerance: float) -> tuple[LeafPoint, Solution]:
     """A point whose relative duality gap is at most the tolerance, and its certificate."""
-    solution = optimum_of(_method(point), lambda method: _certified(point, method), tolerance)
-    return point.adopting(solution), solution
-
-
-def _method(point: LeafPoint) -> InteriorPoint:
     products = ScalarProducts(point.columns, point.ridge)
-    return InteriorPoint(boxes_of(point), products, np.append(point.values, point.intercept))
+    method = InteriorPoint(boxes_of(point), products, np.append(point.values, point.intercept))
+
+    def certified(method: InteriorPoint) -> Solution:
+        x = method.at.x
+        return certify(point.columns, point.programme, Candidate(x[:-1], method.at.u, x[-1:]))
+
+    solution = optimum_of(method, certified, tolerance)
+    return point.adopting(solution), solution
 
 
 def boxes_of(point: LeafPoint) -> Boxes:
@@ -260,8 +248,3 @@ def boxes_of(point: LeafPoint) -> Boxes:
     assert isinstance(programme.term, LinearTerm), "other losses have no kinks"
     kink = np.zeros_like(programme.lower) + programme.term.kink
     return Boxes(programme.rows, programme.lower, programme.upper, kink)
-
-
-def _certified(point: LeafPoint, method: InteriorPoint) -> Solution:
-    x = method.at.x
-    return certify(point.columns, point.programme, Candidate(x[:-1], method.at.u, x[-1:]))

@@ -1,136 +1,179 @@
-"""The optimal values of all leaves."""
+"""The optimal values of all leaves by Newton's method."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from operator import methodcaller
 from typing import Any
 
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
-from .._typing import Matrix, Vector
+from .._typing import Matrix, Scores, Vector
 from ..deadlines import is_affordable, time_is_up
-from .base import Candidate, Solution, SolverFailed, certify, relative_gap
-from .leaf_points import ClassPart, LeafPoint, SoftmaxPoint
-from .leaf_sweeps import FLATTEST, Point, lowered
+from ..matrix.leaves import LeafColumns
+from .base import Solution, SolverFailed
+from .leaf_points import AnyPoint, Point, SoftmaxPoint, with_ridge
+from .leaf_sweeps import lowered
 
 # The preconditioner is the Hessian over the first rows, scaled up. Rows are in the order of a hash
 # (``data/merging.py``), so that the first rows are a random sample; where they are all rows, one or two iterations
-# suffice.
+# suffice. Several classes that share trees share one factor, scaled so that each class has its own diagonal.
 
 SAMPLE = 8192
 """How many rows the preconditioner is computed from."""
 MOST_STEPS = 60
 """Newton's method needs 3 to 8 steps."""
-MOST_ITERATIONS = 60
-"""Conjugate gradients that need more iterations than this end with what they have found."""
-SLOW = 12
-"""After more iterations than this, the preconditioner is computed anew at the next step."""
 PRECISION = 0.02
 """By how much conjugate gradients reduce the residual of Newton's equations."""
+FEW = 12
+"""How many iterations a cheap step takes."""
 ROUNDING = 1e-6
 """The relative error of the entries of the Hessian, which are sums in single precision."""
-Factor = tuple[Matrix, bool]
-"""A Cholesky factor as SciPy hands it out."""
 ROUNDING_OF_GAPS = 1e-12
 """Relative gaps up to this are rounding errors."""
 AIM = 0.5
 """The gap reached is at most this fraction of the tolerance, which leaves room for rounding."""
 
-
-def certified(point: LeafPoint) -> Solution:
-    """The point with its duality gap."""
-    u, edges = balanced(point)
-    return certify(point.columns, point.programme, Candidate(point.values, u, point.rho), (point.margins, edges))
-
-
-def balanced(point: LeafPoint) -> tuple[Vector, Vector]:
-    """Duals with equal sums on both sides, as the free intercept asks for, and their edges.
-
-    The duals of the larger side are scaled down. Any other equation, or a bound that scaling would cross, is left to
-    ``certify``.
-    """
-    programme, u = point.programme, point.u
-    if len(programme.equations) != 1 or programme.total is not None or programme.rows.any(programme.lower > 0):
-        return u, point.edges
-    terms = u * programme.equations.matrix[0]
-    signed, absolute = programme.rows.totals([terms, np.abs(terms)]).tolist()
-    one_side = (absolute + abs(signed)) / 2
-    if not 0 < abs(signed) < one_side:
-        return u, point.edges
-    u = np.where(terms * signed > 0, u * ((one_side - abs(signed)) / one_side), u)
-    return u, point.columns.edges(u)
+Factor = tuple[Matrix, bool]
+"""A Cholesky factor, for ``scipy.linalg.cho_solve``."""
+Product = Callable[[Scores], tuple[Scores, Scores]]
+"""Maps a vector of unknowns to the change of the rows, and to its product with the matrix of the equations."""
 
 
-def optimum(point: LeafPoint, tolerance: float) -> tuple[LeafPoint, Solution]:
+def optimum(point: AnyPoint, tolerance: float) -> tuple[AnyPoint, Solution]:
     """A point whose relative duality gap is at most the tolerance, and its certificate; the best one if time is up."""
-    return newton(point, tolerance, certified, _newton_direction, SLOW)
-
-
-def newton(
-    point: Point,
-    tolerance: float,
-    certified: Callable[[Point], Solution],
-    direction_at: Callable[[Point, Any], tuple[Vector, Vector, int]],
-    slow: int,
-    factor_at: Callable[[Point], Any] | None = None,
-) -> tuple[Point, Solution]:
-    """Newton's method, for points of either kind.
-
-    ``direction_at`` solves Newton's equations with a preconditioner, and tells in how many iterations; after more than
-    ``slow`` the preconditioner is computed anew, by ``factor_at`` or as the factor of the Hessian.
-    """
-    solution, factor = certified(point), None
+    solution, factors = point.certified(), None
     workers = point.programme.rows.workers
     for _ in range(MOST_STEPS):
         is_certified = solution.gap <= AIM * tolerance
-        if is_certified and (factor is None or not point.descent.any()):
+        if is_certified and (factors is None or not point.descent.any()):
             return point, solution
-        is_factor_affordable = factor is not None or is_affordable(len(point.values) ** 3 / 3, workers)
+        is_factor_affordable = factors is not None or is_affordable(len(point.values) ** 3 / 3, workers)
         if time_is_up(workers) or not is_factor_affordable:
             return point, solution
         try:
-            if factor is None:
-                factor = factored(hessian(point)) if factor_at is None else factor_at(point)
-            direction, change, n_iterations = direction_at(point, factor)
+            if factors is None:
+                factors = [factored(hessian(columns, d, point.ridge)) for _, columns, d in point.blocks]
+            direction, change, n_iterations = _newton_direction(point, factors)
         except ValueError:  # numbers so large that their sums in single precision are infinite
             break
         if is_certified:
-            return _nearer(point, solution, point.moved(direction, change, 1.0), certified)
+            return _nearer(point, solution, point.moved(direction, change, 1.0))
         reached = lowered(point, direction, change)
-        if reached is point or n_iterations > slow:
+        if reached is point or n_iterations > point.slow:
             if reached is point and n_iterations <= 1:
                 break
-            factor = None
-        point, solution = reached, certified(reached)
+            factors = None
+        point, solution = reached, reached.certified()
     if solution.gap <= tolerance or time_is_up(workers):
         return point, solution
     raise SolverFailed(solution, [f"Newton's method over the leaves ended at a gap of {solution.gap:.1e}"])
 
 
-def _nearer(
-    point: Point, solution: Solution, reached: Point, certified: Callable[[Point], Solution]
-) -> tuple[Point, Solution]:
+def _nearer(point: AnyPoint, solution: Solution, reached: AnyPoint) -> tuple[AnyPoint, Solution]:
     """Of two points the one with the smaller gradient, and its certificate.
 
-    The gap is a square of the distance to the optimum: values at a gap of 1e-12 may be off by 1e-6. One step more makes
-    them as precise as their unit leaves them.
+    The gap is a square of the distance to the optimum: values at a gap of 1e-12 may be off by 1e-6. One more step makes
+    them as precise as rounding permits.
     """
     if np.abs(reached.descent).max() >= np.abs(point.descent).max():
         return point, solution
-    other = certified(reached)
+    other = reached.certified()
     return (reached, other) if other.gap <= max(solution.gap, ROUNDING_OF_GAPS) else (point, solution)
 
 
-def hessian(point: LeafPoint | SoftmaxPoint | ClassPart) -> Matrix:
+def _newton_direction(point: Point, factors: list[Factor]) -> tuple[Scores, Scores, int]:
+    """The solution of Newton's equations, how it changes the scores, and the number of iterations taken."""
+    scales, served = point.scales, [classes for classes, _, _ in point.blocks]
+
+    def preconditioned(residual: Scores) -> Scores:
+        if len(factors) == 1:
+            return point.centred(cho_solve(factors[0], residual / scales) / scales)
+        solved = [cho_solve(factor, residual[:, own]) for own, factor in zip(served, factors, strict=True)]
+        return point.centred(np.hstack(solved))
+
+    return solved_equations(point, preconditioned, point.most_iterations)
+
+
+def improved(point: SoftmaxPoint) -> SoftmaxPoint:
+    """A point with a smaller objective, after a few iterations that the diagonal of the Hessian preconditions."""
+    diagonals = point.diagonals(point.curvature)
+    direction, change, _ = solved_equations(point, lambda residual: point.centred(residual / diagonals), FEW)
+    return lowered(point, direction, change)
+
+
+def solved_equations(
+    point: Point, preconditioned: Callable[[Scores], Scores], most_iterations: int
+) -> tuple[Scores, Scores, int]:
+    """An approximate solution of Newton's equations, as ``conjugate_gradients`` returns it."""
+    workers, zeros = point.columns.rows.workers, np.zeros_like(point.scores)
+    return conjugate_gradients(
+        lambda search: hessian_product(point, search),
+        preconditioned,
+        point.descent,
+        zeros,
+        PRECISION,
+        most_iterations,
+        lambda: time_is_up(workers),
+    )
+
+
+def hessian_product(point: Point, search: Scores) -> tuple[Scores, Scores]:
+    """How a direction changes the scores of the rows, and the Hessian times the direction."""
+    scores = point.columns.scores(search[:-1])
+    image = point.columns.sums_and_total(point.curved(scores + search[-1]))
+    image[:-1] += point.ridge * search[:-1]
+    return scores, image
+
+
+def conjugate_gradients(
+    product: Product,
+    preconditioned: Callable[[Scores], Scores],
+    target: Scores,
+    change: Scores,
+    precision: float,
+    most_iterations: int,
+    is_late: Callable[[], bool] = lambda: False,
+) -> tuple[Scores, Scores, int]:
+    """The x whose product with a positive definite matrix is the target, by preconditioned conjugate gradients.
+
+    Returns x, how it changes the rows, and the number of iterations. ``change`` holds a zero for each row, and is
+    overwritten. The residual falls by the factor ``precision``, in the norm of the preconditioner.
+    """
+    x, residual = np.zeros_like(target), target
+    step = preconditioned(residual)
+    search, squared = step, _dot(residual, step)
+    enough, n_iterations = precision**2 * squared, 0
+    while n_iterations < most_iterations:
+        n_iterations += 1
+        of_rows, image = product(search)
+        bend = _dot(search, image)
+        if not bend > 0:
+            break
+        length = squared / bend
+        x += length * search
+        change += length * of_rows
+        residual = residual - length * image
+        step = preconditioned(residual)
+        before, squared = squared, _dot(residual, step)
+        if not enough < squared < np.inf or is_late():
+            break
+        search = step + (squared / before) * search
+    return x, change, n_iterations
+
+
+def _dot(a: Scores, b: Scores) -> float:
+    return float(np.vdot(a, b))
+
+
+def hessian(columns: LeafColumns, curvature: Vector, ridge: float) -> Matrix:
     """The Hessian of the objective in the values and the intercept, estimated from the first ``SAMPLE`` rows."""
-    rows, ridge = point.programme.rows, point.ridge
-    sample = point.shared_curvature[: rows.n_first(SAMPLE)]
-    seen, total = rows.totals([sample, point.shared_curvature]).tolist()
-    matrix = point.columns.gram(sample * (total / seen) if seen > 0 else sample)
-    diagonal = np.arange(len(matrix))
-    matrix[diagonal[:-1], diagonal[:-1]] += ridge
-    matrix[-1, -1] += FLATTEST * ridge
+    rows = columns.rows
+    sample = curvature[: rows.n_first(SAMPLE)]
+    seen, total = rows.totals([sample, curvature]).tolist()
+    matrix = columns.gram(sample * (total / seen) if seen > 0 else sample)
+    np.fill_diagonal(matrix, with_ridge(np.diag(matrix).copy(), ridge))
     return matrix
 
 
@@ -146,136 +189,6 @@ def factored(matrix: Matrix) -> Factor:
             more *= 10.0
 
 
-def _newton_direction(point: LeafPoint, factor: Factor) -> tuple[Vector, Vector, int]:
-    """The solution of Newton's equations, how it changes the scores, and the number of iterations taken."""
-    columns, ridge = point.columns, point.ridge
-    residual = point.descent
-    direction, change = np.zeros_like(residual), np.zeros_like(point.scores)
-    preconditioned = cho_solve(factor, residual)
-    search, product = preconditioned, float(residual @ preconditioned)
-    enough = PRECISION**2 * product
-    n_iterations = 0
-    while n_iterations < MOST_ITERATIONS:
-        n_iterations += 1
-        scores = columns.scores(search[:-1])
-        weighted = point.curvature * (scores + search[-1])
-        image = columns.sums_and_total(weighted)
-        image[:-1] += ridge * search[:-1]
-        length = product / float(search @ image)
-        direction += length * search
-        change += length * scores
-        residual = residual - length * image
-        preconditioned = cho_solve(factor, residual)
-        before, product = product, float(residual @ preconditioned)
-        if not enough < product < np.inf or time_is_up(columns.rows.workers):
-            break
-        search = preconditioned + (product / before) * search
-    return direction, change, n_iterations
-
-
-# One factor preconditions all classes: that of the Hessian with the mean curvature of the classes, scaled so that
-# each class has its own diagonal.
-
-MOST_SOFTMAX_ITERATIONS = 200
-"""Conjugate gradients that need more iterations than this end with what they have found."""
-FEW = 12
-"""How many iterations a step takes that is to be cheap."""
-SLOW_SOFTMAX = 40
-"""After more iterations than this, the preconditioner is computed anew at the next step."""
-
-
-def softmax_certified(point: SoftmaxPoint) -> Solution:
-    """The point with its duality gap: the duals are its probabilities, moved to have the sums that they must have."""
-    programme = point.programme
-    shares = programme.feasible(programme.prices[:, None] * point.probabilities)
-    residual = programme.residual(shares)
-    edges = point.columns.sums(residual)
-    dual = programme.dual_value(shares, edges)
-    return Solution(
-        w=point.values,
-        u=residual,
-        rho=point.intercept,
-        margins=point.scores,
-        edges=edges,
-        threshold=0.0,
-        primal=point.objective,
-        dual=dual,
-        programme=programme,
-        gap=relative_gap(point.objective, dual, point.objective),
-    )
-
-
-def softmax_optimum(point: SoftmaxPoint, tolerance: float) -> tuple[SoftmaxPoint, Solution]:
-    """A point whose relative duality gap is at most the tolerance, and its certificate."""
-    return newton(point, tolerance, softmax_certified, _softmax_direction, SLOW_SOFTMAX)
-
-
-def _softmax_direction(point: SoftmaxPoint, factor: Factor) -> tuple[Matrix, Matrix, int]:
-    scale = _scales(point)
-
-    def preconditioned(residual: Matrix) -> Matrix:
-        return _centred(cho_solve(factor, residual / scale) / scale)
-
-    return conjugate_gradients(point, preconditioned, MOST_SOFTMAX_ITERATIONS)
-
-
-def softmax_improved(point: SoftmaxPoint) -> SoftmaxPoint:
-    """A point with a smaller objective, after a few iterations."""
-    return few_iterations(point, _centred)
-
-
-def few_iterations(point: SoftmaxPoint, centred: Callable[[Matrix], Matrix]) -> SoftmaxPoint:
-    """A point with a smaller objective, by conjugate gradients that know the diagonal of the Hessian only.
-
-    ``centred`` takes from a step what changes no probability, which no other step would take back.
-    """
-    of_leaves = point.columns.sums(point.curvature) + point.ridge
-    diagonal = np.vstack([of_leaves, point.summed(point.curvature) + FLATTEST * point.ridge])
-    direction, change, _ = conjugate_gradients(point, lambda residual: centred(residual / diagonal), FEW)
-    return lowered(point, direction, change)
-
-
-def _centred(step: Matrix) -> Matrix:
-    """The step without what it adds to all classes alike, which changes no probability."""
-    return step - step.mean(axis=1, keepdims=True)
-
-
-def conjugate_gradients(
-    point: SoftmaxPoint, preconditioned: Callable[[Matrix], Matrix], most_iterations: int
-) -> tuple[Matrix, Matrix, int]:
-    """The solution of Newton's equations, how it changes the scores, and the number of iterations taken."""
-    columns, ridge = point.columns, point.ridge
-    residual = point.descent
-    direction, change = np.zeros_like(residual), np.zeros_like(point.scores)
-    step = preconditioned(residual)
-    search, product = step, float((residual * step).sum())
-    enough = PRECISION**2 * product
-    n_iterations = 0
-    while n_iterations < most_iterations:
-        n_iterations += 1
-        scores = columns.scores(search[:-1])
-        weighted = point.curved(scores + search[-1])
-        image = np.vstack([columns.sums(weighted) + ridge * search[:-1], point.summed(weighted)])
-        bend = float((search * image).sum())
-        if not bend > 0:
-            break
-        length = product / bend
-        direction += length * search
-        change += length * scores
-        residual = residual - length * image
-        step = preconditioned(residual)
-        before, product = product, float((residual * step).sum())
-        if not enough < product < np.inf or time_is_up(columns.rows.workers):
-            break
-        search = step + (product / before) * search
-    return direction, change, n_iterations
-
-
-def _scales(point: SoftmaxPoint) -> Matrix:
-    """By how much the diagonal of each class's Hessian differs from the shared one: the roots of their ratios."""
-    curvatures = np.column_stack([point.curvature, point.shared_curvature])
-    of_leaves = point.columns.sums(curvatures) + point.ridge
-    of_intercepts = point.summed(curvatures) + FLATTEST * point.ridge
-    diagonals = np.vstack([of_leaves, of_intercepts])
-    ratios: Matrix = np.sqrt(diagonals[:, :-1] / diagonals[:, -1:])
-    return ratios
+# Names for points of one kind, until the thinning package uses the functions for points of every kind.
+certified: Callable[[Any], Solution] = methodcaller("certified")
+softmax_certified, softmax_optimum, softmax_improved = certified, optimum, improved

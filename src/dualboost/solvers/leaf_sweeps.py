@@ -2,32 +2,25 @@
 
 from __future__ import annotations
 
-from typing import TypeVar
-
 import numpy as np
 from scipy.linalg.lapack import dposv
 
-from .._typing import Matrix, Vector
+from .._typing import Matrix, Scores, Vector
 from ..matrix.leaves import LeafColumns, LeafGroup
-from .leaf_points import LeafPoint, SoftmaxPoint
+from .leaf_points import FLATTEST, AnyPoint, LeafPoint, SoftmaxPoint
 
 # A sweep works on the quadratic model of the loss at one point, so that it needs the loss and its derivatives only
 # once. It is cheap, and enough between two pricings; ``leaf_newton.py`` finds the optimum.
 
 MOST_HALVINGS = 30
-"""How often a step that does not lower the objective is halved before it is given up."""
-FLATTEST = 1e-10
-"""The smallest diagonal entry of the intercept's equation, which has no ridge, relative to the ridge of a value."""
-
-
-Point = TypeVar("Point", LeafPoint, SoftmaxPoint)
+"""How often a step that does not lower the objective is halved."""
 
 
 def sweep(point: LeafPoint, newest: int | None = None) -> LeafPoint:
     """A point with a smaller objective, after one sweep over all groups.
 
-    The group of the newest tree, by default the last one, comes first: the others would make up for values that it does
-    not have yet.
+    The group of the newest tree, by default the last one, comes first: else the others would make up for its values,
+    which are still zero.
     """
     direction = np.zeros(len(point.values) + 1)
     residual, scores, rows = point.residual.copy(), np.zeros_like(point.scores), point.columns.rows
@@ -46,7 +39,7 @@ def sweep(point: LeafPoint, newest: int | None = None) -> LeafPoint:
 
 
 def _in_order(columns: LeafColumns, newest: int | None) -> list[LeafGroup]:
-    """The groups, that of the newest tree first, then the others from the last to the first."""
+    """The group of the newest tree, then the others from the last to the first."""
     groups = columns.groups[::-1]
     if newest is None:
         return groups
@@ -54,7 +47,7 @@ def _in_order(columns: LeafColumns, newest: int | None) -> list[LeafGroup]:
     return sorted(groups, key=lambda group: not group.first <= start < group.columns.stop)
 
 
-def lowered(point: Point, direction: Vector, change: Vector) -> Point:
+def lowered(point: AnyPoint, direction: Scores, change: Scores) -> AnyPoint:
     """The point after a step along the direction, halved until the objective falls; the same point if it never does."""
     length = 1.0
     for _ in range(MOST_HALVINGS):
@@ -85,7 +78,7 @@ def _best_step(point: LeafPoint, group: LeafGroup, residual: Vector, direction: 
 
 
 # Under the quadratic model of the loss with classes taken as independent, the best step of one tree has a closed form
-# for each leaf and class. Steps are in single precision; the length of the whole step is that of the true second
+# for each leaf and class. Steps are in single precision; the length of the whole step uses the true second
 # derivatives.
 
 LONGEST = 2.0
@@ -106,13 +99,13 @@ def softmax_sweep(point: SoftmaxPoint, newest: int | None = None) -> SoftmaxPoin
     for k in _swept(columns.n_trees, newest):
         own = columns.of_tree(k)
         slopes = columns.sums_of_tree(k, residual) - ridge * point.values[own]
-        step = _centred(slopes / (columns.sums_of_tree(k, curvature) + ridge)).astype(np.float32)
+        step = point.centred(slopes / (columns.sums_of_tree(k, curvature) + ridge)).astype(np.float32)
         direction[own] = step
         change = step.take(columns.leaves(k), axis=0)
         scores += change
         change *= curvature
         residual -= change
-    direction[-1] = _centred(point.summed(residual) / total)
+    direction[-1] = point.centred(point.summed(residual) / total)
     length = _best_length(point, direction, scores)
     return lowered(point, length * direction, length * scores)
 
@@ -122,11 +115,6 @@ def _swept(n_trees: int, newest: int | None) -> list[int]:
     first = n_trees - 1 if newest is None else newest
     stride = -(-n_trees // MOST_SWEPT)
     return [first, *(k for k in range(n_trees)[::-1] if k != first and (k - first) % stride == 0)][:n_trees]
-
-
-def _centred(step: Matrix) -> Matrix:
-    """The step without what it adds to all classes alike, which changes no probability."""
-    return step - step.mean(axis=-1, keepdims=True)
 
 
 def _best_length(point: SoftmaxPoint, direction: Matrix, scores: Matrix) -> float:

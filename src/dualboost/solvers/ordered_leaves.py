@@ -6,7 +6,7 @@ primal-dual method inside the order: Newton's equations of the objective minus m
     (H + D'WD) dx = -gradient + mu D'(1/s),    s = D v,    W = lambda/s,
 
 for ever smaller mu, solved by conjugate gradients as without an order. Under a loss with kinks, D v >= 0 are further
-rows of the interior-point method. The certificate is that of the programme with the order (``Ordered``): it takes the
+rows of the interior-point method. The certificate is for the programme with the order (``Ordered``): it uses the
 values and the duals of the rows, and nothing from the method.
 
 Nocedal & Wright, "Numerical optimization", 2006, chapter 19.
@@ -26,7 +26,7 @@ from ..formulations.weight_sets import WeightSet
 from ..matrix.leaves import LeafColumns
 from .base import Candidate, Solution, SolverFailed, certify
 from .leaf_kinked import Boxes, InteriorPoint, ScalarProducts, boxes_of, optimum_of
-from .leaf_newton import AIM, MOST_ITERATIONS, balanced, factored, hessian
+from .leaf_newton import AIM, conjugate_gradients, factored, hessian, hessian_product
 from .leaf_newton import optimum as free_optimum
 from .leaf_points import LeafPoint
 from .leaf_sweeps import MOST_HALVINGS, lowered, sweep
@@ -36,17 +36,17 @@ MOST_STEPS = 100
 TO_THE_BOUNDARY = 0.995
 """The share of the longest step inside the order that is taken."""
 FASTER, SLOWER = 0.1, 0.5
-"""What mu is multiplied by after a long step, and after a short one."""
+"""The factors on mu after a long step, and after a short one."""
 INSIDE = 1e-2
 """How far apart values of neighbouring leaves are at the start, relative to the mean size of all values."""
 PRECISION = 1e-3
 """By how much conjugate gradients reduce the residual of Newton's equations."""
 LEAST_SHARE = 1e-4
-"""The share of the fall that the slope promises, without which a step is halved."""
+"""A step is halved unless the objective falls by this share of the slope times the length."""
 
 
 def in_order(point: LeafPoint) -> LeafPoint:
-    """The point with its values put in order; itself if they are."""
+    """The point with its values put in order; the point itself if they are in order."""
     values = _weight_set(point).nearest(point.values)
     if (values == point.values).all():
         return point
@@ -64,7 +64,7 @@ def ordered_sweep(point: LeafPoint, newest: int | None) -> LeafPoint:
 
 def ordered_certified(point: LeafPoint) -> Solution:
     """The point, put in order, with its duality gap."""
-    return _certified(point, Candidate(point.values, balanced(point)[0], point.rho))
+    return _certified(point, Candidate(point.values, point.balanced()[0], point.rho))
 
 
 def ordered_optimum(point: LeafPoint, tolerance: float) -> tuple[LeafPoint, Solution]:
@@ -87,13 +87,13 @@ def ordered_optimum(point: LeafPoint, tolerance: float) -> tuple[LeafPoint, Solu
 
 
 def kinked_ordered_optimum(point: LeafPoint, tolerance: float) -> tuple[LeafPoint, Solution]:
-    """The same under a loss with kinks."""
+    """The optimum in order under a loss with kinks, and its certificate."""
     boxes, differences = boxes_of(point), _differences(point.columns)
     order = boxes.rows.put(np.zeros(differences.shape[0]))
     n_rows = len(boxes.lower)
     method = InteriorPoint(
         Boxes(
-            boxes.rows.like(np.ones(n_rows + len(order))),  # every worker holds those of the order
+            boxes.rows.like(np.ones(n_rows + len(order))),  # every worker holds the rows of the order
             np.concatenate([boxes.lower, order]),
             np.concatenate([boxes.upper, np.full_like(order, np.inf)]),
             np.concatenate([boxes.kink, order]),
@@ -153,7 +153,7 @@ class OrderedProducts(ScalarProducts):
 
 
 def with_differences(matrix: Matrix, differences: sparse.csr_matrix, weights: Vector) -> Matrix:
-    """The matrix plus D' diag(weights) D, in place; the last row and column are those of the intercept."""
+    """The matrix plus D' diag(weights) D, in place; the last row and column belong to the intercept."""
     product = (differences.T @ sparse.diags(weights) @ differences).tocoo()
     matrix[product.row, product.col] += product.data
     return matrix
@@ -207,27 +207,24 @@ class BarrierMethod:
 
     def _direction(self, slack: Vector) -> tuple[Vector, Vector]:
         """The solution of Newton's equations, and how it changes the scores."""
-        point, D, rows = self.point, self.differences, self.point.programme.rows
-        columns, weights = point.columns, self.multipliers / slack
-        factor = factored(with_differences(hessian(point), D, weights))
-        residual = self._descent(slack)
-        direction, change = np.zeros_like(residual), np.zeros_like(point.scores)
-        preconditioned = cho_solve(factor, residual)
-        search, product = preconditioned, float(residual @ preconditioned)
-        enough = PRECISION**2 * product
-        for _ in range(MOST_ITERATIONS):
-            scores = columns.scores(search[:-1])
-            weighted = point.curvature * (scores + search[-1])
-            own = columns.sums(weighted) + point.ridge * search[:-1] + D.T @ (weights * (D @ search[:-1]))
-            image = np.append(own, rows.total(weighted))
-            length = product / float(search @ image)
-            direction, change = direction + length * search, change + length * scores
-            residual = residual - length * image
-            preconditioned = cho_solve(factor, residual)
-            before, product = product, float(residual @ preconditioned)
-            if not enough < product < np.inf or time_is_up(rows.workers):
-                break
-            search = preconditioned + (product / before) * search
+        point, D, weights = self.point, self.differences, self.multipliers / slack
+        matrix = hessian(point.columns, point.shared_curvature, point.ridge)
+        factor, workers = factored(with_differences(matrix, D, weights)), point.programme.rows.workers
+
+        def product(search: Vector) -> tuple[Vector, Vector]:
+            scores, image = hessian_product(point, search)
+            image[:-1] += D.T @ (weights * (D @ search[:-1]))
+            return scores, image
+
+        direction, change, _ = conjugate_gradients(
+            product,
+            lambda residual: cho_solve(factor, residual),
+            self._descent(slack),
+            np.zeros_like(point.scores),
+            PRECISION,
+            point.most_iterations,
+            lambda: time_is_up(workers),
+        )
         return direction, change
 
     def _descent(self, slack: Vector) -> Vector:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -14,21 +14,15 @@ from ..matrix.leaves import VectorLeafColumns
 from ..workers.base import cached_property
 from .base import Solution, relative_gap
 from .leaf_kinked import Boxes, InteriorPoint, optimum_of
-from .leaf_points import LeafPoint
+from .leaf_points import LeafPoint, Point
 
 
-@dataclass(frozen=True, eq=False)
-class QuantilesPoint:
-    """A value for each leaf held and level, an intercept for each level, and the scores without the intercept."""
+class QuantilesPoint(Point):
+    """A point of several quantile losses: a score for each row and level.
 
-    programme: Any
-    """``QuantilesProgramme``, or ``SeparateLevels`` while trees are grown."""
-    columns: VectorLeafColumns
-    values: Matrix
-    intercept: Vector
-    scores: Matrix
-    duals: Matrix | None = None
-    """Optimal duals, those of the order after those of the losses, since scores leave them undecided at the kinks."""
+    The programme is ``QuantilesProgramme``, or ``SeparateLevels`` while trees are grown. Duals have the columns of the
+    losses first, then the columns of the order.
+    """
 
     @classmethod
     def start(cls, programme: Any, columns: VectorLeafColumns) -> QuantilesPoint:
@@ -36,33 +30,19 @@ class QuantilesPoint:
         shape = (programme.rows.n_data, programme.n_levels)
         return cls(programme, columns, np.zeros((0, shape[1])), np.zeros(shape[1]), np.zeros(shape))
 
-    @property
-    def ridge(self) -> float:
-        return float(self.programme.ridge)
-
     @cached_property
     def _of_rows(self) -> tuple[float, Matrix, Matrix]:
+        """The total loss, and by row and level the dual and the second derivative."""
         found: tuple[float, Matrix, Matrix] = self.programme.expansion(self.scores + self.intercept)
         return found
 
     @cached_property
-    def objective(self) -> float:
-        return self._of_rows[0] + 0.5 * self.ridge * float((self.values**2).sum())
-
-    @cached_property
     def residual(self) -> Matrix:
-        """How much the loss falls if a score rises, by row and level: the negative gradient."""
         return self._of_rows[1] if self.duals is None else residual_of(*_parts(self.duals))
 
     @property
     def curvature(self) -> Matrix:
-        """A second derivative for each row and level."""
         return self._of_rows[2]
-
-    @cached_property
-    def shared_curvature(self) -> Vector:
-        """The mean of the curvature over the levels, where one Hessian serves all levels."""
-        return self.curvature.mean(axis=1)
 
     def alone(self) -> list[LeafPoint]:
         """The points of the levels by themselves."""
@@ -72,18 +52,19 @@ class QuantilesPoint:
             for k, programme in enumerate(self.programme.alone)
         ]
 
-    def at(self, values: Matrix, intercept: Vector, scores: Matrix) -> QuantilesPoint:
-        """Another point of the same programme, over the leaves held now."""
-        return QuantilesPoint(self.programme, self.columns, values, intercept, scores)
-
     def adopting(self, solution: Solution) -> QuantilesPoint:
-        """The point of a solution over the trees held."""
-        return replace(self.at(solution.w, solution.rho, solution.margins), duals=solution.u)
+        return replace(super().adopting(solution), duals=solution.u)
+
+    def certified(self) -> Solution:
+        """By the duals found with the point, or the optimal ones at its scores."""
+        without_order = (self.residual, np.zeros_like(self.scores[:, 1:]))
+        duals = without_order if self.duals is None else _parts(self.duals)
+        return _certified(self, self.values, self.intercept, duals)
 
 
 @dataclass(frozen=True, eq=False)
 class QuantilesProducts:
-    """Products with the leaves of trees; unknowns are by level, those of a level being its values and its intercept.
+    """Products with the leaves of trees; unknowns are by level: first its values, then its intercept.
 
     Rows of A are the scores of all rows and levels, and the distances of neighbouring levels, which must not be
     negative.
@@ -103,9 +84,7 @@ class QuantilesProducts:
         return np.concatenate([scores.ravel(), np.diff(scores, axis=1).ravel()])
 
     def sums(self, u: Vector) -> Vector:
-        residual = residual_of(*self.duals(u))
-        of_rows = self.columns.rows.add_up(lambda block: residual[block].sum(axis=0))
-        return np.vstack([self.columns.sums(residual), of_rows]).T.ravel()
+        return self.columns.sums_and_total(residual_of(*self.duals(u))).T.ravel()
 
     def gram(self, d: Vector) -> Matrix:
         of_levels, of_order = self.duals(d)
@@ -131,7 +110,7 @@ class QuantilesProducts:
         return np.vstack([values, intercept]).T.ravel()
 
     def duals(self, u: Vector) -> tuple[Matrix, Matrix]:
-        """What belongs to rows and levels, and what to the distances of neighbouring levels."""
+        """The duals of rows and levels, and the duals of the distances of neighbouring levels."""
         n = self.columns.rows.n_data
         return u[: n * self.n_levels].reshape(n, -1), u[n * self.n_levels :].reshape(n, -1)
 
@@ -143,14 +122,14 @@ def quantiles_optimum(point: QuantilesPoint, tolerance: float) -> tuple[Quantile
 
 
 def separate_levels(point: QuantilesPoint, better: Callable[[LeafPoint], LeafPoint]) -> QuantilesPoint:
-    """The point whose levels are made better one by one."""
+    """The point after ``better`` is applied to each level by itself."""
     found = [better(alone) for alone in point.alone()]
     values, scores = np.column_stack([one.values for one in found]), np.column_stack([one.scores for one in found])
     return point.at(values, np.array([one.intercept for one in found]), scores)
 
 
 def _method(point: QuantilesPoint) -> tuple[InteriorPoint, Callable[[InteriorPoint], Solution]]:
-    """The method at this point, and who certifies where it is."""
+    """The method at this point, and the function that certifies its iterate."""
     programme: QuantilesProgramme = point.programme
     products = QuantilesProducts(point.columns, programme.n_levels, programme.ridge)
     order = np.zeros(programme.rows.n_data * (programme.n_levels - 1))
@@ -167,21 +146,15 @@ def _method(point: QuantilesPoint) -> tuple[InteriorPoint, Callable[[InteriorPoi
     return InteriorPoint(boxes, products, products.joined(point.values, point.intercept)), certified
 
 
-def quantiles_certified(point: QuantilesPoint) -> Solution:
-    """The point with its duality gap, by the duals found with it, or those that its scores ask for."""
-    without_order = (point.residual, np.zeros_like(point.scores[:, 1:]))
-    duals = without_order if point.duals is None else _parts(point.duals)
-    return _certified(point, point.values, point.intercept, duals)
-
-
 def _parts(duals: Matrix) -> tuple[Matrix, Matrix]:
-    """Those of the losses, and those of the order."""
+    """The duals of the losses, and the duals of the order."""
     n_levels = (duals.shape[1] + 1) // 2
     return duals[:, :n_levels], duals[:, n_levels:]
 
 
-def joined(solutions: Sequence[Solution], point: QuantilesPoint) -> Solution:
+def separately_certified(point: QuantilesPoint) -> Solution:
     """The certificates of the levels by themselves as one."""
+    solutions = [one.certified() for one in point.alone()]
     primal, dual = (float(sum(getattr(one, name) for one in solutions)) for name in ("primal", "dual"))
     duals = np.column_stack([*(one.u for one in solutions), np.zeros_like(point.scores[:, 1:])])
     edges = np.column_stack([one.edges for one in solutions])
@@ -196,17 +169,5 @@ def _certified(point: QuantilesPoint, values: Matrix, intercept: Vector, duals: 
     u, order = programme.feasible(*duals)
     residual = residual_of(u, order)
     edges = columns.sums(residual)
-    dual = programme.dual_value(u, edges)
     size = programme.n_levels * programme.alone[0].size
-    return Solution(
-        w=values,
-        u=np.hstack([u, order]),
-        rho=reached.intercept,
-        margins=scores,
-        edges=edges,
-        threshold=0.0,
-        primal=reached.objective,
-        dual=dual,
-        programme=programme,
-        gap=relative_gap(reached.objective, dual, max(reached.objective, size)),
-    )
+    return reached.solution(np.hstack([u, order]), edges, programme.dual_value(u, edges), size)

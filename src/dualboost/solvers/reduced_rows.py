@@ -20,9 +20,9 @@ from .base import Candidate, Reoptimiser, Solution, SolverFailed, certify
 from .interior_point import SINGLE_ABOVE
 
 # Merging such rows does not change the optimum, since in every formulation a row of multiplicity two is the same as
-# the row twice. A new column divides some merged rows; the inner master then goes on from its iterate, divided
-# likewise. Among a million rows, stumps often tell only a few thousand kinds apart. Once most rows differ, nothing is
-# merged.
+# the row twice. A new column divides some merged rows; the inner solver then continues from its iterate, which
+# is divided likewise. With stumps, a million rows often have only a few thousand distinct rows of A. Once most rows
+# differ, nothing is merged.
 
 LEAST_ROWS = 10_000
 """With fewer rows than this, merging takes longer than it saves."""
@@ -30,7 +30,7 @@ MOST_DISTINCT = 0.7
 """Once the kinds of rows are more than this fraction of the rows, the rows are no longer merged."""
 
 
-class DistinctRows:
+class DistinctRows(Reoptimiser):
     """Solves by ``inner`` over one row of each kind while there are few kinds; returns solutions over all rows."""
 
     def __init__(self, inner: Reoptimiser) -> None:
@@ -73,16 +73,13 @@ class DistinctRows:
         else:
             self._inner.move_to(self._held, self._merged(programme))
 
-    def divide_rows(self, parents: Integers, shares: Vector) -> None:
-        self.forget()
-
     def forget(self) -> None:
         self._inner.forget()
         self._partition = self._held = self._programme = None
         self._n_columns = 0
 
     def _follow(self, columns: Columns, programme: Programme) -> None:
-        """Divide the rows that new columns tell apart; if the programme forbids merging, solve over all rows."""
+        """Divide merged rows that differ in new columns; if the programme forbids merging, solve over all rows."""
         if not programme.can_merge_rows or (self._partition is None and not programme.is_uniform()):
             if self._held is not None:
                 self.forget()
@@ -162,7 +159,7 @@ class Reduction:
     """The factor on the multiplicity of each row of the reduced programme: above 1 in a sample, which stands for all
     rows of its class, and 1 for bundles."""
     n_idle: int = 0
-    """How many bundles, at the end, are of rows above the kink: these limit the steps of the master, but their duals
+    """How many bundles, at the end, are of rows above the kink: these limit the steps of the solver, but their duals
     are nearly zero."""
 
     @property
@@ -270,9 +267,9 @@ def _sizes(starts: Integers, end: int) -> Integers:
     return np.diff(np.append(starts, end))
 
 
-# The rows are chosen in three phases. *Sampling*: the master solves over a random sample, scaled to stand for all
+# The rows are chosen in three phases. *Sampling*: the solver uses a random sample, scaled to stand for all
 # rows, and draws a larger sample when the sample misleads: when its objective differs from that of all rows by more
-# than the duality gap on the sample. *Active rows*: the master solves over the rows whose margin is below the kink of
+# than the duality gap on the sample. *Active rows*: the solver uses the rows whose margin is below the kink of
 # the hinge loss or a little above, and chooses them again when they mislead. *Result*: once no column is added any
 # more, only the rows near the kink are kept as they are, and the rows on either side of the kink are bundled
 # (``reduction.py``).
@@ -284,12 +281,12 @@ MOST_SAMPLED = 0.25
 NEAR = 0.05
 """The fraction of all rows that counts as near the kink; never fewer rows than the first sample had."""
 SETTLED = 5e-2
-"""After rows are chosen, the inner master takes steps until the gap on these rows is at most this."""
+"""After rows are chosen, the inner solver takes steps until the gap on these rows is at most this."""
 TRUSTED = 1e-3
 """The rows for the result are chosen by a solution whose gap is at most this."""
 
 
-class ActiveRows:
+class ActiveRows(Reoptimiser):
     """Solves by ``inner``, first over samples of ``n_sampled`` rows and more, then over the rows near the kink.
 
     Data of at most ``n_sampled`` rows are solved over all rows. The programme must have idle rows
@@ -338,9 +335,6 @@ class ActiveRows:
             self._inner.move_to(columns, programme)
         else:
             self.forget()
-
-    def divide_rows(self, parents: Integers, shares: Vector) -> None:
-        self.forget()
 
     def forget(self) -> None:
         self._inner.forget()
@@ -405,7 +399,7 @@ class ActiveRows:
 
         def step(held: Columns, part: Programme) -> Solution:
             reduced = self._inner.solve(held, part)
-            while reduced.gap > aim and not time_is_up():  # which is asked for where all rows are held here only
+            while reduced.gap > aim and not time_is_up():  # all rows are held here, so no worker need agree
                 reduced = self._inner.solve(held, part)
             return reduced
 
@@ -421,7 +415,7 @@ class ActiveRows:
         solve: Callable[[Columns, Programme], Solution],
         in_single: bool = False,
     ) -> tuple[Solution, Solution]:
-        """A solution over the rows in use: once certified over all rows, once as the inner master returned it."""
+        """A solution over the rows in use: once certified over all rows, once as the inner solver returned it."""
         assert self._held is not None
         reduction, held = self._held
         try:

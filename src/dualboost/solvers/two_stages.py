@@ -8,11 +8,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .._typing import Integers, Vector
+from .._typing import Vector
 from ..deadlines import time_is_up
 from ..formulations.programme import LEAST_CLASS_WEIGHT, Programme, TwoStageProgramme
 from ..matrix.columns import Columns
-from .base import Candidate, Solution, SolverFailed, certify
+from .base import Candidate, Reoptimiser, Solution, SolverFailed, certify
 from .fallback import FallbackSolver
 from .interior_point import WarmStartedSolver
 
@@ -101,10 +101,10 @@ def _mean(rising: Line, falling: Line) -> Candidate:
     return Candidate(w, np.zeros(0), rho)
 
 
-class Staged:
-    """A master of programmes in two stages, made from a ladder for ordinary programmes.
+class Staged(Reoptimiser):
+    """Solves programmes in two stages by a solver of ordinary programmes.
 
-    If it ``interleaves``, it takes single steps between pricings, at class weights found by a rough search; else every
+    With ``warm_starts`` it takes single steps between pricings, at class weights found by a rough search; else every
     call of ``solve`` returns the optimum.
     """
 
@@ -141,13 +141,6 @@ class Staged:
             self._optimum = self._kept(columns, in_stages(columns, _staged(programme), solve, self.tolerance))
         return self._optimum
 
-    def move_to(self, columns: Columns, programme: Programme) -> None:
-        """Forget what was found for another C."""
-        self.forget()
-
-    def divide_rows(self, parents: Integers, shares: Vector) -> None:
-        self.forget()
-
     def forget(self) -> None:
         self._rough.forget()
         self._exact.forget()
@@ -175,5 +168,5 @@ class Staged:
 
 def _staged(programme: Programme) -> TwoStageProgramme:
     stages = programme.stages
-    assert stages is not None, "this master is made for programmes in two stages only"
+    assert stages is not None, "Staged is for programmes in two stages only"
     return stages
