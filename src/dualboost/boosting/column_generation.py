@@ -13,8 +13,8 @@ import numpy as np
 from .._typing import Vector
 from ..deadlines import share_of_time, time_is_up
 from ..formulations.programme import Programme
+from ..learners import Pool, ScoredColumn
 from ..learners.base import PricedColumn
-from ..learners.pool import Pool, ScoredColumn
 from ..matrix.rows import Rows
 from ..solvers import Candidate, Solution, SolverFailed, bound_over_class, certify, relative_gap
 from ..solvers.base import size_of_product

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 from .._typing import Vector
 from ..formulations.base import Formulation
 from ..formulations.programme import Programme
-from ..learners.pool import Pool
+from ..learners import Pool
 from ..matrix.columns import Columns
 from ..matrix.rows import Rows
 from ..solvers import Precision, Reoptimiser, SolverOptions, make_fallback_solver, make_reoptimiser

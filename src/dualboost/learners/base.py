@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from math import ceil
 from pathlib import Path
@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._typing import Features, Integers, Vector
-from ..arguments import require_choice, require_integer
+from ..arguments import ParameterObject, require_choice, require_integer
 from ..data.files import write_whole
 from ..errors import InvalidParameterError
 from ..matrix.rows import MEMORY, Device
@@ -329,39 +329,111 @@ class Pricer(Protocol):
     def price(self, residual: Vector, feature_multiplier: Vector | None) -> PricedColumn:
         """A learner with a large edge, given the residual of each row.
 
-        ``favour``, unless None, has for each feature a factor by which edges of splits on it count. A pricer may take
-        it into account; with a favour nothing is proven.
+        ``feature_multiplier``, unless None, has a factor for the edges of splits on each feature. A pricer may take it
+        into account; then nothing is proven.
         """
 
-    # A pricer may have ``others(residual, favour) -> Iterator[PricedColumn]``: columns to take where that of ``price``
-    # is held already. Where one of them is proven, so are all, and no learner that is left out, or comes later, has a
-    # larger edge.
+    def others(self, residual: Vector, feature_multiplier: Vector | None) -> Iterator[PricedColumn]:
+        """Columns to take where the column of ``price`` is held already; a pricer may be without this method.
+
+        Where one of them is proven, so are all, and no learner that is left out, or comes later, has a larger edge.
+        """
+        return iter(())
+
+
+class TreePricer(Pricer):
+    """The base of pricers of trees that are grown greedily: they prove nothing, and can leave out features."""
+
+    is_exact = False
+    n_learners = float("inf")
+
+    def __init__(self, data: TrainingData, voting: str, context: PricingContext) -> None:
+        self._data, self._voting, self._limits = data, voting, context.limits
+
+    def others(self, residual: Vector, feature_multiplier: Vector | None) -> Iterator[PricedColumn]:
+        """Columns on ever fewer features: each without the feature that gained most in the column before."""
+        n_features = self._data.X.shape[1]
+        allowed = np.ones(n_features) if feature_multiplier is None else feature_multiplier.copy()
+        column = self.price(residual, feature_multiplier)
+        for _ in range(n_features):
+            gains = column.learner.feature_gains(n_features)
+            leading = int(gains.argmax())
+            if gains[leading] <= 0 or allowed[leading] == 0:
+                return
+            allowed[leading] = 0.0
+            column = self.price(residual, allowed)
+            yield column._replace(is_proven=False)
+
+    def _priced(self, tree: Tree, residual: Vector, leaves: Integers | None = None) -> PricedColumn:
+        """The tree as a column within the limits; ``leaves`` has the leaf of each row in the tree as it was grown.
+
+        With monotonic constraints, its leaves keep the votes that the tree was grown with, put in order.
+        """
+        held = self._data.held_to(self._limits, tree)
+        order = None if self._limits.signs is None else leaf_order(held, self._limits.signs)
+        if order is None:
+            return priced(held, self._data, residual, self._voting, leaves=leaves if held is tree else None)
+        learner = held.with_votes(leaf_votes(order.nearest(held.votes), np.ones(held.n_leaves), self._voting))
+        return PricedColumn(learner, self._data.device.put(learner.vote(self._data.X)))
 
 
 class LearnerSpec(Protocol):
-    """A learner as users describe it: it makes the pricer that finds its columns."""
+    """A learner with its options: it makes the pricer that finds its columns.
+
+    A learner may also have:
+
+    - ``grower(data, context) -> Grower``, if it grows trees whose leaves can be optimised;
+    - ``affordable_depth``, a default depth, if deep trees take long;
+    - ``takes_limits = True``, if it respects ``TreeLimits``;
+    - ``grows_over_workers = True``, if it grows trees over the rows of all workers, and ``alone``, a learner that finds
+      the same kind of trees on the rows of one worker;
+    - ``takes_rows_on_disk = True``, if X may be on disk;
+    - ``grows_on_devices = True``, if it grows trees from residuals on a GPU.
+    """
 
     def check(self) -> None:
         """Raise ``InvalidParameterError`` for an option that is out of its range."""
 
     def pricer(self, data: TrainingData, context: PricingContext) -> Pricer:
-        """The pricer that finds columns of this learner on these rows."""
+        """The pricer that finds columns of this learner on these rows.
 
-    # A learner that can grow trees over the rows of all workers has ``grows_over_workers = True``, and ``alone``, who
-    # finds the same kind of trees on rows of one worker.
-    # A learner that grows trees from residuals on a GPU has ``grows_on_devices = True``.
-    # A learner of trees also has ``grower(data, context) -> Grower``, for leaves that are re-optimised, and may have
-    # ``affordable_depth`` if deep trees take long. Where ``context.n_outputs`` is above one, learners have a vote for
-    # each class, and leaves a value for each.
+        Where ``context.n_outputs`` is above one, learners have a vote for each class.
+        """
 
 
-def require_tree_options(max_depth: Any, voting: Any, n_thresholds: Any) -> None:
-    """Check the options that all learners of trees have."""
-    if max_depth is not None:
-        require_integer("max_depth", max_depth, least=1)
-    require_voting(voting)
-    if n_thresholds is not None:
-        require_integer("n_thresholds", n_thresholds, least=1)
+class TreeLearner(ParameterObject):
+    """The base of learners of trees: their own depth comes before the depth of the estimator."""
+
+    max_depth: int | None
+    voting: str
+    n_thresholds: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.max_depth is not None:
+            require_integer("max_depth", self.max_depth, least=1)
+        require_voting(self.voting)
+        if self.n_thresholds is not None:
+            require_integer("n_thresholds", self.n_thresholds, least=1)
+
+    def pricer(self, data: TrainingData, context: PricingContext) -> Pricer:
+        context = context.with_depth(self.max_depth)
+        return self._pricer(data, context) if context.n_outputs == 1 else self._class_pricer(data, context)
+
+    def grower(self, data: TrainingData, context: PricingContext) -> Any:
+        context = context.with_depth(self.max_depth)
+        return self._grower(data, context) if context.n_outputs == 1 else self._class_grower(data, context)
+
+    def _pricer(self, data: TrainingData, context: PricingContext) -> Pricer:
+        raise NotImplementedError
+
+    def _class_pricer(self, data: TrainingData, context: PricingContext) -> Pricer:
+        raise NotImplementedError
+
+    def _grower(self, data: TrainingData, context: PricingContext) -> Any:
+        raise NotImplementedError
+
+    def _class_grower(self, data: TrainingData, context: PricingContext) -> Any:
+        raise NotImplementedError
 
 
 def require_voting(voting: Any) -> None:
@@ -382,23 +454,3 @@ def priced(
     weight = data.sums_by_leaf(leaves, np.abs(residual), tree.n_leaves)
     learner = tree.with_votes(leaf_votes(balance, weight, voting))
     return PricedColumn(learner, data.device.put(learner.votes).take(leaves), is_proven)
-
-
-def priced_within(
-    limits: TreeLimits,
-    tree: Tree,
-    data: TrainingData,
-    residual: Vector,
-    voting: str,
-    leaves: Integers | None = None,
-) -> PricedColumn:
-    """The tree as a column within the limits; where votes must be in order, those it was grown with, put in order.
-
-    ``leaves`` are those of the rows in the tree as it was grown.
-    """
-    held = data.held_to(limits, tree)
-    order = None if limits.signs is None else leaf_order(held, limits.signs)
-    if order is None:
-        return priced(held, data, residual, voting, leaves=leaves if held is tree else None)
-    learner = held.with_votes(leaf_votes(order.nearest(held.votes), np.ones(held.n_leaves), voting))
-    return PricedColumn(learner, data.device.put(learner.vote(data.X)))

@@ -16,7 +16,7 @@ from ..trees.growing import EVEN, MOST_BIN_CUTS, Bins, Branch, build_tree
 from ..trees.tree import Tree
 from ..workers import ALONE, Communicator
 from ..workers.base import summed
-from .base import AllowedFeatures, Mask, PricedColumn, PricingContext, TrainingData, TreeLimits
+from .base import AllowedFeatures, Mask, PricedColumn, Pricer, PricingContext, TrainingData, TreeLimits
 from .lightgbm import FEW, CategoryOptions
 from .newton_trees import LAST_RESORT, GrownTree, lightest_leaf
 
@@ -331,7 +331,7 @@ def edge_rule(left: Matrix, totals: Matrix) -> Matrix:
     return np.where(gains > rounding, gains, 0.0)
 
 
-class ClassCartPricer:
+class ClassCartPricer(Pricer):
     """Grows one tree for each call, by Gini impurity, or by edge, which is exact at depth 1."""
 
     def __init__(
