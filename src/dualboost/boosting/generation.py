@@ -1,4 +1,4 @@
-"""The base of both loops: how they end, what they record, and which iteration is the result."""
+"""The base of both loops: the end, the record, and the choice of the result."""
 
 from __future__ import annotations
 
@@ -177,7 +177,7 @@ class Generation(ABC):
         weights: Vector,
         scored: Callable[[HeldOut], ScoredRows] | None,
     ) -> dict[str, Any]:
-        """The figures of an ensemble, given its scores in training, and those of held-out rows unless None."""
+        """The figures of an ensemble, given its scores in training; without ``scored`` it has no validation score."""
         fit_context, validation_score = self.fit_context, np.nan
         if self.held_out is not None and self.scores_each and scored is not None:
             validation_score = self.held_out.scoring.score(scored(self.held_out))

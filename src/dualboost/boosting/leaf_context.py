@@ -108,7 +108,7 @@ class LeafEnsemble:
     """Trees in the order of their columns, numbered in the order in which they were grown."""
 
     point: Any
-    """The values of their leaves: of the kind that the master makes (``solvers/leaf_solvers.py``)."""
+    """The values of their leaves: a point of ``solvers/leaf_solvers.py``."""
 
     def __post_init__(self) -> None:
         self.grown: list[GrownTree] = []
@@ -260,7 +260,7 @@ def make_leaf_fit_context(
 
 
 def _require_options(solver_options: SolverOptions, formulation: Formulation) -> None:
-    """Refuse the options of masters that solve for weights: leaves have solvers of their own."""
+    """Refuse the options of solvers for weights: leaves have solvers of their own."""
     if solver_options.active_rows is not None:
         raise UnsupportedFormulationError(
             f"active_rows={solver_options.active_rows!r} leaves rows out of programmes over weights, but formulation "

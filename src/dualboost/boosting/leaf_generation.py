@@ -38,9 +38,9 @@ leaves loosely, must grow the trees of the final fit."""
 
 
 def exchanger_of(fit_context: LeafFitContext) -> StumpExchange | None:
-    """Who compares all stumps for the places of those held; None where none does, or where the loss is another one.
+    """The exchange of stumps of the grower; None without one, or under another loss than the squared one.
 
-    None too where stumps are grown on samples of the rows: what they are to do without is what the exchange would find.
+    None too where stumps are grown on samples of the rows, since an exchange uses all of them.
     """
     stumps: StumpExchange | None = getattr(fit_context.grower, "stumps", None)
     sees_all_rows = fit_context.samples.share == 1.0
@@ -163,7 +163,7 @@ class LeafGeneration(Generation):
         return "max_trees"
 
     def _eliminate(self, n_trees: int) -> None:
-        """Remove the trees that are missed least, a third at a time, until so many are left."""
+        """Remove the trees with the least effect, a third at a time, until so many are left."""
         while len(self.ensemble.held) > n_trees:
             n_operations = operations_of_elimination(self.ensemble.columns.n_columns)
             if self._is_late or not is_affordable(n_operations, self.rows.workers):
@@ -211,14 +211,14 @@ class LeafGeneration(Generation):
         return None
 
     def _weakest_first(self) -> list[int]:
-        """The trees held that are not those of an earlier fit, in the order of how much they move the scores."""
+        """The trees held without the trees of an earlier fit, in the order of how much they move the scores."""
         columns, values = self.fit_context.columns, self.ensemble.stage().values
         moves = [self.rows.dot(columns.values_of_rows(k, _size(own)), self.rows.counts) for k, own in enumerate(values)]
         weakest = [self.ensemble.held[k] for k in np.argsort(moves, kind="stable").tolist()]
         return [j for j in weakest if j >= len(self.earlier)]
 
     def _strongest(self, n_trees: int) -> LeafStage:
-        """The stage with so many trees: those of an earlier fit, and those that move the scores most."""
+        """The stage with so many trees: the trees of an earlier fit, and the trees that move the scores most."""
         stage, held = self.ensemble.stage(), self.ensemble.held
         left = set(held) - set(self._weakest_first()[: len(held) - n_trees])
         kept = [k for k, j in enumerate(held) if j in left]

@@ -138,7 +138,7 @@ def log_end(trace: Trace) -> None:
 
 
 def log_traffic(traffic: Traffic) -> None:
-    """What this worker has sent, if there are others."""
+    """Log the messages that this worker has sent, if there are others."""
     if traffic.n_messages:
         logger.info("%d messages of %d bytes in all were sent to other workers", traffic.n_messages, traffic.n_bytes)
 

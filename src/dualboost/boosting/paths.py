@@ -202,7 +202,7 @@ MOST_SIZES = 8
 
 
 def sizes_below(max_trees: int) -> list[int]:
-    """The numbers of trees that are tried where the smallest ensemble is wanted, in decreasing order."""
+    """The numbers of trees that are tried for the smallest ensemble, in decreasing order."""
     sizes = [round(max_trees * SMALLER**k) for k in range(MOST_SIZES)]
     return sorted({max(size, 1) for size in sizes}, reverse=True)
 

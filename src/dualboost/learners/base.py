@@ -13,12 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._typing import Features, Integers, Vector
-from ..arguments import ParameterObject, require_choice, require_integer
+from ..arguments import require_choice
 from ..data.files import write_whole
 from ..errors import InvalidParameterError
 from ..matrix.rows import MEMORY, Device
 from ..trees.growing import leaf_votes
-from ..trees.ordering import leaf_order
 from ..trees.tree import DEEPEST, Learner, Tree, without_light_leaves
 from ..workers import ALONE, Communicator
 from ..workers.base import objects_of_all
@@ -48,7 +47,7 @@ class NoRecord:
 class TreeRecord(NoRecord):
     """The trees grown so far, in a folder that the first worker reads and writes.
 
-    ``fit`` says which fit they are of: its rows and its parameters.
+    ``fit`` identifies their fit: its rows and its parameters.
     """
 
     def __init__(self, folder: str, fit: dict[str, Any], workers: Communicator) -> None:
@@ -154,46 +153,46 @@ class TreeLimits:
         return self.most_together is not None and max_depth > self.most_together
 
     def for_second_time(self, tree: Tree) -> dict[str, Any] | None:
-        """How LightGBM is asked for this tree with few features on each path; None if it has few enough, and leaves.
+        """LightGBM's parameters for this tree with few features on each path; None if it is within the limits already.
 
         LightGBM takes sets of features that may go together and compares all of them at every node: all pairs of 1,000
-        features are too many. But of all pairs only those matter that the tree wants: where fewer features are above a
-        node, it finds the same split among the first features on the paths of this tree as among all; where as many
-        are, they alone are left. So the tree is the one that all pairs would give.
+        features are too many. But only the pairs on the paths of this tree matter. Where fewer features are above a
+        node, the best split is among the first features on these paths; where as many are, they alone are left. So
+        the tree is the one that all pairs would give.
         """
         if self.most_together is None:
             return None
         is_small = self.most_leaves is None or tree.n_leaves <= self.most_leaves
         if is_small and tree.most_on_a_path <= self.most_together:
             return None
-        asked: dict[str, Any] = {} if self.most_leaves is None else {"num_leaves": self.most_leaves}
-        wanted = sorted(map(sorted, tree.first_on_paths(self.most_together)))
+        found: dict[str, Any] = {} if self.most_leaves is None else {"num_leaves": self.most_leaves}
+        groups = sorted(map(sorted, tree.first_on_paths(self.most_together)))
         # Features were drawn when the tree was grown for the first time.
-        return asked | {"interaction_constraints": wanted, "feature_fraction_bynode": 1.0}
+        return found | {"interaction_constraints": groups, "feature_fraction_bynode": 1.0}
 
     def for_lightgbm(self, n_features: int, rows_each: float) -> dict[str, Any]:
         """The limits as LightGBM's parameters; it estimates how many rows a leaf has, and so only comes near."""
-        asked: dict[str, Any] = {}
+        found: dict[str, Any] = {}
         if self.has_few_rows:
-            asked["min_data_in_leaf"] = ceil(self.fewest_rows / rows_each)
+            found["min_data_in_leaf"] = ceil(self.fewest_rows / rows_each)
         if self.n_features is not None:
-            asked |= {"feature_fraction_bynode": self.n_features / n_features, "feature_fraction_seed": self.seed}
+            found |= {"feature_fraction_bynode": self.n_features / n_features, "feature_fraction_seed": self.seed}
         if self.groups is not None:
-            asked["interaction_constraints"] = [sorted(group) for group in self.groups]
+            found["interaction_constraints"] = [sorted(group) for group in self.groups]
         if self.signs is not None:
-            asked |= {"monotone_constraints": list(self.signs), "monotone_constraints_method": "basic"}
-        return asked
+            found |= {"monotone_constraints": list(self.signs), "monotone_constraints_method": "basic"}
+        return found
 
     def for_xgboost(self) -> dict[str, Any]:
-        """The limits as XGBoost's parameters, but for the rows of a leaf and for what is drawn."""
-        asked: dict[str, Any] = {}
+        """The limits as XGBoost's parameters, without the rows of a leaf and the features drawn."""
+        found: dict[str, Any] = {}
         if self.most_leaves is not None:
-            asked |= {"grow_policy": "lossguide", "max_leaves": self.most_leaves}
+            found |= {"grow_policy": "lossguide", "max_leaves": self.most_leaves}
         if self.groups is not None:
-            asked["interaction_constraints"] = str([sorted(group) for group in self.groups])
+            found["interaction_constraints"] = str([sorted(group) for group in self.groups])
         if self.signs is not None:
-            asked["monotone_constraints"] = f"({','.join(map(str, self.signs))})"
-        return asked
+            found["monotone_constraints"] = f"({','.join(map(str, self.signs))})"
+        return found
 
     def drawn_for_xgboost(self, n_features: int) -> dict[str, Any]:
         """How many features XGBoost draws for each split."""
@@ -221,7 +220,7 @@ class AllowedFeatures:
         return allowed
 
     def _together_with(self, path: frozenset[int]) -> Mask:
-        """The features of all groups that hold the whole path; those of the path, where it can have no more."""
+        """The features of all groups that hold the whole path; only the path where it can have no more."""
         if not self._groups:
             is_full = len(path) >= self._most_together
             return (
@@ -244,7 +243,7 @@ class PricingContext:
     leave_out_zeros: bool = False
     """Whether learners are grown without the rows whose dual is zero; worth it if these are many and seldom change."""
     limits: TreeLimits = field(default_factory=TreeLimits)
-    """What trees are held to, by those learners that can."""
+    """The limits of trees, for learners that take them."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "max_depth", min(self.max_depth, DEEPEST))
@@ -271,7 +270,7 @@ class TrainingData(NamedTuple):
     n_each: Vector | None = None
     """How many of the user's rows each row stands for; None for one."""
     workers: Communicator = ALONE
-    """Those who hold the other rows, where these are a part of them."""
+    """The workers that hold the other rows."""
     record: NoRecord = NO_RECORD
     """Where the trees of growers that work over workers are kept."""
     device: Device = MEMORY
@@ -341,42 +340,6 @@ class Pricer(Protocol):
         return iter(())
 
 
-class TreePricer(Pricer):
-    """The base of pricers of trees that are grown greedily: they prove nothing, and can leave out features."""
-
-    is_exact = False
-    n_learners = float("inf")
-
-    def __init__(self, data: TrainingData, voting: str, context: PricingContext) -> None:
-        self._data, self._voting, self._limits = data, voting, context.limits
-
-    def others(self, residual: Vector, feature_multiplier: Vector | None) -> Iterator[PricedColumn]:
-        """Columns on ever fewer features: each without the feature that gained most in the column before."""
-        n_features = self._data.X.shape[1]
-        allowed = np.ones(n_features) if feature_multiplier is None else feature_multiplier.copy()
-        column = self.price(residual, feature_multiplier)
-        for _ in range(n_features):
-            gains = column.learner.feature_gains(n_features)
-            leading = int(gains.argmax())
-            if gains[leading] <= 0 or allowed[leading] == 0:
-                return
-            allowed[leading] = 0.0
-            column = self.price(residual, allowed)
-            yield column._replace(is_proven=False)
-
-    def _priced(self, tree: Tree, residual: Vector, leaves: Integers | None = None) -> PricedColumn:
-        """The tree as a column within the limits; ``leaves`` has the leaf of each row in the tree as it was grown.
-
-        With monotonic constraints, its leaves keep the votes that the tree was grown with, put in order.
-        """
-        held = self._data.held_to(self._limits, tree)
-        order = None if self._limits.signs is None else leaf_order(held, self._limits.signs)
-        if order is None:
-            return priced(held, self._data, residual, self._voting, leaves=leaves if held is tree else None)
-        learner = held.with_votes(leaf_votes(order.nearest(held.votes), np.ones(held.n_leaves), self._voting))
-        return PricedColumn(learner, self._data.device.put(learner.vote(self._data.X)))
-
-
 class LearnerSpec(Protocol):
     """A learner with its options: it makes the pricer that finds its columns.
 
@@ -401,41 +364,6 @@ class LearnerSpec(Protocol):
         """
 
 
-class TreeLearner(ParameterObject):
-    """The base of learners of trees: their own depth comes before the depth of the estimator."""
-
-    max_depth: int | None
-    voting: str
-    n_thresholds: int | None = None
-
-    def __post_init__(self) -> None:
-        if self.max_depth is not None:
-            require_integer("max_depth", self.max_depth, least=1)
-        require_voting(self.voting)
-        if self.n_thresholds is not None:
-            require_integer("n_thresholds", self.n_thresholds, least=1)
-
-    def pricer(self, data: TrainingData, context: PricingContext) -> Pricer:
-        context = context.with_depth(self.max_depth)
-        return self._pricer(data, context) if context.n_outputs == 1 else self._class_pricer(data, context)
-
-    def grower(self, data: TrainingData, context: PricingContext) -> Any:
-        context = context.with_depth(self.max_depth)
-        return self._grower(data, context) if context.n_outputs == 1 else self._class_grower(data, context)
-
-    def _pricer(self, data: TrainingData, context: PricingContext) -> Pricer:
-        raise NotImplementedError
-
-    def _class_pricer(self, data: TrainingData, context: PricingContext) -> Pricer:
-        raise NotImplementedError
-
-    def _grower(self, data: TrainingData, context: PricingContext) -> Any:
-        raise NotImplementedError
-
-    def _class_grower(self, data: TrainingData, context: PricingContext) -> Any:
-        raise NotImplementedError
-
-
 def require_voting(voting: Any) -> None:
     require_choice("voting", voting, ["hard", "confidence"])
 
@@ -448,7 +376,7 @@ def priced(
     is_proven: bool = False,
     leaves: Integers | None = None,
 ) -> PricedColumn:
-    """The tree as a column, with the votes of its leaves chosen for the residual; ``leaves`` are those of the rows."""
+    """The tree as a column, with the votes of its leaves for the residual; ``leaves`` has the leaf of each row."""
     leaves = data.leaves(tree) if leaves is None else leaves
     balance = data.sums_by_leaf(leaves, residual, tree.n_leaves)
     weight = data.sums_by_leaf(leaves, np.abs(residual), tree.n_leaves)

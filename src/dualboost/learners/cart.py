@@ -1,4 +1,4 @@
-"""CART: by Gini impurity, grown by LightGBM, and by weighted error, of which the best stump is exact."""
+"""The bases of learners and pricers of trees, and CART: by Gini impurity with LightGBM, and by weighted error."""
 
 from __future__ import annotations
 
@@ -10,16 +10,88 @@ import lightgbm
 import numpy as np
 
 from .._typing import Features, Integers, Vector
-from ..arguments import require_choice
+from ..arguments import ParameterObject, require_choice, require_integer
 from ..matrix.rows import MEMORY, Device
-from ..trees.growing import EVEN, MOST_BIN_CUTS, Bins, Branch, build_tree
+from ..trees.growing import EVEN, MOST_BIN_CUTS, Bins, Branch, build_tree, leaf_votes
+from ..trees.ordering import leaf_order
 from ..trees.tree import Tree, constant_tree
 from ..workers import ALONE, Communicator
-from .base import PricedColumn, Pricer, PricingContext, TrainingData, TreeLearner, TreePricer, priced
+from .base import PricedColumn, Pricer, PricingContext, TrainingData, priced, require_voting
 from .lightgbm import SMALLEST_LEAVES, LightGBMRows, tree_parameters, varies, with_heavier_leaves
 from .newton_trees import Grower, GrownTree, NewtonTrees
 from .stump_exchange import StumpExchange
 from .vector_trees import ClassCartPricer, VectorTrees
+
+
+class TreePricer(Pricer):
+    """The base of pricers of trees that are grown greedily: they prove nothing, and can leave out features."""
+
+    is_exact = False
+    n_learners = float("inf")
+
+    def __init__(self, data: TrainingData, voting: str, context: PricingContext) -> None:
+        self._data, self._voting, self._limits = data, voting, context.limits
+
+    def others(self, residual: Vector, feature_multiplier: Vector | None) -> Iterator[PricedColumn]:
+        """Columns on ever fewer features: each without the feature that gained most in the column before."""
+        n_features = self._data.X.shape[1]
+        allowed = np.ones(n_features) if feature_multiplier is None else feature_multiplier.copy()
+        column = self.price(residual, feature_multiplier)
+        for _ in range(n_features):
+            gains = column.learner.feature_gains(n_features)
+            leading = int(gains.argmax())
+            if gains[leading] <= 0 or allowed[leading] == 0:
+                return
+            allowed[leading] = 0.0
+            column = self.price(residual, allowed)
+            yield column._replace(is_proven=False)
+
+    def _priced(self, tree: Tree, residual: Vector, leaves: Integers | None = None) -> PricedColumn:
+        """The tree as a column within the limits; ``leaves`` has the leaf of each row in the tree as it was grown.
+
+        With monotonic constraints, its leaves keep the votes that the tree was grown with, put in order.
+        """
+        held = self._data.held_to(self._limits, tree)
+        order = None if self._limits.signs is None else leaf_order(held, self._limits.signs)
+        if order is None:
+            return priced(held, self._data, residual, self._voting, leaves=leaves if held is tree else None)
+        learner = held.with_votes(leaf_votes(order.nearest(held.votes), np.ones(held.n_leaves), self._voting))
+        return PricedColumn(learner, self._data.device.put(learner.vote(self._data.X)))
+
+
+class TreeLearner(ParameterObject):
+    """The base of learners of trees: their own depth comes before the depth of the estimator."""
+
+    max_depth: int | None
+    voting: str
+    n_thresholds: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.max_depth is not None:
+            require_integer("max_depth", self.max_depth, least=1)
+        require_voting(self.voting)
+        if self.n_thresholds is not None:
+            require_integer("n_thresholds", self.n_thresholds, least=1)
+
+    def pricer(self, data: TrainingData, context: PricingContext) -> Pricer:
+        context = context.with_depth(self.max_depth)
+        return self._pricer(data, context) if context.n_outputs == 1 else self._class_pricer(data, context)
+
+    def grower(self, data: TrainingData, context: PricingContext) -> Grower:
+        context = context.with_depth(self.max_depth)
+        return self._grower(data, context) if context.n_outputs == 1 else self._class_grower(data, context)
+
+    def _pricer(self, data: TrainingData, context: PricingContext) -> Pricer:
+        raise NotImplementedError
+
+    def _class_pricer(self, data: TrainingData, context: PricingContext) -> Pricer:
+        raise NotImplementedError
+
+    def _grower(self, data: TrainingData, context: PricingContext) -> Grower:
+        raise NotImplementedError
+
+    def _class_grower(self, data: TrainingData, context: PricingContext) -> Grower:
+        raise NotImplementedError
 
 
 class PricedTrees:
@@ -164,10 +236,10 @@ class CartPricer(TreePricer):
         if self._booster.num_trees() == held:
             return constant_tree(0.0)
         tree = self._lightgbm_rows.tree(self._booster, held)
-        asked = self._limits.for_second_time(tree)
-        if asked is None:
+        again = self._limits.for_second_time(tree)
+        if again is None:
             return tree
-        return self._lightgbm_rows.tree_beside(self._booster, asked, self._grown_on, self._derivatives)
+        return self._lightgbm_rows.tree_beside(self._booster, again, self._grown_on, self._derivatives)
 
     def _derivatives(self, predictions: Vector, rows: lightgbm.Dataset) -> tuple[Any, Any]:
         return self._gradients, self._hessians
@@ -226,7 +298,7 @@ def stumps_by_edge(bins: Bins, data: TrainingData, residual: Vector) -> Iterator
     total = float(residual.sum())
     splits = [(feature, k) for feature, own in enumerate(bins.splits) for k in range(len(own))]
     left = [bins.left_sums(feature, residual, slice(None)) for feature, own in enumerate(bins.splits) if own]
-    for_left = 2.0 * np.concatenate([*left, [total]]) - total  # what is last is constant: all rows go left
+    for_left = 2.0 * np.concatenate([*left, [total]]) - total  # the last one is constant: all rows go left
     edges = np.concatenate([for_left, -for_left])
     rounding = EVEN * float(np.abs(residual).sum())
     steps = np.rint(edges / rounding) if rounding > 0 else edges

@@ -16,8 +16,8 @@ from ..data.features import has_missing
 from ..deadlines import seconds_left
 from ..errors import GrowingError, InvalidDataError, MissingDependencyError
 from ..trees.growing import EVEN, MOST_BIN_CUTS, Bins, Branch, Split, build_tree
-from .base import PricedColumn, Pricer, PricingContext, TrainingData, TreeLearner, priced
-from .cart import CartLearner, PricedTrees
+from .base import PricedColumn, Pricer, PricingContext, TrainingData, priced
+from .cart import CartLearner, PricedTrees, TreeLearner
 from .newton_trees import Grower
 from .vector_trees import priced_for_classes
 
@@ -163,7 +163,7 @@ SPLITS_AT_ONCE = 64
 
 
 def costs_of_classes(residual: Matrix) -> Matrix:
-    """What each row costs in a leaf of each class."""
+    """The cost of each row in a leaf of each class."""
     return np.asarray(residual.max(axis=1, keepdims=True) - residual)
 
 
@@ -301,7 +301,7 @@ class OptimalPricer(Pricer):
         return best
 
     def others(self, residual: Vector, feature_multiplier: Vector | None) -> Iterator[PricedColumn]:
-        """Every stump, the largest edge first; at more depth the best tree for each first split, or what CART finds."""
+        """Every stump, the largest edge first; at more depth the best tree for each first split, or CART's trees."""
         if self._stumps is not None:
             return self._stumps.others(residual, feature_multiplier)
         if self._max_depth == 2 and self._search_of is ONE_VOTE:

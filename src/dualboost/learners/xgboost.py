@@ -16,8 +16,8 @@ from ..errors import GrowingError, MissingDependencyError, WorkerError
 from ..matrix.rows import GrowerThreads, threads_for
 from ..trees.growing import cuts_by_all
 from ..trees.tree import Tree, column_values, constant_tree
-from .base import PricedColumn, Pricer, PricingContext, TrainingData, TreeLearner, TreePricer
-from .cart import CartLearner
+from .base import PricedColumn, Pricer, PricingContext, TrainingData
+from .cart import CartLearner, TreeLearner, TreePricer
 from .lightgbm import SMALLEST_LEAVES
 from .newton_trees import LAST_RESORT, Grower, GrownTree, lightest_leaf
 from .vector_trees import ClassCartPricer, VectorTrees
@@ -124,14 +124,14 @@ class XGBoostRows:
         return tree, leaves
 
     def _grown(self, gradients: Vector, hessians: Vector, parameters: dict[str, Any]) -> tuple[Tree, Integers]:
-        asked = parameters | {"tree_method": "hist", "learning_rate": 1.0, "base_score": 0.0, "verbosity": 0}
-        asked |= {"max_bin": MORE_BINS, "max_cat_to_onehot": ANY_NUMBER}
+        options = parameters | {"tree_method": "hist", "learning_rate": 1.0, "base_score": 0.0, "verbosity": 0}
+        options |= {"max_bin": MORE_BINS, "max_cat_to_onehot": ANY_NUMBER}
         if not self._device.is_memory:
-            asked |= {"device": self._device.of_xgboost}
+            options |= {"device": self._device.of_xgboost}
         exact = self._exact(gradients, hessians)
         try:
             with self._threads.timed() as number:
-                booster = self._xgboost.Booster(asked | {"nthread": number}, [self.matrix])
+                booster = self._xgboost.Booster(options | {"nthread": number}, [self.matrix])
                 booster.boost(self.matrix, 0, grad=self._device.shared(exact[0]), hess=self._device.shared(exact[1]))
             model = json.loads(booster.save_raw("json"))
             found = model["learner"]["gradient_booster"]["model"]["trees"][0]
@@ -162,7 +162,7 @@ class XGBoostRows:
     def without_features(self, is_excluded: NDArray[np.bool_]) -> dict[str, Any]:
         """Parameters with which a tree has none of these features; an empty array is for none.
 
-        XGBoost draws as many features as are left, those of weight zero last.
+        XGBoost draws as many features as are left, features of weight zero last.
         """
         if not is_excluded.any():
             return {}
@@ -226,7 +226,7 @@ def _categories(found: dict[str, Any], numbers: Integers) -> dict[int, Integers]
     }
 
 
-# The trees are those of LightGBM (``cart.py``, ``newton_trees.py``): XGBoost maximises the same sum of G^2/(H +
+# LightGBM grows the same trees (``cart.py``, ``newton_trees.py``): XGBoost maximises the same sum of G^2/(H +
 # ridge). It grows them over the rows of many workers too.
 
 
@@ -235,7 +235,7 @@ class XGBoostLearner(TreeLearner):
     """Trees that XGBoost grows greedily: ``learner="xgboost"`` with options.
 
     Numbers are cut as for ``CartLearner``, with at most 254 cuts, and a split by category takes one category only. Of
-    several classes, trees are those of ``CartLearner``.
+    several classes, ``CartLearner`` grows the trees.
 
     Parameters
     ----------
