@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import warnings
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -72,41 +72,15 @@ class PathPoint:
     standard_error: float = np.nan
 
 
-class Path(ABC):
-    """A generation that can move to another C, with the trees that the values of C share."""
+class Step(NamedTuple):
+    """The next point of a path."""
 
-    def __init__(self, Cs: Vector, held_out: HeldOut, sizes: Sequence[int]) -> None:
-        self._Cs, self._held_out, self._sizes = Cs.tolist(), held_out, sizes
-
-    @abstractmethod
-    def order(self) -> list[int]:
-        """The positions of the values of C in the order in which they are solved."""
-
-    @abstractmethod
-    def share_of(self, n_left: int) -> float:
-        """The share of the time left for the next point, given the number of points left."""
-
-    @abstractmethod
-    def grow(self, k: int) -> None:
-        """Grow the trees for the k-th C, where they are grown before any point is solved."""
-
-    @abstractmethod
-    def solve(self, k: int, size: int) -> ScoredRows:
-        """Solve for the k-th C with ``size`` trees; returns the held-out rows with their scores."""
-
-    @property
-    @abstractmethod
-    def n_trees(self) -> int:
-        """The number of trees of the last point."""
-
-    @staticmethod
-    def _run(generation: Generation) -> Trace:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", InterruptedFitWarning)  # no ensemble is returned from a path
-            trace = generation.run()
-        if trace.stop_reason == "interrupted":
-            raise KeyboardInterrupt
-        return trace
+    position: int
+    C: float
+    share: float
+    """The share of the time left for it."""
+    solve: Callable[[], tuple[ScoredRows | None, int]]
+    """Returns the held-out rows with their scores, None where no solver can solve this C, and the number of trees."""
 
 
 def follow_path(
@@ -121,26 +95,31 @@ def follow_path(
 
     With ``with_errors``, the points have the standard errors of their scores. ``observer`` is called with each point.
     """
-    parts = Cs, held_out, sizes
-    path = LeafPath(fit_context, *parts) if isinstance(fit_context, LeafFitContext) else WeightPath(fit_context, *parts)
-    points: dict[tuple[int, int], PathPoint] = {}
-    steps = [(size, k) for size in sizes for k in path.order()]
-    for size, k in steps:
-        path.grow(k)
-        with share_of_time(path.share_of(len(steps) - len(points))):
-            points[size, k] = _point(path, float(Cs[k]), k, size, held_out, with_errors)
+    parts = Cs.tolist(), held_out, sizes
+    if isinstance(fit_context, LeafFitContext):
+        steps = leaf_steps(fit_context, *parts)
+    else:
+        assert isinstance(fit_context, WeightFitContext), "weights or leaves are optimised"
+        steps = weight_steps(fit_context, *parts)
+    points: dict[int, PathPoint] = {}
+    for step in steps:
+        with share_of_time(step.share):
+            scored, n_trees = step.solve()
+            score = np.nan if scored is None else held_out.scoring.score(scored)
+            error = held_out.scoring.standard_error(scored) if with_errors and scored is not None else np.nan
+        points[step.position] = PathPoint(step.C, score, n_trees, error)
         if observer is not None:
-            observer(points[size, k])
-    return [points[size, k] for size in sizes for k in range(len(Cs))]
+            observer(points[step.position])
+    return [points[position] for position in sorted(points)]
 
 
-def _point(path: Path, C: float, k: int, size: int, held_out: HeldOut, with_errors: bool) -> PathPoint:
-    try:
-        scored = path.solve(k, size)
-    except SolverFailed:  # no solver can solve this extreme value of C, so it is no candidate
-        return PathPoint(C, np.nan, path.n_trees)
-    error = held_out.scoring.standard_error(scored) if with_errors else np.nan
-    return PathPoint(C, held_out.scoring.score(scored), path.n_trees, error)
+def _run(generation: Generation) -> Trace:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", InterruptedFitWarning)  # no ensemble is returned from a path
+        trace = generation.run()
+    if trace.stop_reason == "interrupted":
+        raise KeyboardInterrupt
+    return trace
 
 
 FIRST = 0.5
@@ -149,48 +128,38 @@ EXTRA_SHARE = 33
 """Once ``max_trees`` columns are held, each value of C may add ``max_trees / EXTRA_SHARE`` columns, at least one."""
 
 
-class WeightPath(Path):
-    """The first fit is at the end of the path that needs the most columns.
+def weight_steps(
+    fit_context: WeightFitContext, Cs: Sequence[float], held_out: HeldOut, sizes: Sequence[int]
+) -> Iterator[Step]:
+    """Steps from the end of the path that needs the most columns.
 
     Every next C begins with the columns and the iterate of the C before, and may add a few columns of its own.
     """
+    (max_trees,) = sizes  # ensembles of columns are not eliminated
+    order = range(len(Cs)) if fit_context.formulation.sparser_with_larger_C else range(len(Cs) - 1, -1, -1)
+    for n_done, k in enumerate(order):
+        share = 1.0 / (len(Cs) - n_done)
+        fit_context = fit_context.at(Cs[k])
+        solve = partial(_solve_weights, fit_context, held_out, max_trees)
+        yield Step(k, Cs[k], share if n_done else max(share, FIRST), solve)
 
-    def __init__(self, fit_context: FitContext, Cs: Vector, held_out: HeldOut, sizes: Sequence[int]) -> None:
-        super().__init__(Cs, held_out, sizes)
-        assert isinstance(fit_context, WeightFitContext), "weights or leaves are optimised"
-        assert len(sizes) == 1, "ensembles of columns are not eliminated"
-        self._fit_context = fit_context
-        self._n_used = 0
 
-    def order(self) -> list[int]:
-        order = range(len(self._Cs))
-        return list(order if self._fit_context.formulation.sparser_with_larger_C else reversed(order))
-
-    def share_of(self, n_left: int) -> float:
-        return max(1.0 / n_left, FIRST) if n_left == len(self._Cs) else 1.0 / n_left
-
-    def grow(self, k: int) -> None:
-        """Every point grows its own columns."""
-
-    def solve(self, k: int, size: int) -> ScoredRows:
-        self._fit_context = fit_context = self._fit_context.at(self._Cs[k])
-        columns = fit_context.columns
-        self._n_used = columns.n_columns
+def _solve_weights(fit_context: WeightFitContext, held_out: HeldOut, max_trees: int) -> tuple[ScoredRows | None, int]:
+    """The scores with the columns held and a few more; trees count if their weight exceeds the precision."""
+    columns = fit_context.columns
+    try:
         start = fit_context.solver.polish(columns, fit_context.programme()) if columns.n_columns else None
-        most = max(size, columns.n_columns + max(size // EXTRA_SHARE, 1))
-        generation = ColumnGeneration(fit_context, most, held_out=self._held_out, scores_each=False, start=start)
-        trace = self._run(generation)
-        if trace.iterations or start is None:
-            w, intercept = trace.stages[-1]
-        else:
-            w, intercept = start.w, generation.intercept(start)
-        self._n_used = int(np.count_nonzero(w > PATH_TOLERANCE * w.max(initial=0.0)))
-        return generation.scored(self._held_out, w, intercept)
-
-    @property
-    def n_trees(self) -> int:
-        """The number of weights above the precision of the path; of columns, where no solver can solve this C."""
-        return self._n_used
+    except SolverFailed:  # this extreme value of C is no candidate
+        return None, columns.n_columns
+    most = max(max_trees, columns.n_columns + max(max_trees // EXTRA_SHARE, 1))
+    generation = ColumnGeneration(fit_context, most, held_out=held_out, scores_each=False, start=start)
+    trace = _run(generation)
+    if trace.iterations or start is None:
+        w, intercept = trace.stages[-1]
+    else:
+        w, intercept = start.w, generation.intercept(start)
+    n_trees = int(np.count_nonzero(w > PATH_TOLERANCE * w.max(initial=0.0)))
+    return generation.scored(held_out, w, intercept), n_trees
 
 
 SMALLER = 2**-0.5
@@ -207,48 +176,38 @@ def sizes_below(max_trees: int) -> list[int]:
     return sorted({max(size, 1) for size in sizes}, reverse=True)
 
 
-class LeafPath(Path):
-    """Values of C with equal growing contexts (``leaf_generation.py``) share their trees.
+def leaf_steps(
+    fit_context: LeafFitContext, Cs: Sequence[float], held_out: HeldOut, sizes: Sequence[int]
+) -> Iterator[Step]:
+    """Steps over values of C that share their trees if these are grown at the same C (``leaf_generation.py``).
 
     Trees are eliminated to reach each smaller number, and the values of their leaves are optimised for every C.
     """
+    grown: dict[float, LeafGeneration] = {}
+    shared = [fit_context.at(C).growing.formulation.C_value for C in Cs]
+    n_points = len(sizes) * len(Cs)
+    for position in range(n_points):
+        size, k = sizes[position // len(Cs)], position % len(Cs)
+        if shared[k] not in grown:
+            with share_of_time(GROWING / (len(set(shared)) - len(grown))):
+                options: dict[str, Any] = {"held_out": held_out, "scores_each": False, "is_shared": True}
+                generation = LeafGeneration(fit_context.at(shared[k]), sizes[0], **options)
+                _run(generation)
+            grown[shared[k]] = generation
+        solve = partial(_solve_leaves, grown[shared[k]], held_out, size, Cs[k])
+        yield Step(position, Cs[k], 1.0 / (n_points - position), solve)
 
-    def __init__(self, fit_context: LeafFitContext, Cs: Vector, held_out: HeldOut, sizes: Sequence[int]) -> None:
-        super().__init__(Cs, held_out, sizes)
-        self._fit_context = fit_context
-        self._shared = [fit_context.at(C).growing.formulation.C_value for C in self._Cs]
-        self._grown: dict[float, LeafGeneration] = {}
-        self._n_trees = 0
 
-    def order(self) -> list[int]:
-        return list(range(len(self._Cs)))
-
-    def share_of(self, n_left: int) -> float:
-        return 1.0 / n_left
-
-    def grow(self, k: int) -> None:
-        C = self._shared[k]
-        if C not in self._grown:
-            with share_of_time(GROWING / (len(set(self._shared)) - len(self._grown))):
-                options: dict[str, Any] = {"held_out": self._held_out, "scores_each": False, "is_shared": True}
-                generation = LeafGeneration(self._fit_context.at(C), self._sizes[0], **options)
-                self._run(generation)
-            self._grown[C] = generation
-
-    def solve(self, k: int, size: int) -> ScoredRows:
-        """The best values of the leaves for this C; afterwards the ensemble is at its own C again."""
-        generation, self._n_trees = self._grown[self._shared[k]], size
-        generation.shrink_to(size)
-        ensemble = generation.ensemble
-        own, stage = ensemble.point, ensemble.stage()
-        self._n_trees = len(ensemble.held)
-        try:
-            generation.value_at(self._Cs[k])
-            return generation.scored(self._held_out)
-        finally:
-            ensemble.restore(stage)
-            ensemble.point = own
-
-    @property
-    def n_trees(self) -> int:
-        return self._n_trees
+def _solve_leaves(generation: LeafGeneration, held_out: HeldOut, size: int, C: float) -> tuple[ScoredRows | None, int]:
+    """The scores with the best values of the leaves for this C; the ensemble stays at its own C."""
+    generation.shrink_to(size)
+    ensemble = generation.ensemble
+    n_trees, own, stage = len(ensemble.held), ensemble.point, ensemble.stage()
+    try:
+        generation.value_at(C)
+        return generation.scored(held_out), n_trees
+    except SolverFailed:  # this extreme value of C is no candidate
+        return None, n_trees
+    finally:
+        ensemble.restore(stage)
+        ensemble.point = own
