@@ -211,9 +211,6 @@ class LeafStages:
         used = sorted({j for stage in stages for j in stage.trees})
         return cls({j: trees[j] for j in used}, stages)
 
-    def __len__(self) -> int:
-        return len(self.stages)
-
     def scores(self, X: Features, ensemble: object) -> Iterator[Scores]:
         """The scores of each stage; every tree is evaluated once. ``ensemble`` is not used."""
         leaves = LeafCache(X)

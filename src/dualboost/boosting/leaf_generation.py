@@ -47,32 +47,6 @@ def exchanger_of(fit_context: LeafFitContext) -> StumpExchange | None:
     return stumps if sees_all_rows and fit_context.formulation.effort(fit_context.rows).exchanges_stumps else None
 
 
-def exchange_stumps(
-    ensemble: LeafEnsemble, fit_context: LeafFitContext, stumps: StumpExchange, least_share: float, n_fixed: int
-) -> float:
-    """Exchange stumps at the programme of the ensemble, whose leaves end at the optimum; returns the objective's fall.
-
-    ``least_share`` is the share of the objective by which an exchange must lower it, and the first ``n_fixed`` stumps
-    stay.
-    """
-    ensemble.point = fit_context.optimum(ensemble.point)[0]
-    before, stage, columns = ensemble.point, ensemble.stage(), ensemble.columns
-    if not ensemble.held or any(ensemble.grown[j].tree.n_leaves != 2 for j in ensemble.held):
-        return 0.0
-    unit = fit_context.unit(before)
-    curvature, least = unit * before.curvature, unit * least_share * abs(before.objective)
-    pull = unit * before.residual + curvature * before.scores
-    goes_left = [columns.leaves(k) == 0 for k in range(columns.n_trees)]
-    found = stumps.exchanged(goes_left, pull, curvature, unit * before.ridge, least, n_fixed)
-    for place, grown in found.items():
-        ensemble.put(place, grown)
-    ensemble.point = fit_context.optimum(ensemble.point)[0]
-    if ensemble.point.objective > before.objective:  # rounding, where hardly anything was left to gain
-        ensemble.restore(stage)
-        ensemble.point = before
-    return float(before.objective - ensemble.point.objective)
-
-
 @dataclass
 class LeafGeneration(Generation):
     """The loop over leaves; trees of an earlier fit stay, and only the values of their leaves change.
@@ -115,8 +89,8 @@ class LeafGeneration(Generation):
     def _start(self) -> None:
         # Begin at the class balance: else the first tree would have to make up for the intercept, and where classes
         # are unequal no split of it might be worth the ridge.
-        self.ensemble.point = point = self.fit_context.optimum(self.ensemble.point)[0]
-        self._unit = self.fit_context.unit(point)
+        self._optimise(self.fit_context)
+        self._unit = self.fit_context.unit(self.ensemble.point)
         self._take_up()
 
     def _exchanged_after(self, reason: str) -> str:
@@ -136,9 +110,33 @@ class LeafGeneration(Generation):
         return next(filter(None, sweeps), reason)
 
     def _exchanged(self, stumps: StumpExchange, fit_context: LeafFitContext) -> float:
-        """Exchange stumps at the C of a context; returns the decrease of the objective."""
-        self.ensemble.move_to(fit_context.programme)
-        return exchange_stumps(self.ensemble, fit_context, stumps, LEAST_FALL, len(self.earlier))
+        """Exchange stumps at the C of a context, with leaves at the optimum; returns the decrease of the objective.
+
+        The stumps of an earlier fit stay.
+        """
+        ensemble = self.ensemble
+        ensemble.move_to(fit_context.programme)
+        self._optimise(fit_context)
+        before, stage, columns = ensemble.point, ensemble.stage(), ensemble.columns
+        if not ensemble.held or any(ensemble.grown[j].tree.n_leaves != 2 for j in ensemble.held):
+            return 0.0
+        unit = fit_context.unit(before)
+        curvature, least = unit * before.curvature, unit * LEAST_FALL * abs(before.objective)
+        pull = unit * before.residual + curvature * before.scores
+        goes_left = [columns.leaves(k) == 0 for k in range(columns.n_trees)]
+        found = stumps.exchanged(goes_left, pull, curvature, unit * before.ridge, least, len(self.earlier))
+        for place, grown in found.items():
+            ensemble.put(place, grown)
+        self._optimise(fit_context)
+        if ensemble.point.objective > before.objective:  # rounding, where hardly anything was left to gain
+            ensemble.restore(stage)
+            ensemble.point = before
+        return float(before.objective - ensemble.point.objective)
+
+    def _optimise(self, fit_context: LeafFitContext) -> Solution:
+        """Solve the leaves of the trees held to the optimum."""
+        self.ensemble.point, solution = fit_context.optimum(self.ensemble.point)
+        return solution
 
     def _take_up(self) -> None:
         """Begin with the trees of an earlier fit, whose ensemble is the first that is recorded."""
@@ -146,7 +144,7 @@ class LeafGeneration(Generation):
             return
         for grown in self.earlier:
             self.ensemble.enter(grown._replace(leaves=self.rows.put(grown.leaves)))
-        self.ensemble.point = self.fit_context.optimum(self.ensemble.point)[0]
+        self._optimise(self.fit_context)
         self._note(np.nan)
 
     def _grow(self, n_trees: int) -> str:
@@ -179,16 +177,16 @@ class LeafGeneration(Generation):
         """Keep at most so many of the trees, with the best values for their leaves, as ``run`` has left them."""
         if len(self.ensemble.held) > n_trees:
             self._eliminate(n_trees)
-            self.ensemble.point, _ = self.fit_context.optimum(self.ensemble.point)
+            self._optimise(self.fit_context)
 
     def value_at(self, C: float) -> None:
         """Give the leaves of the trees held the best values for another C, and exchange stumps for it."""
         fit_context = self.fit_context.at(C)
         if self._stumps is not None:
             self._exchanged(self._stumps, fit_context)
-            return
-        self.ensemble.move_to(fit_context.programme)
-        self.ensemble.point, _ = fit_context.optimum(self.ensemble.point)
+        else:
+            self.ensemble.move_to(fit_context.programme)
+            self._optimise(fit_context)
 
     def _regrow(self) -> str | None:
         """Grow each tree once more against all others, the weakest first; returns why that ended early, if it did."""
@@ -270,8 +268,7 @@ class LeafGeneration(Generation):
         """Solve all leaves to the optimum at the final C, which is the last iteration."""
         self.ensemble.move_to(self.fit_context.programme)
         if not self.keep_best or not self.trace.stages:
-            self.ensemble.point, solution = self.fit_context.optimum(self.ensemble.point)
-            self._revise_last(solution)
+            self._revise_last(self._optimise(self.fit_context))
             return
         best = self._polish_best()
         last = len(self.trace.stages) - 1
@@ -281,7 +278,7 @@ class LeafGeneration(Generation):
 
     def _polished(self, k: int) -> Solution:
         self.ensemble.restore(self.trace.stages[k])
-        self.ensemble.point, solution = self.fit_context.optimum(self.ensemble.point)
+        solution = self._optimise(self.fit_context)
         figures = self._figures_with(solution.gap) | {"n_generated": self.trace.iterations[k].n_generated}
         self.trace.revise(k, self.ensemble.stage(), solution, figures)
         return solution

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from .._typing import Integers, Matrix, Vector
 from ..errors import WorkerError
 
-# All workers must call ``sum`` and ``max``, of which every other exchange is made, in the same order, with arrays of the
-# same shape. All get the same result, to the last bit, and so take the same decisions.
+# All workers must call ``sum`` and ``max``, of which every other exchange is made, in the same order, with arrays of
+# the same shape. All get the same result, to the last bit, and so take the same decisions.
 
 Numbers = TypeVar("Numbers", float, NDArray[Any])
 
