@@ -1,11 +1,11 @@
-"""Until when a fit may go on: whatever loops asks ``time_is_up``, and ends with the best that it has.
+"""The end of a fit: every loop calls ``time_is_up``, and ends with its best result so far.
 
 A fit with a time limit has several parts, such as growing trees and solving for all weights at the end. Each part has a
 share of the time that is left when it begins (``share_of_time``), so that the parts after it have theirs. Without a
 limit no clock is read.
 
 A fit may take a third longer than its limit, and a second longer where that is below three: for the step that is under
-way at its end, and for what must be computed of any model. If time is up before the weights are solved for, their
+way at its end, and for figures that every model has. If time is up before the weights are solved for, their
 solution has a part of it (``time_to_solve``): the weights of an ensemble are worth more than its last trees.
 """
 
@@ -23,7 +23,7 @@ from .workers import ALONE, Communicator
 ALLOWED_SHARE, ALLOWED_SECONDS = 1 / 3, 1.0
 """The share of the limit by which a fit may exceed it, and the seconds by which it may if the limit is short."""
 OF_SOLUTION, WITH_SOLUTION = 0.3, 0.6
-"""The shares of that which the last solution may take, and at which it must end."""
+"""The shares of that excess for the last solution: its time, and its latest end."""
 
 
 class _Part(NamedTuple):
@@ -37,7 +37,7 @@ class _Part(NamedTuple):
 ANY_TIME = _Part(inf, inf, inf)
 
 OPERATIONS_A_SECOND = 2e10
-"""What a processor that is shared with other programs does, of the operations of matrix products."""
+"""The operations of matrix products by a processor that is shared with other programs."""
 
 _part: ContextVar[_Part] = ContextVar("part", default=ANY_TIME)
 
@@ -68,7 +68,7 @@ def share_of_time(share: float) -> Iterator[None]:
 
 @contextmanager
 def time_to_solve() -> Iterator[None]:
-    """What is left of the time for the last solution of a fit, and some seconds if nothing is left."""
+    """The time left for the last solution of a fit, and some seconds if none is left."""
     part = _part.get()
     if part.end < inf:
         soon = time.monotonic() + OF_SOLUTION * part.allowed

@@ -7,8 +7,8 @@ from dualboost.boosting.column_generation import ColumnGeneration
 from dualboost.boosting.context import make_fit_context
 from dualboost.boosting.history import HeldOut
 from dualboost.formulations import FORMULATIONS
+from dualboost.learners import Pool
 from dualboost.learners.base import PricedColumn
-from dualboost.learners.pool import Pool
 from dualboost.solvers import FallbackSolver, Precision, SolverOptions
 from dualboost.solvers.interior_point import InteriorPointSolver
 from dualboost.targets.classes import BinaryTarget

@@ -26,7 +26,7 @@ def path_of(name, Cs, max_trees=40):
     pool = make_pool("cart", TrainingData(X[:300], []), PricingContext())
     held_out = HeldOut(X[300:], y[300:], np.ones(100))
     fit_context = make_fit_context(task, targets, FORMULATIONS[name](), columns, SolverOptions(), ON_PATH, pool)
-    return follow_path(fit_context, Cs, held_out, max_trees), columns
+    return follow_path(fit_context, Cs, held_out, [max_trees]), columns
 
 
 @cache

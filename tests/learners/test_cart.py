@@ -1,7 +1,9 @@
-"""LightGBM's trees are CART's: the same votes as scikit-learn's weighted Gini trees."""
+"""CART: splits, votes and equally good splits."""
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from sklearn.tree import DecisionTreeClassifier
 
 from dualboost.datasets import make_twonorm
@@ -146,3 +148,19 @@ def test_rows_without_a_weight_may_be_left_out(depth):
         signed = u * y
         assert signed @ part.price(u).votes == pytest.approx(signed @ whole.price(u).votes, rel=1e-6)
         assert part.price(u).votes.shape == y.shape
+
+
+@given(seed=st.integers(0, 9_999), scale=st.sampled_from([1e-6, 1.0, 1e3]), ridge=st.sampled_from([0.1, 30.0]))
+def test_of_equally_good_splits_that_of_the_first_feature_is_taken(seed, scale, ridge):
+    """The second feature is the first one backwards, so that sums over its bins are added up in another order.
+
+    Curvatures are alike, since LightGBM estimates numbers of rows by them, which decides whether a leaf has any.
+    """
+    rng = np.random.default_rng(seed)
+    values, residual, curvature = rng.integers(0, 30, 80).astype(float), rng.normal(size=80), rng.uniform(0.9, 1.1, 80)
+    grower = CartLearner(max_depth=3).grower(
+        TrainingData(np.column_stack([values, -values]), []), PricingContext(max_depth=3)
+    )
+    grown = grower.grow(scale * residual, curvature, ridge)
+    assert grown is not None
+    assert (grown.tree.feature == 0).all()

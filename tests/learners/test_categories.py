@@ -1,11 +1,12 @@
-"""Splits by category are held back where categories have few rows."""
+"""Splits by category, and many categories."""
 
 import numpy as np
 import pandas as pd
 import pytest
 
 from dualboost import DualBoostClassifier, DualBoostRegressor
-from dualboost.learners import CartLearner, PricingContext, TrainingData
+from dualboost.errors import InvalidDataError
+from dualboost.learners import CartLearner, OptimalLearner, PricingContext, TrainingData
 from dualboost.learners.lightgbm import FEW, FEWEST_ROWS, MOST_TOGETHER
 
 N = 400
@@ -106,3 +107,28 @@ def test_a_single_column_of_categories_is_learnt():
     best = np.mean((pd.Series(y).groupby(group).transform("mean") > 0.5) == y)
     assert DualBoostClassifier(max_trees=20).fit(X, y).score(X, y) == pytest.approx(best, abs=1e-3)
     assert DualBoostClassifier("nm", max_trees=50, calibration="training").fit(X, y).score(X, y) > best - 0.05
+
+
+N_CATEGORIES = 40_000
+EVERY_CATEGORY = TrainingData(np.arange(N_CATEGORIES, dtype=float)[:, None], [0])
+BY_EDGE = [CartLearner(criterion="edge"), OptimalLearner()]
+
+
+@pytest.mark.parametrize("learner", BY_EDGE, ids=lambda learner: learner.name)
+def test_the_category_with_the_largest_edge_is_found(learner):
+    residual = np.full(N_CATEGORIES, 0.01)
+    residual[39_000] = -1.0
+    column = learner.pricer(EVERY_CATEGORY, PricingContext()).price(residual, None)
+    np.testing.assert_array_equal(column.votes, np.sign(residual))
+
+
+def test_the_same_for_several_classes():
+    residual = np.tile([0.02, -0.01, -0.01], (N_CATEGORIES, 1))
+    residual[39_000] = [-0.5, 1.0, -0.5]
+    column = CartLearner(criterion="edge").pricer(EVERY_CATEGORY, PricingContext(n_outputs=3)).price(residual, None)
+    np.testing.assert_array_equal(column.votes, np.eye(3)[residual.argmax(axis=1)])
+
+
+def test_more_splits_than_can_be_paired_are_refused():
+    with pytest.raises(InvalidDataError, match=r"X has 40000 splits, more than the 16384 .* put rare categories"):
+        OptimalLearner(max_depth=2).pricer(EVERY_CATEGORY, PricingContext())

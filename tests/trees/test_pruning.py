@@ -1,13 +1,15 @@
-"""Pruned trees: the same votes for every row, and no split between equal leaves."""
+"""Trees made smaller: splits between equal leaves, and leaves with too few rows."""
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from dualboost import DualBoostClassifier, load_model
 from dualboost.trees.growing import Branch, Split, build_tree
-from dualboost.trees.tree import Tree, constant_tree, n_leaves, pruned
+from dualboost.trees.tree import Tree, constant_tree, n_leaves, pruned, without_leaf, without_light_leaves
 
+from ..random_trees import random_tree
 from ..thinning.models import numbers
 
 N_FEATURES = 3
@@ -85,3 +87,49 @@ def test_a_fit_counts_its_leaves_after_pruning(tmp_path):
 def test_a_learner_that_is_no_tree_counts_as_one_leaf():
     assert n_leaves(object()) == 1
     assert n_leaves(Tree(*[np.zeros(0)] * 5, {}, np.zeros(0), np.ones(1))) == 1
+
+
+def some_rows(rng, n=60):
+    X = np.column_stack([rng.normal(size=(n, 2)), rng.integers(4, size=n)])
+    X[rng.random(n) < 0.2, 0] = np.nan
+    return X
+
+
+@given(st.integers(0, 2**32 - 1), st.sampled_from([1, 3]))
+def test_rows_outside_a_leaf_vote_as_before_and_its_own_go_to_the_other_side(seed, n_outputs):
+    rng = np.random.default_rng(seed)
+    tree, X = random_tree(rng, n_outputs), some_rows(rng)
+    leaf = int(rng.integers(tree.n_leaves))
+    found, own = without_leaf(tree, leaf), tree.leaves(X) == leaf
+    assert found.n_leaves == tree.n_leaves - 1
+    np.testing.assert_array_equal(found.vote(X)[~own], tree.vote(X)[~own])
+    above = np.flatnonzero((tree.left == ~leaf) | (tree.right == ~leaf))[0]
+    sibling = int(tree.right[above] if tree.left[above] == ~leaf else tree.left[above])
+    pending, beside = [sibling], set()
+    while pending:
+        node = pending.pop()
+        if node < 0:
+            beside.add(~node)
+        else:
+            pending += [int(tree.left[node]), int(tree.right[node])]
+    assert {tuple(np.atleast_1d(vote)) for vote in found.vote(X)[own]} <= {
+        tuple(np.atleast_1d(tree.votes[other])) for other in beside
+    }
+
+
+@given(st.integers(0, 2**32 - 1), st.floats(0.0, 80.0))
+def test_every_leaf_that_is_left_has_enough_rows(seed, least):
+    rng = np.random.default_rng(seed)
+    tree, X = random_tree(rng, 1), some_rows(rng)
+    counts = rng.integers(1, 4, size=len(X)).astype(float)
+    found = without_light_leaves(tree, X, counts, least)
+    held = np.bincount(found.leaves(X), weights=counts, minlength=found.n_leaves)
+    assert found.n_leaves == 1 or held.min() >= least
+    before = np.bincount(tree.leaves(X), weights=counts, minlength=tree.n_leaves)
+    assert (found is tree) == (before.min() >= least)
+
+
+@pytest.mark.parametrize("vote", [0.0, 1.0])
+def test_a_single_leaf_stays(vote):
+    tree = constant_tree(vote)
+    assert without_light_leaves(tree, np.zeros((3, 1)), np.ones(3), 10) is tree

@@ -1,9 +1,15 @@
-"""What workers tell each other, by threads of this process."""
+"""Exchange between workers."""
+
+import os
+import sys
+import time
+from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from xgboost.tracker import RabitTracker
 
 from dualboost.errors import UnsupportedFormulationError, WorkerError
 from dualboost.formulations import FORMULATIONS
@@ -15,6 +21,7 @@ from dualboost.solvers.newton import Newton
 from dualboost.trees.growing import cuts_between, cuts_by_all
 from dualboost.workers import ALONE
 from dualboost.workers.base import joined, nth_smallest, objects_of_all, on_threads, smallest_reaching, summed
+from dualboost.workers.xgboost import connected
 
 from .running import on_workers, parts_of
 
@@ -181,3 +188,40 @@ def test_a_worker_that_fails_ends_all():
 
     with pytest.raises(WorkerError, match="different shapes"):
         on_threads(2, lambda workers: workers.sum(np.ones(workers.rank + 1)))
+
+
+LISTENS = "0A"
+LOCAL = "0100007F"
+
+
+def listening():
+    """The address and port of every socket of this process that listens, as the kernel writes them."""
+    held = set()
+    for descriptor in Path("/proc/self/fd").iterdir():
+        if descriptor.is_symlink():
+            held.add(os.readlink(descriptor))
+    found = []
+    for kind in ("tcp", "tcp6"):
+        for line in Path(f"/proc/self/net/{kind}").read_text().splitlines()[1:]:
+            fields = line.split()
+            if fields[3] == LISTENS and f"socket:[{fields[9]}]" in held:
+                found.append(fields[1])
+    return found
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads the sockets of this process from /proc")
+def test_the_tracker_listens_where_it_was_told_and_nobody_after_the_fit():
+    before = listening()
+    tracker = RabitTracker(n_workers=1, host_ip="127.0.0.1")
+    tracker.start()
+    port = int(tracker.worker_args()["dmlc_tracker_port"])
+    with connected(**tracker.worker_args(), dmlc_timeout=20) as worker:
+        worker.sum(1.0)
+        during = [one for one in listening() if one not in before]
+    tracker.wait_for()
+    assert f"{LOCAL}:{port:04X}" in during
+    assert len(during) == 2  # the other one is XGBoost's, on which a worker is told of errors elsewhere
+    until = time.monotonic() + 10
+    while time.monotonic() < until and set(listening()) - set(before):
+        time.sleep(0.01)
+    assert set(listening()) <= set(before)

@@ -3,27 +3,26 @@
 from __future__ import annotations
 
 import time
-import warnings
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import nullcontext
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from .._typing import Vector
-from ..arguments import warn_user
-from ..deadlines import share_of_time, time_is_up, time_to_solve
-from ..errors import GrowingError, InterruptedFitWarning, SolverWarning
+from ..deadlines import share_of_time, time_is_up
 from ..formulations.programme import Programme
+from ..learners import Pool, ScoredColumn
 from ..learners.base import PricedColumn
-from ..learners.pool import Pool, ScoredColumn
-from ..solvers import Candidate, Solution, SolverFailed, bound_over_class, certify, n_used, relative_gap
+from ..matrix.rows import Rows
+from ..solvers import Candidate, Solution, SolverFailed, bound_over_class, certify, relative_gap
 from ..solvers.base import size_of_product
-from .context import FitContext
+from ..targets.scoring import ScoredRows
+from .context import WeightFitContext
 from .dual_strategies import OwnDuals, PricingDuals
-from .history import EnsembleScores, HeldOut, Iteration, Trace
-from .observers import StoppingRule, warn_of_grower
+from .generation import Generation
+from .history import HeldOut, WeightStage, scored_rows
 
 EXACT_IMPROVEMENT = 1e-9
 """With an exact pricer every improvement above rounding counts, so that the bound can meet the objective."""
@@ -31,16 +30,16 @@ EXACT_IMPROVEMENT = 1e-9
 
 @dataclass(frozen=True, eq=False)
 class Pricing:
-    """Asks the pool for columns, by edges over data rows and side rows."""
+    """Finds columns in the pool, by edges over data rows and side rows."""
 
-    fit_context: FitContext
+    fit_context: WeightFitContext
     pool: Pool
 
     def offers(self, u: Vector, threshold: float, is_settled: bool) -> list[ScoredColumn]:
         """The columns that the pool finds, the largest edge first.
 
-        If those that improve are held already, which is possible where the cost of a weight grows with it, others are
-        asked for: at once where the pool knows the best one, else if there is nothing left to gain by the master.
+        Where the cost of a weight grows with it, the columns that improve may be held already. Then the pool finds
+        others: at once where it is exact, else once the duals are settled.
         """
         theta = u[self.fit_context.columns.n_data :]
         feature_multiplier = self.fit_context.columns.sides.feature_multiplier(theta)
@@ -53,7 +52,7 @@ class Pricing:
             others = self.pool.others(residual, feature_multiplier)
             found = [self._first_new((self._whole(one, theta) for one in own), u, threshold) for own in others]
             new = [one for one in found if one is not None]
-            offers = new if len(new) == len(offers) else [*offers, *new]  # a bound is one for the class of each pricer
+            offers = new if len(new) == len(offers) else [*offers, *new]  # a bound needs an offer of each pricer
         return sorted(offers, key=lambda offer: -offer.edge)
 
     def _whole(self, offer: ScoredColumn, theta: Vector) -> ScoredColumn:
@@ -63,7 +62,7 @@ class Pricing:
         )
 
     def _first_new(self, offers: Iterator[ScoredColumn], u: Vector, threshold: float) -> ScoredColumn | None:
-        """The first offer that is not held and improves; if none improves, or time is up, the best that is not held."""
+        """The first new offer that improves; if none improves, or time is up, the best new one."""
         best: ScoredColumn | None = None
         for offer in offers:
             if time_is_up(self.fit_context.rows.workers):
@@ -86,91 +85,33 @@ class Pricing:
         return offer.edge - threshold > least * self.fit_context.rows.total(np.abs(u))
 
 
-# The loop knows its parts only by their protocols: a ``Pool`` of pricers finds columns, a ``Reoptimiser`` re-
-# optimises the weights (to the optimum, or only as far as the next pricing needs), a ``Guide`` chooses the duals to
-# price with, and stopping rules and observers are told of every iteration. ``wiring.py`` puts the parts together.
-
-Observer = Callable[[Iteration], None]
-
 GROWING = 0.6
 """The share of the time for the generation of columns; the rest is for the optimum over them."""
 
 
 @dataclass
-class ColumnGeneration:
-    """The loop; ``run`` returns all that was found, whatever stopped it."""
+class ColumnGeneration(Generation):
+    """The loop over weights."""
 
-    fit_context: FitContext
-    max_trees: int
+    fit_context: WeightFitContext
     most_entering: int | None = 1
     """How many columns may enter at one iteration; None for all that improve."""
-    held_out: HeldOut | None = None
-    scores_each: bool = True
-    """Score every iteration on the held-out rows; without, only the votes on them are kept."""
-    keep_best: bool = False
-    """Keep the iteration with the best validation score instead of the last one."""
-    is_last: bool = False
-    """Whether no other fit follows, so that the optimum at the end may take longer than the time limit."""
     start: Solution | None = None
     """The solution to begin from, where columns are held already."""
-    earlier: Sequence[PricedColumn] = ()
-    """Columns of an earlier fit, to begin with."""
-    stopping: Sequence[StoppingRule] = ()
-    observers: Sequence[Observer] = ()
-    trace: Trace = field(default_factory=Trace)
-    _kept_programme: Programme | None = None
-    """The programme whose optimum is the ensemble that is kept."""
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         self.formulation, self.columns = self.fit_context.formulation, self.fit_context.columns
-        assert self.fit_context.pool is not None, "somebody must find the columns"
-        self.solver, self.pool, self.rows = self.fit_context.solver, self.fit_context.pool, self.fit_context.rows
-        self.pricing, self.scores = Pricing(self.fit_context, self.pool), EnsembleScores(self.fit_context)
-        self.tol = self.fit_context.precision.tolerance
-
-    def run(self) -> Trace:
-        try:
-            try:
-                with share_of_time(GROWING):
-                    reason = self._generate()
-            except KeyboardInterrupt:
-                if not self.trace.iterations:
-                    raise
-                reason = "interrupted"
-                self.solver.forget()  # the interrupt may have left the master in an inconsistent state
-                warnings.warn(
-                    f"fit was interrupted; the ensemble of {len(self.trace.iterations)} iterations is returned.",
-                    InterruptedFitWarning,
-                    stacklevel=4,
-                )
-            except GrowingError as failure:
-                if not self.trace.iterations:
-                    raise
-                reason = "grower_failed"
-                warn_of_grower(failure, len(self.trace.iterations))
-            try:
-                with time_to_solve() if self.is_last else nullcontext():
-                    self._polish(is_cut_short=reason == "time_limit")
-                if reason != "time_limit" and not self._is_late:
-                    self._certify_result()
-                if self._is_late and self.trace.iterations and self.trace.result.gap > self.tol:
-                    reason = "time_limit"
-                if reason == "certified" and not self.trace.certified:
-                    reason = "converged"
-            except KeyboardInterrupt:  # the ensemble is feasible and its gap is known without the polish
-                reason = "interrupted"
-        except SolverFailed as failure:
-            reason = "time_limit" if self._is_late else "solver_failed"
-            self._accept_best(failure, is_told=reason == "solver_failed")
-        del self.trace.learners[self.trace.n_recorded :]  # an interrupt or a failure left these without weights
-        return self.trace.stopped(reason)
-
-    @property
-    def _is_late(self) -> bool:
-        return time_is_up(self.rows.workers)
+        assert self.fit_context.pool is not None, "column generation needs pricers"
+        self.solver, self.pool = self.fit_context.solver, self.fit_context.pool
+        self.pricing = Pricing(self.fit_context, self.pool)
 
     def _generate(self) -> str:
         """Add columns until there is a reason to stop."""
+        with share_of_time(GROWING):
+            return self._add_columns()
+
+    def _add_columns(self) -> str:
         dual_strategy = self.fit_context.dual_strategy()
         self._take_up()
         u, threshold, is_settled = self._first_duals()
@@ -200,7 +141,8 @@ class ColumnGeneration:
             if entering or solution is None or solution.gap > self.tol:
                 solution, is_new = self._reoptimised(dual_strategy.needs_optimum), True
             if entering:
-                self._record(solution, entering[0].edge, priced_at - started, time.perf_counter() - priced_at)
+                seconds = priced_at - started, time.perf_counter() - priced_at
+                self._record_solution(solution, entering[0].edge, *seconds)
             reason = self._reason_to_stop()
             if reason is not None:
                 return reason
@@ -218,7 +160,7 @@ class ColumnGeneration:
         for column in self.earlier:
             self._append(column._replace(votes=self.rows.put(column.votes)))
         self.start = self._reoptimised(to_the_end=True)
-        self._record(self.start, np.nan, 0.0, time.perf_counter() - started)
+        self._record_solution(self.start, np.nan, 0.0, time.perf_counter() - started)
 
     def _append(self, column: PricedColumn) -> None:
         self.columns.append(self.fit_context.operator.apply(column.votes), column.learner)
@@ -227,24 +169,18 @@ class ColumnGeneration:
             self.held_out.add(column.learner)
 
     def _first_duals(self) -> PricingDuals:
-        """The duals of the solution to begin from; without one, duals under which any column improves."""
+        """The duals of the first solution; without one, duals under which any column improves."""
         if self.start is not None:
             return OwnDuals.of(self.start, self.tol)
         u = self.columns.with_sides(self.fit_context.operator.divided(self.formulation.first_duals(self.rows)))
         return PricingDuals(u, -np.inf, is_settled=False)
-
-    def _reason_to_stop(self) -> str | None:
-        """What the stopping rules answer for the last ensemble; they are asked even if no column is new."""
-        last = self.trace.iterations[-1:]
-        reasons = (rule.reason(record) for record in last for rule in self.stopping)
-        return next(filter(None, reasons), "time_limit" if last and self._is_late else None)
 
     def _reoptimised(self, to_the_end: bool) -> Solution:
         solve = self.solver.polish if to_the_end else self.solver.solve
         return solve(self.columns, self.fit_context.programme())
 
     def _entering(self, offers: Sequence[ScoredColumn], u: Vector, threshold: float) -> list[ScoredColumn]:
-        """Append the offered columns that improve the master, the best first; returns those that entered."""
+        """Append the offered columns that improve the optimum, the best first, and return them."""
         most = min(self.most_entering or len(offers), self.max_trees - self.columns.n_columns)
         entered: list[ScoredColumn] = []
         for offer in offers:
@@ -254,7 +190,7 @@ class ColumnGeneration:
         return entered
 
     def _proves(self, solution: Solution, u: Vector, offers: Sequence[ScoredColumn]) -> bool:
-        """Whether a pricing proves that no learner of the class improves the solution; notes the bound it gives."""
+        """Whether a pricing proves that no learner of the class improves the solution; records its bound."""
         if not self.pool.is_exact:
             return False
         bound = self._bound(solution.programme, u, offers)
@@ -273,16 +209,15 @@ class ColumnGeneration:
         size = max(size_of_product(w, self.rows.total(np.abs(u))), self.fit_context.programme().size)
         return relative_gap(primal, bound, size) <= self.tol
 
-    def _certify_result(self) -> None:
-        """Compute a bound for the ensemble that is kept, by one more pricing."""
+    def _certify(self) -> None:
         if not self.pool.is_exact or not self.trace.iterations:
             return
-        w, u = self.trace.weights[self.trace.kept], self.trace.duals
+        w, u, solution = self.trace.result_stage.weights, self.trace.duals, self.trace.solution
         self.columns.keep_first(len(w))
         sign, row = self.formulation.objective_sign, self.trace.result
-        assert self._kept_programme is not None
-        threshold = self._kept_programme.weight_set.threshold(self.columns.edges(u))
-        bound = self._bound(self._kept_programme, u, self.pricing.offers(u, threshold, is_settled=True))
+        assert solution is not None
+        threshold = solution.programme.weight_set.threshold(self.columns.edges(u))
+        bound = self._bound(solution.programme, u, self.pricing.offers(u, threshold, is_settled=True))
         if np.isfinite(row.bound):
             bound = max(bound, sign * row.bound)
         if np.isfinite(bound):
@@ -290,124 +225,128 @@ class ColumnGeneration:
         self.trace.certified = self._meets(bound, sign * row.objective, w, u)
 
     def _other_duals(self, solution: Solution) -> Iterator[Solution]:
-        """Other duals to price with when the master's own duals lead to no new column.
+        """Other duals to price with when the solver's own duals lead to no new column.
 
         The first are the responses of the rows to their margins, if these are optimal too: a degenerate dual has many
-        optima. If the programme changes with the number of columns, and as long as every response is at its upper
-        bound, the next are the responses in the programme for 2, 4 and 16 times as many columns.
+        optima. If the programme changes with the number of columns, the next are the responses in the programme for
+        2, 4 and 16 times as many columns, as long as every response is at its upper bound.
         """
         for factor in (1, 2, 4, 16):
-            programme = (
-                solution.programme if factor == 1 else self.fit_context.programme(factor * self.columns.n_columns)
-            )
-            asked = programme.response(solution.margins, solution.rho)
-            other = certify(self.columns, programme, Candidate(solution.w, programme.feasible(asked), solution.rho))
+            n_columns = factor * self.columns.n_columns
+            programme = solution.programme if factor == 1 else self.fit_context.programme(n_columns)
+            response = programme.response(solution.margins, solution.rho)
+            other = certify(self.columns, programme, Candidate(solution.w, programme.feasible(response), solution.rho))
             if factor > 1 or other.gap <= self.tol:
                 yield other
-            if not self.formulation.depends_on_columns or not programme.is_saturated(asked):
+            if not self.formulation.depends_on_columns or not programme.is_saturated(response):
                 return
 
-    def _record(self, solution: Solution, edge: float, pricing: float, solving: float) -> None:
-        """Record the ensemble after a new column."""
-        record = Iteration(
-            iteration=len(self.trace.iterations) + 1,
-            edge=edge,
-            pricing_seconds=pricing,
-            solver_seconds=solving,
-            **self._figures(solution),
-        )
-        keep = not self.keep_best or self._improves(record.validation_score)
-        self.trace.append(solution.w, self.scores.intercept(solution), solution.u, record, keep)
-        self._kept_programme = solution.programme if keep else self._kept_programme
-        for observer in self.observers:
-            observer(record)
+    def _recover(self, reason: str) -> None:
+        if reason == "interrupted":
+            self.solver.forget()  # the interrupt may have left the solver in an inconsistent state
 
-    def _figures(self, solution: Solution) -> dict[str, Any]:
-        """The figures of a solution for the record of an iteration."""
-        intercept = self.scores.intercept(solution)
-        scores = self.scores.of_margins(solution.margins, solution.w, intercept)
-        held = self.held_out if self.scores_each else None
-        return {
-            "objective": self.formulation.objective_sign * solution.primal,
-            "gap": solution.gap,
-            "threshold": solution.threshold,
-            "train_score": self.fit_context.target.quality(scores, self.fit_context.targets, self.rows),
-            "validation_score": np.nan if held is None else self.scores.judged(held, solution.w, intercept),
-            "n_trees": n_used(solution.w),
-            "n_generated": len(solution.w),
-        }
+    def _finished(self, reason: str) -> str:
+        try:
+            return super()._finished(reason)
+        except KeyboardInterrupt:  # the ensemble is feasible and its gap is known without the polish
+            return "interrupted"
 
-    def _improves(self, validated: float) -> bool:
-        return not self.trace.iterations or validated > self.trace.result.validation_score
+    def _conclude(self) -> None:
+        del self.trace.learners[self.trace.n_recorded :]  # an interrupt or a failure left these without weights
+        self.trace.n_generated = len(self.trace.learners)
 
-    def _polish(self, is_cut_short: bool) -> None:
-        """Solve the master of the iteration that is kept to the optimum, if that was not done yet."""
+    def _record_solution(self, solution: Solution, edge: float, pricing: float, solving: float) -> None:
+        self._record(self._stage(solution), self._figures_of(solution), edge, pricing, solving, solution)
+
+    def _stage(self, solution: Solution) -> WeightStage:
+        return WeightStage(solution.w, self.intercept(solution))
+
+    def _figures_of(self, solution: Solution) -> dict[str, Any]:
+        w, intercept = self._stage(solution)
+        scores = self._scores_in_training(solution.margins, w, intercept)
+        scored = partial(self.scored, w=w, intercept=intercept)
+        figures = self._figures(solution.primal, solution.gap, scores, w, scored)
+        return figures | {"threshold": solution.threshold, "n_generated": len(w)}
+
+    def intercept(self, solution: Solution) -> float:
+        """The multiplier of the free intercept, the last one of the equations.
+
+        Where no tree has a weight and all targets are zero, the intercept is zero: under a tube other numbers are
+        optimal too, but they differ from y.
+        """
+        targets = self.fit_context.targets
+        if not self.fit_context.has_intercept or not (solution.w.any() or self.rows.any(targets != 0)):
+            return 0.0
+        return float(solution.rho[-1])
+
+    def scored(self, held_out: HeldOut, w: Vector, intercept: float) -> ScoredRows:
+        """The held-out rows with their scores under the weights w."""
+
+        def scores_in_training() -> Vector:
+            padded = np.pad(w, (0, self.columns.n_columns - len(w)))
+            return self._scores_in_training(self.columns.margins(padded), w, intercept)
+
+        scores = self._finished_scores(held_out.scores(w), w, intercept, held_out.rows)
+        return scored_rows(self.fit_context, held_out, scores, scores_in_training)
+
+    def _scores_in_training(self, margins: Vector, w: Vector, intercept: float) -> Vector:
+        """The scores of the training rows, given their margins under the weights w."""
+        scores = self.fit_context.operator.scores(margins[: self.columns.n_data])
+        return self._finished_scores(scores, w, intercept, self.rows)
+
+    def _finished_scores(self, scores: Vector, w: Vector, intercept: float, rows: Rows) -> Vector:
+        """The scores with the intercept, or divided by the sum of the weights; the baseline if all are zero."""
+        if not self.fit_context.has_normalised_scores:
+            return scores + intercept
+        if not rows.any(scores != 0):
+            return np.full_like(scores, self.fit_context.target.baseline(self.fit_context.targets, self.rows))
+        return scores / w.sum()
+
+    def _polish(self, reason: str) -> None:
+        """Solve the programme of the iteration that is kept to the optimum, if that was not done yet."""
         if not self.trace.iterations:
             return
-        if self.solver.is_exact and not (is_cut_short and self.trace.result.gap > self.tol):
+        is_cut_short = reason == "time_limit" and self.trace.result.gap > self.tol
+        if self.solver.is_exact and not is_cut_short:
             return
         if self.keep_best:
             self._polish_best()
-        else:
-            self.columns.keep_first(self.trace.n_recorded)
-            solution = self.solver.polish(self.columns, self.fit_context.programme())
-            if not self._is_worse(solution):
-                self._replace_result(solution)
+            return
+        self.columns.keep_first(self.trace.n_recorded)
+        self._revise(self.trace.kept, self.solver.polish(self.columns, self.fit_context.programme()))
 
-    def _is_worse(self, solution: Solution) -> bool:
-        """Whether the time did not even suffice for a solution as good as the one that is kept."""
-        return self._is_late and solution.gap > self.trace.result.gap
-
-    def _polish_best(self) -> None:
-        """Polish the iteration with the best score until that is one which is polished: polishing changes the score."""
-        polished: dict[int, Solution] = {}
-        while (best := self.trace.best) not in polished:
-            solution = self._polished(best)
-            if polished and self._is_late:
-                best = max(polished, key=lambda k: self.trace.iterations[k].validation_score)
-                break
-            if self._is_worse(solution):
-                return
-            polished[best] = solution
-            self.trace.kept = best
-            self._replace_result(polished[best])
-        self.trace.kept = best
-        self._replace_result(polished[best])
-
-    def _polished(self, iteration: int) -> Solution:
-        """The optimum over the columns of one iteration."""
-        part = self.columns.subset(np.arange(len(self.trace.weights[iteration])))
+    def _polished(self, k: int) -> Solution | None:
+        part = self.columns.subset(np.arange(len(self.trace.weights[k])))
         self.solver.forget()
         try:
-            return self.solver.polish(part, replace(self.fit_context, columns=part).programme())
+            solution = self.solver.polish(part, replace(self.fit_context, columns=part).programme())
         except SolverFailed as failure:
-            if failure.best is not None:  # it takes the place of what is kept
-                self.trace.kept = iteration
+            if failure.best is not None:  # it takes the place of the iteration that is kept
+                self.trace.kept = k
             raise
+        return solution if self._revise(k, solution) else None
 
-    def _replace_result(self, solution: Solution) -> None:
-        record = replace(self.trace.result, **self._figures(solution))
-        self.trace.replace_result(solution.w, self.scores.intercept(solution), solution.u, record)
-        self._kept_programme = solution.programme
+    def _revise(self, k: int, solution: Solution) -> bool:
+        """Put the solution into the trace, unless time is up and the result so far has a smaller gap."""
+        if self._is_late and solution.gap > self.trace.result.gap:
+            return False
+        self.trace.revise(k, self._stage(solution), solution, self._figures_of(solution))
+        return True
+
+    @property
+    def _held(self) -> str:
+        return f"with {self.columns.n_columns} columns"
 
     def _unsolved(self) -> Solution:
-        """A feasible ensemble of the columns held, which no solver had a part in: equal weights."""
+        """A feasible ensemble of the columns held without a solver: equal weights."""
         programme, n_columns = self.fit_context.programme(), self.columns.n_columns
         w, rho = np.full(n_columns, 1.0 / n_columns), np.zeros_like(programme.right_side)
         return certify(self.columns, programme, Candidate(w, self._first_duals().u, rho))
 
-    def _accept_best(self, failure: SolverFailed, is_told: bool) -> None:
-        """Keep the best feasible ensemble, with a warning if asked for, because no solver reached the tolerance."""
-        if failure.best is not None and len(self.trace.learners) > self.trace.n_recorded:
-            self._record(failure.best, np.nan, np.nan, np.nan)
-        elif failure.best is not None:
-            self._replace_result(failure.best)
+    def _accept_best(self, best: Solution | None) -> None:
+        if best is not None and len(self.trace.learners) > self.trace.n_recorded:
+            self._record_solution(best, np.nan, np.nan, np.nan)
+        elif best is not None:
+            self.trace.revise(self.trace.kept, self._stage(best), best, self._figures_of(best))
         elif not self.trace.iterations:
-            self._record(self._unsolved(), np.nan, np.nan, np.nan)
-        if is_told:
-            warn_user(
-                f"No solver reached a relative gap of {self.tol:g} with {self.columns.n_columns} columns "
-                f"({failure}); the best feasible ensemble, with gap {self.trace.result.gap:.1e}, is returned. "
-                "A larger tol or another C may help.",
-                SolverWarning,
-            )
+            self._record_solution(self._unsolved(), np.nan, np.nan, np.nan)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import Any
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, field, replace
+from typing import Any, TypeVar
 
 from .._typing import Vector
 from ..formulations.base import Formulation
 from ..formulations.programme import Programme
-from ..learners.pool import Pool
+from ..learners import Pool
 from ..matrix.columns import Columns
 from ..matrix.rows import Rows
 from ..solvers import Precision, Reoptimiser, SolverOptions, make_fallback_solver, make_reoptimiser
@@ -17,65 +18,84 @@ from ..targets.base import Operator, Target
 from ..workers.base import cached_property
 from .dual_strategies import DualStrategy, make_dual_strategy
 
+AnyContext = TypeVar("AnyContext", bound="FitContext")
+
 
 @dataclass(frozen=True, eq=False)
-class FitContext:
-    """The parts of a fit: targets and their task, the formulation, the columns, the master and the pricers."""
+class FitContext(ABC):
+    """The parts of a fit that do not depend on whether weights or leaves are optimised."""
 
     target: Target
     targets: Vector
     formulation: Formulation
     """The formulation, with a number for C."""
-    columns: Columns
+    rows: Rows
+    """The rows of the data, which differ from the rows of A where y has several classes."""
     solver_options: SolverOptions
     precision: Precision
+    columns: Any = field(init=False)
+
+    @cached_property
+    def operator(self) -> Operator:
+        """Computes rows of A from learners' votes, and the residual of the pricers from duals."""
+        return self.target.operator(self.targets)
+
+    @property
+    @abstractmethod
+    def has_normalised_scores(self) -> bool:
+        """Whether scores are divided by the sum of the weights."""
+
+    @abstractmethod
+    def duals_of_rows(self, u: Vector) -> Vector:
+        """The dual of each row of the data, as the learners see it."""
+
+    def at(self: AnyContext, C: float) -> AnyContext:
+        """The same parts at another C."""
+        return replace(self, formulation=replace(self.formulation, C=C).resolve_for(self.rows))
+
+
+@dataclass(frozen=True, eq=False)
+class WeightFitContext(FitContext):
+    """The parts of a fit whose weights are optimised."""
+
+    columns: Columns
     solver: Reoptimiser
-    rows: Rows
-    """The rows of the data, which are not those of A where y has several classes."""
     pool: Pool | None = None
     """The pricers; None where all columns are given from the start."""
     has_intercept: bool = False
     """Whether scores have a free intercept."""
     n_columns: int | None = None
-    """How many columns the programme is stated for; None for as many as are held."""
+    """The number of columns that the programme is stated for; None for the number held."""
 
     @property
     def has_normalised_scores(self) -> bool:
-        """Whether scores are divided by the sum of the weights."""
         return not self.formulation.has_final_scores
 
-    @cached_property
-    def operator(self) -> Operator:
-        """Computes rows of A from learners' votes, and from duals the residual that pricers see."""
-        return self.target.operator(self.targets)
+    def duals_of_rows(self, u: Vector) -> Vector:
+        return self.operator.duals_of_rows(self.columns.seen(u))
 
     def solver_for(self, programme: Programme, precision: Precision) -> Reoptimiser:
-        """A master for programmes like the one given, such as the programme over a part of the columns."""
+        """A solver for programmes like this one, such as the programme over a part of the columns."""
         return make_reoptimiser(self.solver_options, programme, self.formulation.name, precision)
 
     def fallback_solver_for(self, programme: Programme, precision: Precision) -> FallbackSolver:
-        """A ladder, which solves every programme from the start."""
+        """A solver that starts from the beginning for every programme."""
         return make_fallback_solver(self.solver_options.method, programme, self.formulation.name, precision)
 
     def programme(self, n_columns: int | None = None) -> Any:
-        """The programme for ``n_columns`` columns, by default for as many as are held."""
+        """The programme for ``n_columns`` columns, by default for the number held."""
         n_columns = n_columns or self.n_columns or self.columns.n_columns
         programme = self.operator.programme(self.formulation, self.columns, self.rows, n_columns)
         if not self.has_intercept:
             return programme
         return programme.with_intercepts(self.rows.put(self.operator.intercepts()))
 
-    def duals_of_rows(self, u: Vector) -> Vector:
-        """What the duals say of each row of the data, as the learners see it."""
-        return self.operator.duals_of_rows(self.columns.seen(u))
-
     def dual_strategy(self) -> DualStrategy:
-        """The guide that chooses the duals between two pricings."""
         return make_dual_strategy(self.formulation, self.precision.tolerance)
 
-    def at(self, C: float) -> FitContext:
-        """The same parts at another C; the master goes on from its present iterate."""
-        moved = replace(self, formulation=replace(self.formulation, C=C).resolve_for(self.rows))
+    def at(self, C: float) -> WeightFitContext:
+        """The same parts at another C; the solver goes on from its present iterate."""
+        moved = super().at(C)
         if self.columns.n_columns:
             self.solver.move_to(self.columns, moved.programme())
         return moved
@@ -92,15 +112,14 @@ def make_fit_context(
     has_intercept: bool = False,
     n_columns: int | None = None,
     rows: Rows | None = None,
-) -> FitContext:
-    """Put the parts together; options that contradict the formulation are refused before any work is done.
+) -> WeightFitContext:
+    """The context of a fit of weights; options that contradict the formulation raise an error before any work.
 
-    ``rows`` are those of the data, where they are not those of the columns.
+    ``rows`` are the rows of the data where they differ from the rows of the columns.
     """
     rows = columns.rows if rows is None else rows
     formulation = formulation.resolve_for(rows)
     programme = target.operator(targets).programme(formulation, columns, rows, n_columns or 1)
     solver = make_reoptimiser(solver_options, programme, formulation.name, precision)
-    return FitContext(
-        target, targets, formulation, columns, solver_options, precision, solver, rows, pool, has_intercept, n_columns
-    )
+    parts = (target, targets, formulation, rows, solver_options, precision, columns, solver)
+    return WeightFitContext(*parts, pool, has_intercept, n_columns)

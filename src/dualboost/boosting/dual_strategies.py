@@ -21,20 +21,20 @@ from ..solvers.newton import Newton
 
 
 class PricingDuals(NamedTuple):
-    """The duals to price with, and what they mean for the columns found."""
+    """The duals to price with, and the edge that a column needs to enter."""
 
     u: Vector
     threshold: float
-    """What an edge under u must exceed for its column to enter."""
+    """A column enters if its edge under u exceeds this."""
     is_settled: bool
     """Whether u is final for the columns held, so that a pricing without a new column ends the loop."""
 
 
 class DualStrategy(ABC):
-    """Chooses the duals between two pricings. Stateful: it may remember earlier pricings."""
+    """Chooses the duals between two pricings. Stateful: it may depend on earlier pricings."""
 
     needs_optimum: ClassVar[bool]
-    """Whether the master must be solved to the optimum before every choice."""
+    """Whether the solver must reach the optimum before every choice."""
 
     def __init__(self, formulation: Formulation, tol: float) -> None:
         self.formulation, self.tol = formulation, tol
@@ -44,18 +44,8 @@ class DualStrategy(ABC):
         """The next duals, after columns found with the duals ``priced`` entered; None once the guarantee is met."""
 
 
-def largest_share_edge(columns: Columns, priced: Vector) -> float:
-    """The largest edge held, the new column included, under the duals ``priced`` scaled to add up to one."""
-    return float(columns.edges(priced).max() / columns.rows.total(priced))
-
-
-def uniform_shares(columns: Columns) -> Vector:
-    """Each row's share of all multiplicities: the uniform distribution, which some guides stay close to."""
-    return columns.rows.counts / columns.rows.n_samples
-
-
 class OwnDuals(DualStrategy):
-    """The duals of the master's solution; they are settled once the master is solved to the tolerance."""
+    """The duals of the solver; they are settled once the solution meets the tolerance."""
 
     needs_optimum: ClassVar[bool] = False
 
@@ -67,32 +57,40 @@ class OwnDuals(DualStrategy):
         return PricingDuals(solution.u, solution.threshold, solution.gap <= tol)
 
 
+class GuaranteedDuals(DualStrategy):
+    """A strategy with a bound on the number of pricings, which depends on the edges found so far."""
+
+    needs_optimum: ClassVar[bool] = True
+
+    def __init__(self, formulation: Formulation, tol: float) -> None:
+        super().__init__(formulation, tol)
+        self.least_edge = np.inf
+
+    def _note_edge(self, columns: Columns, priced: Vector) -> None:
+        """Keep the smallest, over all pricings, of the largest edge held under duals that add up to one."""
+        self.least_edge = min(self.least_edge, float(columns.edges(priced).max() / columns.rows.total(priced)))
+
+    def _programme(self, columns: Columns, eta: float, **changes: Any) -> Programme:
+        """The programme with relative entropy to the uniform distribution over samples in place of its term."""
+        term = EntropyTerm(columns.rows.counts / columns.rows.n_samples, eta)
+        return replace(self.formulation.programme(columns.rows, columns.n_columns), term=term, **changes)
+
+
 MAX_STEPS = 100
 """How many Newton steps are taken at most."""
 STEP_BACK = 0.995
 """A step goes at most this fraction of the way to the nearest bound, so that the iterate stays strictly inside."""
 
 
-class Projection(DualStrategy):
-    """The duals of least relative entropy whose edges are at most gamma - epsilon.
-
-    gamma is the smallest, over all pricings, of the largest edge found.
-    """
-
-    needs_optimum: ClassVar[bool] = True
-
-    def __init__(self, *arguments: Any) -> None:
-        super().__init__(*arguments)
-        self.least_edge = np.inf
+class Projection(GuaranteedDuals):
+    """The duals of least relative entropy whose edges are at most ``least_edge - epsilon``."""
 
     def next(self, columns: Columns, solution: Solution, priced: Vector) -> PricingDuals | None:
-        self.least_edge = min(self.least_edge, largest_share_edge(columns, priced))
+        self._note_edge(columns, priced)
         target = self.least_edge - self.formulation.guarantee
-        if solution.edges.max() >= target:  # the master's largest edge is the least possible: none can meet the target
+        if solution.edges.max() >= target:  # the solver's largest edge is the least possible: none meets the target
             return None
-        programme = self.formulation.programme(columns.rows, columns.n_columns)
-        nearest = EntropyTerm(uniform_shares(columns), eta=1.0)
-        programme = replace(programme, term=nearest, weight_set=Cone(cost=target))
+        programme = self._programme(columns, eta=1.0, weight_set=Cone(cost=target))
         return PricingDuals(project(columns, programme, solution, self.tol), -np.inf, is_settled=False)
 
 
@@ -141,21 +139,17 @@ class Smoothed(NamedTuple):
     u: Vector
 
 
-class FrankWolfe(DualStrategy):
-    """After every column takes the better of two weight vectors: a step towards the best column, or the optimum."""
+class FrankWolfe(GuaranteedDuals):
+    """The better of two weight vectors after every column: a step towards the best column, or the optimum."""
 
-    needs_optimum: ClassVar[bool] = True
-
-    def __init__(self, *arguments: Any) -> None:
-        super().__init__(*arguments)
-        self.least_edge = np.inf
+    def __init__(self, formulation: Formulation, tol: float) -> None:
+        super().__init__(formulation, tol)
         self.w = np.zeros(0)
         self.eta = max(0.5, 2.0 * np.log(1.0 / self.formulation.C_value) / self.formulation.guarantee)
 
     def next(self, columns: Columns, solution: Solution, priced: Vector) -> PricingDuals | None:
-        self.least_edge = min(self.least_edge, largest_share_edge(columns, priced))
-        programme = self.formulation.programme(columns.rows, columns.n_columns)
-        programme = replace(programme, term=EntropyTerm(uniform_shares(columns), self.eta))
+        self._note_edge(columns, priced)
+        programme = self._programme(columns, self.eta)
         tried = (self._stepped(columns, priced / columns.rows.total(priced)), solution.w)
         best = min((smoothed(columns, programme, w, self.eta) for w in tried), key=lambda one: one.value)
         self.w = best.w
@@ -190,8 +184,4 @@ DUAL_STRATEGIES: dict[str, type[DualStrategy]] = {"own": OwnDuals, "projection":
 
 
 def make_dual_strategy(formulation: Formulation, tol: float) -> DualStrategy:
-    """The guide that the formulation names."""
     return DUAL_STRATEGIES[formulation.dual_strategy](formulation, tol)
-
-
-__all__ = ["DUAL_STRATEGIES", "DualStrategy", "OwnDuals", "PricingDuals", "make_dual_strategy"]

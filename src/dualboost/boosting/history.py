@@ -1,15 +1,15 @@
-"""The trace of a fit."""
+"""The held-out rows and the trace of a fit."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from typing import Any, TypeVar
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .._typing import Features, Matrix, Scores, Vector
+from .._typing import Features, Scores, Vector
 from ..data.merging import n_observed, numbers_of_rows
 from ..matrix.rows import Rows
 from ..solvers import Solution
@@ -20,7 +20,7 @@ from .leaf_context import LeafStage
 
 
 class HeldOut:
-    """The votes of every learner so far on the held-out rows."""
+    """The held-out rows, and the votes of all learners on them."""
 
     def __init__(
         self,
@@ -30,7 +30,7 @@ class HeldOut:
         scoring: Scoring | None = None,
         numbers: Vector | None = None,
     ) -> None:
-        """``numbers`` says how many rows each row stands for; it is found from ``counts`` if these are all there is."""
+        """``numbers`` has how many rows each row stands for; by default it is derived from ``counts``."""
         self.X = X
         self.targets = targets
         n_rows = numbers_of_rows(counts).sum() if numbers is None else n_observed(X, targets, numbers)
@@ -50,11 +50,27 @@ class HeldOut:
         self._votes.append(learner.vote(self.X))
 
     def scores(self, w: Vector) -> Vector:
-        """The unnormalised score of each row; w may be shorter than the learners seen."""
+        """The unnormalised score of each row; w may be shorter than the number of learners."""
         return np.tensordot(w, np.array(self._votes[: len(w)]), axes=1)
 
 
-AnyTrace = TypeVar("AnyTrace", bound="Trace")
+def scored_rows(
+    fit_context: FitContext, held_out: HeldOut, scores: Scores, scores_in_training: Callable[[], Scores]
+) -> ScoredRows:
+    """The held-out rows with their scores.
+
+    Where a scorer needs probabilities and scores are no log-odds, they come from the curve that fits the training rows.
+    """
+    target, rows = fit_context.target, fit_context.rows
+
+    def probabilities(scores: Scores) -> Any:
+        if fit_context.formulation.has_final_scores:
+            return target.probabilities(scores, target.identity_calibration())
+        counts = rows.counts * rows.rows_in_unit
+        curve = target.calibrate(*map(rows.host, (scores_in_training(), fit_context.targets, counts)))
+        return target.probabilities(scores, curve)
+
+    return ScoredRows(target, scores, held_out.targets, held_out.rows, probabilities)
 
 
 @dataclass(frozen=True)
@@ -76,177 +92,111 @@ class Iteration:
     """A bound on the optimal objective over all learners of the class, from the next pricing; nan without a proof."""
 
 
+class WeightStage(NamedTuple):
+    """The ensemble after an iteration that optimised weights, over the first learners of the trace."""
+
+    weights: Vector
+    intercept: float
+
+
 @dataclass
 class Trace:
-    """The learners in order, and the ensemble as it was optimised after each of them."""
+    """The learners, and the ensemble and figures after each iteration."""
 
     learners: list[Learner] = field(default_factory=list)
-    weights: list[Vector] = field(default_factory=list)
-    intercepts: list[float] = field(default_factory=list)
-    """The intercept of each iteration; zero where there is none."""
+    """The learners in the order of the weights of the result."""
+    stages: list[Any] = field(default_factory=list)
+    """A ``WeightStage`` or a ``LeafStage`` for each iteration."""
     iterations: list[Iteration] = field(default_factory=list)
-    duals: Vector = field(default_factory=lambda: np.zeros(0))
-    """The final duals of the iteration that is kept."""
+    solution: Solution | None = None
+    """The solution of the iteration that is kept."""
     kept: int = -1
     """The iteration whose ensemble is the result."""
     stop_reason: str = "max_trees"
     certified: bool | None = None
     """Whether the result is proven optimal over all learners of the class; None where the pricers prove nothing."""
+    trees: Sequence[Tree] | None = None
+    """Where leaves are optimised, all trees grown: the trees of ``LeafStage`` by their numbers."""
+    n_generated: int = 0
 
-    def append(self, w: Vector, intercept: float, u: Vector, iteration: Iteration, keep: bool) -> None:
+    def record(self, stage: Any, iteration: Iteration, solution: Solution | None = None, keep: bool = True) -> None:
         """Add the ensemble of one iteration; with ``keep`` it becomes the result so far."""
-        self.weights.append(w)
-        self.intercepts.append(intercept)
+        self.stages.append(stage)
         self.iterations.append(iteration)
         if keep:
-            self.duals, self.kept = u, len(self.iterations) - 1
+            self.kept, self.solution = len(self.iterations) - 1, solution
 
-    def replace_result(self, w: Vector, intercept: float, u: Vector, iteration: Iteration) -> None:
-        """Replace the ensemble that was kept by the polished one."""
-        self.weights[self.kept], self.intercepts[self.kept], self.duals = w, intercept, u
-        self.iterations[self.kept] = iteration
-
-    @property
-    def n_recorded(self) -> int:
-        """How many learners the last recorded ensemble had to choose from."""
-        return len(self.weights[-1]) if self.weights else 0
+    def revise(self, k: int, stage: Any, solution: Solution, figures: Mapping[str, Any]) -> None:
+        """Replace the ensemble of iteration ``k``, which becomes the result."""
+        self.stages[k], self.iterations[k] = stage, replace(self.iterations[k], **figures)
+        self.kept, self.solution = k, solution
 
     def note_bound(self, bound: float, iteration: int = -1) -> None:
-        """Record the bound that a proven pricing gave for an iteration, by default the last one."""
+        """Record the bound from a proven pricing for an iteration, by default the last one."""
         if self.iterations:
             self.iterations[iteration] = replace(self.iterations[iteration], bound=bound)
 
-    def stopped(self: AnyTrace, reason: str) -> AnyTrace:
-        self.stop_reason = reason
-        return self
-
-    @property
-    def intercept(self) -> float:
-        """The intercept of the result."""
-        return self.intercepts[self.kept]
-
-    @property
-    def n_generated(self) -> int:
-        """How many learners were generated."""
-        return len(self.learners)
+    def conclude(self, trees: Sequence[Tree]) -> None:
+        """Make learners of the trees that are kept: each tree votes at most 1, and its weight scales the votes."""
+        stage, self.trees = self.result_stage, trees
+        self.learners = [
+            trees[j].with_votes(values / size if size > 0 else np.zeros_like(values))
+            for j, values, size in zip(stage.trees, stage.values, stage.sizes.tolist(), strict=True)
+        ]
 
     @property
     def result(self) -> Iteration:
         return self.iterations[self.kept]
 
     @property
+    def result_stage(self) -> Any:
+        return self.stages[self.kept]
+
+    @property
+    def intercept(self) -> Any:
+        """The intercept of the result."""
+        return self.result_stage.intercept
+
+    @property
+    def duals(self) -> Vector:
+        """The final duals of the iteration that is kept."""
+        return np.zeros(0) if self.solution is None else self.solution.u
+
+    @property
     def best(self) -> int:
         """The first iteration with the best validation score."""
         return int(np.argmax(np.nan_to_num([row.validation_score for row in self.iterations], nan=-np.inf)))
 
+    @property
+    def weights(self) -> list[Vector]:
+        """The weights after each iteration, where weights are optimised."""
+        return [stage.weights for stage in self.stages]
+
+    @property
+    def intercepts(self) -> list[Any]:
+        return [stage.intercept for stage in self.stages]
+
+    @property
+    def n_recorded(self) -> int:
+        """The number of learners in the last ensemble recorded."""
+        return len(self.stages[-1].weights) if self.stages else 0
+
     def final_weights(self) -> Vector:
         """The weights of the result, with zeros for the learners generated after it."""
-        w = self.weights[self.kept]
+        if self.trees is not None:
+            sizes: Vector = self.result_stage.sizes
+            return sizes
+        w = self.result_stage.weights
         return np.concatenate([w, np.zeros(len(self.learners) - len(w))])
 
-    def leaf_stages(self) -> Any:
-        """The ensembles on the way where leaves are corrected; None where trees are, and ``weights`` tell all."""
-        return None
+    def leaf_stages(self) -> LeafStages | None:
+        """The ensembles on the way where leaves are optimised; None where weights are."""
+        return None if self.trees is None else LeafStages.of(self.trees, self.stages)
 
     def history(self) -> dict[str, NDArray[Any]]:
         """``history_``: arrays of equal length, one for each attribute of ``Iteration``."""
         names = [attribute.name for attribute in fields(Iteration)]
         return {name: np.array([getattr(row, name) for row in self.iterations]) for name in names}
-
-
-@dataclass(frozen=True, eq=False)
-class EnsembleScores:
-    """Scores over the columns held, of training rows and of rows that are held out."""
-
-    fit_context: FitContext
-
-    def intercept(self, solution: Solution) -> float:
-        """The multiplier of the free intercept, which comes last among those of the equations.
-
-        Where no tree has a weight and all targets are zero, the intercept is zero: under a tube other numbers are
-        optimal too, but they are not y.
-        """
-        rows, targets = self.fit_context.rows, self.fit_context.targets
-        if not self.fit_context.has_intercept or not (solution.w.any() or rows.any(targets != 0)):
-            return 0.0
-        return float(solution.rho[-1])
-
-    def of_margins(self, margins: Vector, w: Vector, intercept: float) -> Vector:
-        """The scores of the training rows, given their margins under the weights w."""
-        own = margins[: self.fit_context.columns.n_data]
-        return self._finished(self.fit_context.operator.scores(own), w, intercept, self.fit_context.rows)
-
-    def judged(self, held_out: HeldOut, w: Vector, intercept: float) -> float:
-        """How good the weights w are on held-out rows."""
-        return held_out.scoring.score(self.of_held_out(held_out, w, intercept))
-
-    def of_held_out(self, held_out: HeldOut, w: Vector, intercept: float) -> ScoredRows:
-        """The held-out rows with their scores under the weights w.
-
-        Probabilities, where a scorer asks for them and scores are no log-odds, are those of the curve that fits the
-        training rows.
-        """
-        target, rows, columns = self.fit_context.target, self.fit_context.rows, self.fit_context.columns
-
-        def probabilities(scores: Vector) -> Matrix:
-            if self.fit_context.formulation.has_final_scores:
-                return target.probabilities(scores, target.identity_calibration())
-            known = self.of_margins(columns.margins(np.pad(w, (0, columns.n_columns - len(w)))), w, intercept)
-            counts = rows.counts * rows.rows_in_unit
-            curve = target.calibrate(*map(rows.host, (known, self.fit_context.targets, counts)))
-            return target.probabilities(scores, curve)
-
-        scores = self._finished(held_out.scores(w), w, intercept, held_out.rows)
-        return ScoredRows(target, scores, held_out.targets, held_out.rows, probabilities)
-
-    def _finished(self, scores: Vector, w: Vector, intercept: float, rows: Rows) -> Vector:
-        """The scores with the intercept, or divided by the sum of the weights; those of the empty ensemble if zero."""
-        if not self.fit_context.has_normalised_scores:
-            return scores + intercept
-        if not rows.any(scores != 0):
-            return np.full_like(
-                scores, self.fit_context.target.baseline(self.fit_context.targets, self.fit_context.rows)
-            )
-        return scores / w.sum()
-
-
-@dataclass
-class LeafTrace(Trace):
-    """The ensemble after each iteration; ``learners`` and ``weights`` are those of the result."""
-
-    stages: list[LeafStage] = field(default_factory=list)
-    n_grown: int = 0
-
-    def note(self, stage: LeafStage, iteration: Iteration) -> None:
-        """Add the ensemble of one iteration, which becomes the result so far."""
-        self.stages.append(stage)
-        self.iterations.append(iteration)
-        self.kept = len(self.iterations) - 1
-
-    def conclude(self, trees: Sequence[Tree]) -> None:
-        """Make learners and weights of the stage that is kept: each tree votes at most 1, its weight does the rest."""
-        stage = self.stages[self.kept]
-        sizes = stage.sizes
-        self.learners = [
-            trees[j].with_votes(values / size if size > 0 else np.zeros_like(values))
-            for j, values, size in zip(stage.trees, stage.values, sizes.tolist(), strict=True)
-        ]
-        self.weights, self.intercepts = [sizes], [stage.intercept]
-        self._leaf_stages = LeafStages.of(trees, self.stages)
-
-    def leaf_stages(self) -> LeafStages:
-        return self._leaf_stages
-
-    def final_weights(self) -> Vector:
-        return self.weights[0]
-
-    @property
-    def intercept(self) -> Any:
-        return self.intercepts[0]
-
-    @property
-    def n_generated(self) -> int:
-        return self.n_grown
 
 
 @dataclass(frozen=True, eq=False)
@@ -261,17 +211,14 @@ class LeafStages:
         used = sorted({j for stage in stages for j in stage.trees})
         return cls({j: trees[j] for j in used}, stages)
 
-    def __len__(self) -> int:
-        return len(self.stages)
-
     def scores(self, X: Features, ensemble: object) -> Iterator[Scores]:
-        """The scores of each stage; every tree is followed once. The result itself is not needed."""
+        """The scores of each stage; every tree is evaluated once. ``ensemble`` is not used."""
         leaves = LeafCache(X)
         return (leaves.scores(stage, self.trees) for stage in self.stages)
 
 
 class LeafCache:
-    """The leaves of some rows, found once for each tree."""
+    """The leaves of some rows, computed once for each tree."""
 
     def __init__(self, X: Features) -> None:
         self.X = X

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -19,9 +19,10 @@ from ..matrix.leaves import LeafColumns, VectorLeafColumns
 from ..matrix.rows import Rows
 from ..solvers import SOLVERS, Precision, Solution, SolverOptions
 from ..solvers.leaf_solvers import leaf_solver_of
-from ..targets.base import Operator, Target
+from ..targets.base import Target
 from ..trees.tree import Tree
 from ..workers.base import cached_property
+from .context import FitContext
 
 # A tree that has seen all rows follows their noise, and values that are re-optimised follow it further. Trees that
 # are grown on samples, with values from all rows, are less alike, and fit rows not seen better.
@@ -108,7 +109,7 @@ class LeafEnsemble:
     """Trees in the order of their columns, numbered in the order in which they were grown."""
 
     point: Any
-    """The values of their leaves: of the kind that the master makes (``solvers/leaf_solvers.py``)."""
+    """The values of their leaves: a point of ``solvers/leaf_solvers.py``."""
 
     def __post_init__(self) -> None:
         self.grown: list[GrownTree] = []
@@ -184,42 +185,30 @@ class LeafEnsemble:
 
 
 @dataclass(frozen=True, eq=False)
-class LeafFitContext:
-    """The parts of a fit: targets and their task, the formulation, the rows, who grows trees, and on which rows."""
+class LeafFitContext(FitContext):
+    """The parts of a fit whose leaves are optimised."""
 
-    target: Target
-    targets: Vector
-    formulation: Formulation
-    """The formulation, with a number for C."""
-    rows: Rows
-    solver_options: SolverOptions
-    precision: Precision
     grower: Grower
     samples: RowSamples
+    """Draws the rows that each tree is grown on."""
     is_rough: bool = False
-    """Whether the programme is only to lead to good trees."""
+    """Whether the programme only has to lead to good trees."""
     signs: tuple[int, ...] | None = None
-    """For each feature whether scores must rise or fall with it, so that values of leaves are in order; see
-    ``TreeLimits``."""
+    """The monotonic constraint of each feature, for values of leaves in order; see ``TreeLimits``."""
+
+    columns: LeafColumns = field(init=False)
+
+    def __post_init__(self) -> None:
+        n_outputs = self.target.n_outputs
+        own = VectorLeafColumns(self.rows, n_outputs) if n_outputs > 1 else LeafColumns(self.rows, self.operator)
+        object.__setattr__(self, "columns", own)
 
     @property
     def has_normalised_scores(self) -> bool:
-        """Scores are sums of leaf values, which are not divided by anything."""
         return False
 
-    @cached_property
-    def operator(self) -> Operator:
-        return self.target.operator(self.targets)
-
     def duals_of_rows(self, u: Vector) -> Vector:
-        """What the duals say of each row; where a row has several scores, they are one for each already."""
         return u if self.target.n_outputs > 1 else self.operator.duals_of_rows(u)
-
-    @cached_property
-    def columns(self) -> LeafColumns:
-        if self.target.n_outputs > 1:
-            return VectorLeafColumns(self.rows, self.target.n_outputs)
-        return LeafColumns(self.rows, self.operator)
 
     @cached_property
     def programme(self) -> Any:
@@ -244,10 +233,6 @@ class LeafFitContext:
         total = max(rows.total(point.curvature), np.finfo(float).tiny)
         return float(0.25 * rows.rows_each * rows.workers.sum(float(point.curvature.size)) / total)
 
-    def at(self, C: float) -> LeafFitContext:
-        """The same parts at another C."""
-        return replace(self, formulation=replace(self.formulation, C=C).resolve_for(self.rows))
-
     @cached_property
     def growing(self) -> LeafFitContext:
         """The same parts as trees are grown with them: at another C, and for a loss without kinks."""
@@ -266,7 +251,7 @@ def make_leaf_fit_context(
     samples: RowSamples,
     signs: tuple[int, ...] | None = None,
 ) -> LeafFitContext:
-    """Put the parts together; a formulation without a loss for free values is refused before any work is done."""
+    """The context of a fit of leaves; a formulation without a loss for free values raises an error before any work."""
     formulation = formulation.resolve_for(rows)
     if target.n_outputs == 1:
         require_leaves(formulation, rows)
@@ -276,7 +261,7 @@ def make_leaf_fit_context(
 
 
 def _require_options(solver_options: SolverOptions, formulation: Formulation) -> None:
-    """Refuse the options of masters that solve for weights: leaves have solvers of their own."""
+    """Refuse the options of solvers for weights: leaves have solvers of their own."""
     if solver_options.active_rows is not None:
         raise UnsupportedFormulationError(
             f"active_rows={solver_options.active_rows!r} leaves rows out of programmes over weights, but formulation "

@@ -3,110 +3,66 @@
 from __future__ import annotations
 
 import time
-import warnings
-from collections.abc import Callable, Sequence
-from contextlib import nullcontext
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from math import ceil
 from typing import Any
 
 import numpy as np
 
-from .._typing import Matrix, Scores, Vector
-from ..arguments import warn_user
-from ..deadlines import is_affordable, share_of_time, time_is_up, time_to_solve
-from ..errors import GrowingError, InterruptedFitWarning, SolverWarning
+from .._typing import Scores, Vector
+from ..deadlines import is_affordable, share_of_time
 from ..learners.newton_trees import GrownTree
 from ..learners.stump_exchange import StumpExchange
-from ..solvers import Solution, SolverFailed, n_used
+from ..solvers import Solution
 from ..solvers.leaf_elimination import ELIMINATED_AT_ONCE, Elimination, operations_of_elimination
 from ..solvers.leaf_solvers import certificate_of, leaf_solver_of
 from ..targets.scoring import ScoredRows
-from .history import HeldOut, Iteration, LeafCache, LeafTrace
+from .generation import Generation
+from .history import HeldOut, LeafCache, scored_rows
 from .leaf_context import LeafEnsemble, LeafFitContext, LeafStage, part
-from .observers import StoppingRule, warn_of_grower
+
+# Grow a tree from the gradient and the curvature of the loss, re-optimise every leaf of every tree, repeat. More than
+# ``max_trees`` trees are grown. Then the trees with the least effect are eliminated, and each tree that remains is
+# grown once more against all others, and kept if the objective falls. Stumps under the squared loss are exchanged
+# instead. At the end all leaves are solved to the duality gap.
+#
+# Under "logistic", trees are grown at the nearest of three values of C, and C itself decides the values of their
+# leaves. Trees grown at each C were no better, and tuning is cheap where values of C share trees.
+
+GROWING, OVERGROWING, EXCHANGING = 0.5, 0.2, 0.4
+"""The shares of the time left: for growing ``max_trees`` trees, for growing more, and for eliminating and regrowing
+them. The rest is for the optimum over their leaves."""
+LEAST_FALL = 1e-6
+"""A tree enters if the objective falls by more than this share of it, whatever the tolerance: a path of C, which solves
+leaves loosely, must grow the trees of the final fit."""
 
 
 def exchanger_of(fit_context: LeafFitContext) -> StumpExchange | None:
-    """Who compares all stumps for the places of those held; None where none does, or where the loss is another one.
+    """The exchange of stumps of the grower; None without one, or under another loss than the squared one.
 
-    None too where stumps are grown on samples of the rows: what they are to do without is what the exchange would find.
+    None too where stumps are grown on samples of the rows, since an exchange uses all of them.
     """
     stumps: StumpExchange | None = getattr(fit_context.grower, "stumps", None)
     sees_all_rows = fit_context.samples.share == 1.0
     return stumps if sees_all_rows and fit_context.formulation.effort(fit_context.rows).exchanges_stumps else None
 
 
-def exchange_stumps(
-    ensemble: LeafEnsemble, fit_context: LeafFitContext, stumps: StumpExchange, least_share: float, n_fixed: int
-) -> float:
-    """Exchange stumps at the programme of the ensemble, whose leaves end at the optimum; returns the objective's fall.
-
-    ``least_share`` is the share of the objective by which an exchange must lower it, and the first ``n_fixed`` stumps
-    stay.
-    """
-    ensemble.point = fit_context.optimum(ensemble.point)[0]
-    before, stage, columns = ensemble.point, ensemble.stage(), ensemble.columns
-    if not ensemble.held or any(ensemble.grown[j].tree.n_leaves != 2 for j in ensemble.held):
-        return 0.0
-    unit = fit_context.unit(before)
-    curvature, least = unit * before.curvature, unit * least_share * abs(before.objective)
-    pull = unit * before.residual + curvature * before.scores
-    goes_left = [columns.leaves(k) == 0 for k in range(columns.n_trees)]
-    found = stumps.exchanged(goes_left, pull, curvature, unit * before.ridge, least, n_fixed)
-    for place, grown in found.items():
-        ensemble.put(place, grown)
-    ensemble.point = fit_context.optimum(ensemble.point)[0]
-    if ensemble.point.objective > before.objective:  # rounding, where hardly anything was left to gain
-        ensemble.restore(stage)
-        ensemble.point = before
-    return float(before.objective - ensemble.point.objective)
-
-
-# Grow a tree from the gradient and the curvature of the loss, re-optimise every leaf of every tree, repeat. More
-# trees are grown than asked for; then those that are missed least are eliminated, and each tree that remains is grown
-# once more against all others, and kept if the objective falls. Stumps under the squared loss are exchanged instead.
-# At the end all leaves are solved to the duality gap.
-#
-# Under "logistic", trees are grown at one of three values of C, whichever is nearest to the C asked for, which
-# decides the values of their leaves: trees grown at each C were no better, and tuning is cheap where values of C
-# share trees.
-
-Observer = Callable[[Iteration], None]
-
-GROWING, OVERGROWING, EXCHANGING = 0.5, 0.2, 0.4
-"""The shares of the time that is left for growing trees, for growing more of them than are asked for, and for
-eliminating and regrowing them; the rest is for the optimum over their leaves."""
-LEAST_FALL = 1e-6
-"""A tree enters if the objective falls by more than this share of it. That is no matter of how exactly leaves are
-solved: a path of C, which solves them loosely, must grow the trees that the final fit grows."""
-
-
 @dataclass
-class LeafGeneration:
-    """The loop; ``run`` returns all that was found, whatever stopped it."""
+class LeafGeneration(Generation):
+    """The loop over leaves; trees of an earlier fit stay, and only the values of their leaves change.
+
+    With ``keep_best``, iterations with more than ``max_trees`` trees are not scored.
+    """
 
     fit_context: LeafFitContext
-    max_trees: int
-    held_out: HeldOut | None = None
-    scores_each: bool = True
-    """Whether each iteration is scored on the held-out rows."""
-    keep_best: bool = False
-    """Return the iteration with the best validation score; those with too many trees to be returned are not scored."""
-    is_last: bool = False
-    """Whether no other fit follows, so that the optimum at the end may take longer than the time limit."""
-    stopping: Sequence[StoppingRule] = ()
-    observers: Sequence[Observer] = ()
     is_shared: bool = False
     """Whether several values of C share the trees, each with exchanges of stumps of its own."""
-    earlier: Sequence[GrownTree] = ()
-    """Trees of an earlier fit, to begin with: they stay, and only the values of their leaves change."""
-    trace: LeafTrace = field(default_factory=LeafTrace)
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         programme = self.fit_context.growing.programme
         self.ensemble = LeafEnsemble(leaf_solver_of(programme).start(programme, self.fit_context.columns))
-        self._effort = self.fit_context.formulation.effort(self.fit_context.rows)
+        self._effort = self.fit_context.formulation.effort(self.rows)
         self._stumps = exchanger_of(self.fit_context)
         self._cache = LeafCache(self.held_out.X if self.held_out is not None else np.empty((0, 1)))
         self._n_grown, self._grown_at, self._pricing_seconds = len(self.earlier), time.perf_counter(), 0.0
@@ -118,42 +74,6 @@ class LeafGeneration:
             return self.max_trees
         n_earlier = len(self.earlier)
         return n_earlier + ceil(self._effort.overgrowth * (self.max_trees - n_earlier))
-
-    def run(self) -> LeafTrace:
-        try:
-            try:
-                reason = self._generate()
-            except KeyboardInterrupt:
-                if not self.trace.stages:
-                    raise
-                reason = "interrupted"
-                self.ensemble.restore(self.trace.stages[self.trace.best if self.keep_best else -1])
-                warnings.warn(
-                    f"fit was interrupted; the ensemble of {len(self.trace.iterations)} iterations is returned.",
-                    InterruptedFitWarning,
-                    stacklevel=4,
-                )
-                self._eliminate(self.max_trees)
-            except GrowingError as failure:
-                if not self.trace.stages:
-                    raise
-                reason = "grower_failed"
-                self.ensemble.restore(self.trace.stages[self.trace.kept])
-                warn_of_grower(failure, len(self.trace.iterations))
-                self._eliminate(self.max_trees)
-            with time_to_solve() if self.is_last else nullcontext():
-                self._polish()
-            if self._is_late and self.trace.result.gap > self.fit_context.precision.tolerance:
-                reason = "time_limit"
-        except SolverFailed as failure:
-            reason = "time_limit" if self._is_late else "solver_failed"
-            self._accept(failure, is_told=reason == "solver_failed")
-        self.trace.conclude(self.ensemble.trees)
-        return self.trace.stopped(reason)
-
-    @property
-    def _is_late(self) -> bool:
-        return time_is_up(self.fit_context.rows.workers)
 
     def _generate(self) -> str:
         """Grow, eliminate, regrow; returns why growing ended."""
@@ -169,8 +89,8 @@ class LeafGeneration:
     def _start(self) -> None:
         # Begin at the class balance: else the first tree would have to make up for the intercept, and where classes
         # are unequal no split of it might be worth the ridge.
-        self.ensemble.point = point = self.fit_context.optimum(self.ensemble.point)[0]
-        self._unit = self.fit_context.unit(point)
+        self._optimise(self.fit_context)
+        self._unit = self.fit_context.unit(self.ensemble.point)
         self._take_up()
 
     def _exchanged_after(self, reason: str) -> str:
@@ -190,17 +110,41 @@ class LeafGeneration:
         return next(filter(None, sweeps), reason)
 
     def _exchanged(self, stumps: StumpExchange, fit_context: LeafFitContext) -> float:
-        """Exchange stumps at the C of a wiring; returns how much the objective falls."""
-        self.ensemble.move_to(fit_context.programme)
-        return exchange_stumps(self.ensemble, fit_context, stumps, LEAST_FALL, len(self.earlier))
+        """Exchange stumps at the C of a context, with leaves at the optimum; returns the decrease of the objective.
+
+        The stumps of an earlier fit stay.
+        """
+        ensemble = self.ensemble
+        ensemble.move_to(fit_context.programme)
+        self._optimise(fit_context)
+        before, stage, columns = ensemble.point, ensemble.stage(), ensemble.columns
+        if not ensemble.held or any(ensemble.grown[j].tree.n_leaves != 2 for j in ensemble.held):
+            return 0.0
+        unit = fit_context.unit(before)
+        curvature, least = unit * before.curvature, unit * LEAST_FALL * abs(before.objective)
+        pull = unit * before.residual + curvature * before.scores
+        goes_left = [columns.leaves(k) == 0 for k in range(columns.n_trees)]
+        found = stumps.exchanged(goes_left, pull, curvature, unit * before.ridge, least, len(self.earlier))
+        for place, grown in found.items():
+            ensemble.put(place, grown)
+        self._optimise(fit_context)
+        if ensemble.point.objective > before.objective:  # rounding, where hardly anything was left to gain
+            ensemble.restore(stage)
+            ensemble.point = before
+        return float(before.objective - ensemble.point.objective)
+
+    def _optimise(self, fit_context: LeafFitContext) -> Solution:
+        """Solve the leaves of the trees held to the optimum."""
+        self.ensemble.point, solution = fit_context.optimum(self.ensemble.point)
+        return solution
 
     def _take_up(self) -> None:
         """Begin with the trees of an earlier fit, whose ensemble is the first that is recorded."""
         if not self.earlier:
             return
         for grown in self.earlier:
-            self.ensemble.enter(grown._replace(leaves=self.fit_context.rows.put(grown.leaves)))
-        self.ensemble.point = self.fit_context.optimum(self.ensemble.point)[0]
+            self.ensemble.enter(grown._replace(leaves=self.rows.put(grown.leaves)))
+        self._optimise(self.fit_context)
         self._note(np.nan)
 
     def _grow(self, n_trees: int) -> str:
@@ -217,10 +161,10 @@ class LeafGeneration:
         return "max_trees"
 
     def _eliminate(self, n_trees: int) -> None:
-        """Remove the trees that are missed least, a third at a time, until so many are left."""
+        """Remove the trees with the least effect, a third at a time, until so many are left."""
         while len(self.ensemble.held) > n_trees:
             n_operations = operations_of_elimination(self.ensemble.columns.n_columns)
-            if self._is_late or not is_affordable(n_operations, self.fit_context.rows.workers):
+            if self._is_late or not is_affordable(n_operations, self.rows.workers):
                 self.ensemble.restore(self._strongest(n_trees))
                 return
             stage, n_held = self.ensemble.stage(), len(self.ensemble.held)
@@ -233,16 +177,16 @@ class LeafGeneration:
         """Keep at most so many of the trees, with the best values for their leaves, as ``run`` has left them."""
         if len(self.ensemble.held) > n_trees:
             self._eliminate(n_trees)
-            self.ensemble.point, _ = self.fit_context.optimum(self.ensemble.point)
+            self._optimise(self.fit_context)
 
     def value_at(self, C: float) -> None:
         """Give the leaves of the trees held the best values for another C, and exchange stumps for it."""
         fit_context = self.fit_context.at(C)
         if self._stumps is not None:
             self._exchanged(self._stumps, fit_context)
-            return
-        self.ensemble.move_to(fit_context.programme)
-        self.ensemble.point, _ = fit_context.optimum(self.ensemble.point)
+        else:
+            self.ensemble.move_to(fit_context.programme)
+            self._optimise(fit_context)
 
     def _regrow(self) -> str | None:
         """Grow each tree once more against all others, the weakest first; returns why that ended early, if it did."""
@@ -265,17 +209,14 @@ class LeafGeneration:
         return None
 
     def _weakest_first(self) -> list[int]:
-        """The trees held that are not those of an earlier fit, in the order of how much they move the scores."""
+        """The trees held without the trees of an earlier fit, in the order of how much they move the scores."""
         columns, values = self.fit_context.columns, self.ensemble.stage().values
-        moves = [
-            self.fit_context.rows.dot(columns.values_of_rows(k, _size(own)), self.fit_context.rows.counts)
-            for k, own in enumerate(values)
-        ]
+        moves = [self.rows.dot(columns.values_of_rows(k, _size(own)), self.rows.counts) for k, own in enumerate(values)]
         weakest = [self.ensemble.held[k] for k in np.argsort(moves, kind="stable").tolist()]
         return [j for j in weakest if j >= len(self.earlier)]
 
     def _strongest(self, n_trees: int) -> LeafStage:
-        """The stage with so many trees: those of an earlier fit, and those that move the scores most."""
+        """The stage with so many trees: the trees of an earlier fit, and the trees that move the scores most."""
         stage, held = self.ensemble.stage(), self.ensemble.held
         left = set(held) - set(self._weakest_first()[: len(held) - n_trees])
         kept = [k for k, j in enumerate(held) if j in left]
@@ -285,7 +226,7 @@ class LeafGeneration:
         """A tree that lowers the objective, grown on a sample of the rows, and on all of them where that finds none."""
         self._grown_at = time.perf_counter()
         self._n_grown += 1
-        point, grown, rows = self.ensemble.point, None, self.fit_context.rows
+        point, grown, rows = self.ensemble.point, None, self.rows
         for mask, share in self.fit_context.samples.draws():
             drawn = None if mask is None else rows.put(mask)
             pull, curve = (self._unit * part(values, drawn) for values in (residual, curvature))
@@ -299,113 +240,76 @@ class LeafGeneration:
 
     def _fall(self, grown: GrownTree, residual: Vector, curvature: Vector) -> float:
         """How much the objective falls, to second order, by the leaves of this tree alone."""
-        rows = self.fit_context.rows
+        rows = self.rows
         return grown.objective_decrease(residual, curvature, self.ensemble.point.ridge, rows.workers, rows.device)
 
     def _note(self, objective_decrease: float) -> str | None:
         """Record the ensemble; returns a reason to stop, if a rule has one."""
         is_certified = self.fit_context.solver_options.reoptimize == "every"
-        gap = certificate_of(self.ensemble.point).gap if is_certified else np.nan
-        row = Iteration(
-            iteration=len(self.trace.iterations) + 1,
-            edge=objective_decrease,
-            pricing_seconds=self._pricing_seconds,
-            solver_seconds=time.perf_counter() - self._grown_at,
-            **self._figures(gap),
-        )
-        self.trace.note(self.ensemble.stage(), row)
-        self.trace.n_grown = self._n_grown
-        for observer in self.observers:
-            observer(row)
-        reasons = (rule.reason(row) for rule in self.stopping)
-        return next(filter(None, reasons), "time_limit" if self._is_late else None)
+        figures = self._figures_with(certificate_of(self.ensemble.point).gap if is_certified else np.nan)
+        seconds = self._pricing_seconds, time.perf_counter() - self._grown_at
+        self._record(self.ensemble.stage(), figures, objective_decrease, *seconds)
+        return self._reason_to_stop()
 
-    def _figures(self, gap: float) -> dict[str, Any]:
+    def _figures_with(self, gap: float) -> dict[str, Any]:
         """The figures of the ensemble; its gap is computed only where all leaves are solved to it."""
-        point, target = self.ensemble.point, self.fit_context.target
+        point, sizes = self.ensemble.point, self.ensemble.stage().sizes
         can_be_kept = not self.keep_best or len(self.ensemble.held) <= self.max_trees
-        held = self.held_out if self.scores_each and can_be_kept else None
-        validated = np.nan if held is None else held.scoring.score(self.scored(held))
-        return {
-            "objective": self.fit_context.formulation.objective_sign * point.objective,
-            "gap": gap,
-            "threshold": 0.0,
-            "train_score": target.quality(
-                point.scores + point.intercept, self.fit_context.targets, self.fit_context.rows
-            ),
-            "validation_score": validated,
-            "n_trees": n_used(self.ensemble.stage().sizes),
-            "n_generated": self._n_grown,
-        }
+        scored = self.scored if can_be_kept else None
+        figures = self._figures(point.objective, gap, point.scores + point.intercept, sizes, scored)
+        return figures | {"threshold": 0.0, "n_generated": self._n_grown}
 
     def scored(self, held_out: HeldOut) -> ScoredRows:
-        """The held-out rows with their scores.
+        """The held-out rows with their scores."""
+        point, scores = self.ensemble.point, self._cache.scores(self.ensemble.stage(), self.ensemble.trees)
+        return scored_rows(self.fit_context, held_out, scores, lambda: point.scores + point.intercept)
 
-        Probabilities, where a scorer asks for them and scores are no log-odds, are those of the curve that fits the
-        training rows.
-        """
-        target, point, targets = self.fit_context.target, self.ensemble.point, self.fit_context.targets
-
-        def probabilities(scores: Scores) -> Matrix:
-            if self.fit_context.formulation.has_final_scores:
-                return target.probabilities(scores, target.identity_calibration())
-            rows = self.fit_context.rows
-            counts = rows.counts * rows.rows_in_unit
-            curve = target.calibrate(*map(rows.host, (point.scores + point.intercept, targets, counts)))
-            return target.probabilities(scores, curve)
-
-        scores = self._cache.scores(self.ensemble.stage(), self.ensemble.trees)
-        return ScoredRows(target, scores, held_out.targets, held_out.rows, probabilities)
-
-    def _polish(self) -> None:
-        """Solve all leaves to the optimum at the C asked for, and let that be the last iteration."""
+    def _polish(self, reason: str) -> None:
+        """Solve all leaves to the optimum at the final C, which is the last iteration."""
         self.ensemble.move_to(self.fit_context.programme)
-        if self.keep_best and self.trace.stages:
-            self._polish_best()
+        if not self.keep_best or not self.trace.stages:
+            self._revise_last(self._optimise(self.fit_context))
             return
-        self.ensemble.point, solution = self.fit_context.optimum(self.ensemble.point)
-        self._conclude(solution)
+        best = self._polish_best()
+        last = len(self.trace.stages) - 1
+        if best is not None and best < last:
+            row = replace(self.trace.iterations[best], iteration=last + 2, n_generated=self._n_grown)
+            self.trace.record(self.trace.stages[best], row, self.trace.solution)
 
-    def _polish_best(self) -> None:
-        """Polish the iteration with the best score until that is one which is polished: polishing changes the score."""
-        polished: dict[int, Solution] = {}
-        while (best := self.trace.best) not in polished:
-            if polished and self._is_late:
-                best = max(polished, key=lambda k: self.trace.iterations[k].validation_score)
-                break
-            self.ensemble.restore(self.trace.stages[best])
-            self.ensemble.point, polished[best] = self.fit_context.optimum(self.ensemble.point)
-            row = self.trace.iterations[best]
-            figures = self._figures(polished[best].gap) | {"n_generated": row.n_generated}
-            self.trace.stages[best], self.trace.iterations[best] = self.ensemble.stage(), replace(row, **figures)
-        if best < len(self.trace.stages) - 1:
-            row = replace(self.trace.iterations[best], iteration=len(self.trace.stages) + 1, n_generated=self._n_grown)
-            self.trace.note(self.trace.stages[best], row)
-        self.trace.kept, self.trace.duals = len(self.trace.stages) - 1, polished[best].u
+    def _polished(self, k: int) -> Solution:
+        self.ensemble.restore(self.trace.stages[k])
+        solution = self._optimise(self.fit_context)
+        figures = self._figures_with(solution.gap) | {"n_generated": self.trace.iterations[k].n_generated}
+        self.trace.revise(k, self.ensemble.stage(), solution, figures)
+        return solution
 
-    def _conclude(self, solution: Solution) -> None:
+    def _revise_last(self, solution: Solution) -> None:
         if not self.trace.iterations:
             self._note(0.0)
-        last = self.trace.iterations[-1]
-        self.trace.iterations[-1] = replace(last, **self._figures(solution.gap))
-        self.trace.stages[-1], self.trace.n_grown = self.ensemble.stage(), self._n_grown
-        self.trace.kept, self.trace.duals = len(self.trace.iterations) - 1, solution.u
+        last = len(self.trace.iterations) - 1
+        self.trace.revise(last, self.ensemble.stage(), solution, self._figures_with(solution.gap))
+        self.trace.n_generated = self._n_grown
 
-    def _accept(self, failure: SolverFailed, is_told: bool) -> None:
-        """Keep the best feasible ensemble, with a warning if asked for, because no solver reached the tolerance."""
-        if failure.best is not None:
-            self.ensemble.adopt(failure.best)
+    def _recover(self, reason: str) -> None:
+        self.ensemble.restore(self.trace.result_stage)
+        self._eliminate(self.max_trees)
+
+    def _accept_best(self, best: Solution | None) -> None:
+        if best is not None:
+            self.ensemble.adopt(best)
         if len(self.ensemble.held) > self.max_trees:
             self.ensemble.restore(self.ensemble.stage().first(self.max_trees))
-        solution = certificate_of(self.ensemble.point)
-        self._conclude(solution)
-        if is_told:
-            warn_user(
-                f"No solver reached a relative gap of {self.fit_context.precision.tolerance:g} over the leaves of "
-                f"{self.fit_context.columns.n_trees} trees ({failure}); the best feasible ensemble, with gap "
-                f"{solution.gap:.1e}, is returned. A larger tol or another C may help.",
-                SolverWarning,
-            )
+        self._revise_last(certificate_of(self.ensemble.point))
+
+    def _certify(self) -> None:
+        """No bound: growers of leaves prove nothing."""
+
+    def _conclude(self) -> None:
+        self.trace.conclude(self.ensemble.trees)
+
+    @property
+    def _held(self) -> str:
+        return f"over the leaves of {self.fit_context.columns.n_trees} trees"
 
 
 def _size(values: Scores) -> Vector:

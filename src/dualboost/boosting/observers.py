@@ -10,8 +10,8 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from ..arguments import how_to_install, warn_user
-from ..errors import GrowerWarning, GrowingError, MissingDependencyWarning
+from ..arguments import how_to_install
+from ..errors import MissingDependencyWarning
 from ..escaping import printable
 from ..formulations.base import Formulation
 from ..matrix.rows import Rows
@@ -19,21 +19,11 @@ from ..workers import Traffic
 from .history import Iteration, Trace
 
 
-def warn_of_grower(failure: GrowingError, n_iterations: int) -> None:
-    warn_user(
-        f"{failure}. The ensemble of {n_iterations} iterations is returned, and a further tree might improve it: "
-        "another max_depth, or learner='optimal', grows trees in another way.",
-        GrowerWarning,
-    )
-
-
-# How long a fit may take is no such rule, since it holds for all that a fit does (``deadlines.py``).
-
-
 class StoppingRule(Protocol):
-    """Answers with a stop reason, or None to go on."""
+    """Ends a loop; the time limit is no such rule, since it holds for all parts of a fit (``deadlines.py``)."""
 
-    def reason(self, iteration: Iteration) -> str | None: ...
+    def reason(self, iteration: Iteration) -> str | None:
+        """The reason to stop; None to go on."""
 
 
 class NoImprovement:
@@ -54,18 +44,18 @@ class NoImprovement:
 
 
 class Callbacks:
-    """Hands every iteration to the user's functions, as an observer; stops once one of them has returned True."""
+    """An observer that calls the user's functions after every iteration; stops once one of them has returned True."""
 
     def __init__(self, functions: Sequence[Callable[[Iteration], Any]]) -> None:
         self._functions = functions
-        self._asked_to_stop = False
+        self._must_stop = False
 
     def __call__(self, iteration: Iteration) -> None:
-        answers = [function(iteration) for function in self._functions]
-        self._asked_to_stop |= any(isinstance(answer, (bool, np.bool_)) and bool(answer) for answer in answers)
+        returned = [function(iteration) for function in self._functions]
+        self._must_stop |= any(isinstance(value, (bool, np.bool_)) and bool(value) for value in returned)
 
     def reason(self, iteration: Iteration) -> str | None:
-        return "callback" if self._asked_to_stop else None
+        return "callback" if self._must_stop else None
 
 
 class ProgressBar:
@@ -148,7 +138,7 @@ def log_end(trace: Trace) -> None:
 
 
 def log_traffic(traffic: Traffic) -> None:
-    """What this worker has sent, if there are others."""
+    """Log the messages that this worker has sent, if there are others."""
     if traffic.n_messages:
         logger.info("%d messages of %d bytes in all were sent to other workers", traffic.n_messages, traffic.n_bytes)
 

@@ -56,7 +56,7 @@ class Rows(NamedTuple):
 
 
 class Description(NamedTuple):
-    """What the client must know of a partition that has rows."""
+    """A partition with rows, described for the client."""
 
     number: int
     n_counted: int = 0
@@ -117,7 +117,7 @@ def _delayed(name: str, values: Any) -> list[Any]:
 
 
 def described(estimator: Any, parts: Sequence[Part]) -> list[Description]:
-    """What the client must know of the partitions of a worker, without those that have no rows."""
+    """The partitions of a worker that have rows, described for the client."""
     found = []
     for part in parts:
         try:
@@ -140,7 +140,7 @@ def _rows_of(estimator: Any, part: Part) -> Rows | None:
         )
     if not sizes["X"]:
         return None
-    _kind_of(X)  # refuses what is neither
+    _kind_of(X)  # raises an error for another type
     require_one_target(estimator, y)
     plain = np.asarray(estimator._tasks()[0].plain(y))
     return Rows(X, plain.ravel(), None if weights is None else as_part_of_weights(np.asarray(weights), sizes["X"]))
@@ -170,7 +170,7 @@ def _description(number: int, rows: Rows) -> Description:
 
 
 def require_alike(estimator: Any, partitions: Sequence[Description]) -> None:
-    """Refuse partitions that are no parts of one table, by the number of the first such."""
+    """Raise an error that names the first partition which is no part of the same table."""
     for one in partitions:
         if one.wrong:
             raise InvalidDataError(f"Partition {one.number}: {one.wrong}")
@@ -205,7 +205,7 @@ def joined_rows(estimator: Any, parts: Sequence[Part]) -> Rows:
 
 
 def _joined(pieces: list[Any]) -> Any:
-    """Arrays or tables as one, in which each column is what it is in the pieces that have entries of it."""
+    """Arrays or tables as one; each column has the type of the pieces with entries in it."""
     if sparse.issparse(pieces[0]):
         return sparse.vstack(pieces, format="csr")
     if isinstance(pieces[0], np.ndarray):
@@ -225,7 +225,7 @@ def _joined(pieces: list[Any]) -> Any:
 
 
 def _typed(dtypes: Any) -> list[bool]:
-    """Whether types are those of categories."""
+    """Whether types are categorical."""
     import pandas as pd
 
     return [isinstance(dtype, pd.CategoricalDtype) for dtype in dtypes]
@@ -236,7 +236,7 @@ LONGEST_WAIT = 600
 
 
 class Found(NamedTuple):
-    """What a worker hands back: the first one the model and its warnings, the others what they have sent."""
+    """The result of a worker: its traffic; of the first worker also the model and its warnings."""
 
     traffic: Traffic
     n_rows: int
@@ -245,7 +245,7 @@ class Found(NamedTuple):
 
 
 def fit_on_worker(estimator: Any, parts: list[Part], arguments: dict[str, Any], place: int, options: Any) -> Found:
-    """The part of one worker in a fit; ``arguments`` tell where the others are found."""
+    """The part of one worker in a fit; ``arguments`` connect it with the other workers."""
     from distributed import get_worker
 
     rows = joined_rows(estimator, parts)
@@ -257,8 +257,8 @@ def fit_on_worker(estimator: Any, parts: list[Part], arguments: dict[str, Any], 
         model = estimator.fit_part(rows.X, rows.y, rows.weights, workers, **options)
     if workers.rank > 0:
         return Found(workers.traffic, len(rows.y))
-    told = {(str(one.message), one.category) for one in caught if issubclass(one.category, DualBoostWarning)}
-    return Found(workers.traffic, len(rows.y), model, tuple(sorted(told, key=str)))
+    messages = {(str(one.message), one.category) for one in caught if issubclass(one.category, DualBoostWarning)}
+    return Found(workers.traffic, len(rows.y), model, tuple(sorted(messages, key=str)))
 
 
 PATIENCE = 1.0
@@ -269,11 +269,11 @@ BOOTSTRAP = 300
 """Seconds within which all workers must have begun."""
 WHAT_TO_DO = "Fit again; with checkpoint=FOLDER a fit goes on from the trees of the one before."
 TRACKERS: dict[str, Any] = {}
-"""In the scheduler's process: who tells the workers of a fit where the others are, by the name of the fit."""
+"""In the scheduler's process: the tracker that connects the workers of a fit, by the name of the fit."""
 
 
 def fit_on_cluster(estimator: Any, X: Any, y: Any, sample_weight: Any, client: Any, options: Any) -> list[Found]:
-    """What the workers hand back, the one with the model first."""
+    """The results of the workers, the one with the model first."""
     distributed = require_distributed()
     client = _client(client, distributed)
     parts = client.compute(delayed_parts(X, y, sample_weight))
@@ -284,16 +284,16 @@ def fit_on_cluster(estimator: Any, X: Any, y: Any, sample_weight: Any, client: A
     places = sorted(held)
     # Two fits at once on the same workers would wait for each other's tasks.
     with distributed.MultiLock(names=places, client=client), _tracker(client, len(places)) as arguments:
-        told = {worker: (estimator, held[worker], arguments, place, options) for place, worker in enumerate(places)}
-        found = _on_workers(client, distributed, fit_on_worker, told)
+        work = {worker: (estimator, held[worker], arguments, place, options) for place, worker in enumerate(places)}
+        found = _on_workers(client, distributed, fit_on_worker, work)
     return sorted(found.values(), key=lambda one: one.model is None)
 
 
-def _on_workers(client: Any, distributed: Any, work: Any, told: dict[str, tuple[Any, ...]]) -> dict[str, Any]:
-    """What ``work`` returns on each worker, which is told its arguments; an error if one of them is lost meanwhile."""
+def _on_workers(client: Any, distributed: Any, function: Any, work: dict[str, tuple[Any, ...]]) -> dict[str, Any]:
+    """The results of ``function`` with the arguments of each worker; an error if a worker is lost meanwhile."""
     futures = {
-        worker: client.submit(work, *arguments, workers=[worker], pure=False, retries=0)
-        for worker, arguments in told.items()
+        worker: client.submit(function, *arguments, workers=[worker], pure=False, retries=0)
+        for worker, arguments in work.items()
     }
     try:
         return _watched(client, distributed, futures)
@@ -330,15 +330,15 @@ def _by_worker(client: Any, parts: list[Any]) -> dict[str, list[Any]]:
 
 def _counted(estimator: Any, client: Any, distributed: Any, held: dict[str, list[Any]]) -> dict[str, list[Any]]:
     """The same without workers that have no rows to train on, once all partitions are found to be alike."""
-    told = {worker: (estimator, parts) for worker, parts in held.items()}
-    found = _on_workers(client, distributed, described, told)
+    work = {worker: (estimator, parts) for worker, parts in held.items()}
+    found = _on_workers(client, distributed, described, work)
     require_alike(estimator, sorted((one for some in found.values() for one in some), key=lambda one: one.number))
     return {worker: parts for worker, parts in held.items() if sum(one.n_counted for one in found[worker])}
 
 
 @contextmanager
 def _tracker(client: Any, n_workers: int) -> Iterator[dict[str, Any]]:
-    """What workers need to find each other: a tracker next to the scheduler, on its address."""
+    """The arguments that connect workers, by a tracker next to the scheduler, on its address."""
     address = client.scheduler_info()["address"]
     host, name = urlsplit(address).hostname or "127.0.0.1", uuid4().hex
     host = host if address.startswith(("tcp", "tls", "ucx")) else "127.0.0.1"
@@ -363,7 +363,7 @@ def _end_tracker(name: str) -> None:
 
 
 def _free(tracker: Any) -> None:
-    with suppress(Exception):  # it reports the workers that were lost, of which the client tells
+    with suppress(Exception):  # it reports lost workers, which the client reports too
         tracker.free()
 
 

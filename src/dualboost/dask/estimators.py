@@ -47,7 +47,7 @@ def probabilities(estimator: Any, X: Any) -> Any:
 
 
 def _of_rows(rows: Any, estimator: Any, method: str, number: int) -> Any:
-    """What is predicted for the rows of a partition; an error names its number."""
+    """The predictions for the rows of a partition; an error names its number."""
     if not rows.shape[0]:
         return _empty(estimator) if method == "predict" else np.empty((0, len(estimator.classes_)))
     try:
@@ -94,7 +94,7 @@ Estimator = TypeVar("Estimator", bound="DaskDualBoost")
 
 
 class DaskDualBoost:
-    """What both estimators share: an ordinary estimator, fitted on the workers that hold the rows."""
+    """An ordinary estimator, fitted on the workers that hold the rows."""
 
     kind: ClassVar[type[Any]]
     """The ordinary estimator."""
@@ -123,7 +123,7 @@ class DaskDualBoost:
 
         X, y and ``sample_weight`` are divided into the same partitions, some of which may be empty. A fit that fails,
         or loses a worker, raises an error and leaves what was fitted before. With ``checkpoint``, a folder that all
-        workers reach, the trees are kept there meanwhile, and the next fit of the same rows and parameters goes on from
+        workers reach, the trees are saved there, and the next fit of the same rows and parameters goes on from
         them; the folder is empty again after a fit that is complete.
         """
         options = {} if checkpoint is None else {"checkpoint": str(Path(checkpoint).absolute())}
@@ -138,7 +138,7 @@ class DaskDualBoost:
         return self
 
     traffic_: Traffic
-    """The messages that one worker has sent during the fit, and their bytes; what XGBoost sends is not counted."""
+    """The messages that one worker has sent during the fit, and their bytes, without the messages of XGBoost."""
     n_rows_: list[int]
     """How many rows each worker has trained on."""
 
@@ -149,7 +149,7 @@ class DaskDualBoost:
         return self._local
 
     def predict(self, X: Any) -> Any:
-        """The predictions for a Dask DataFrame or Array, computed when they are asked for."""
+        """The predictions for a Dask DataFrame or Array, computed lazily."""
         return predicted(self.to_local(), X)
 
     def __getattr__(self, name: str) -> Any:
@@ -161,15 +161,15 @@ class DaskDualBoost:
 class DaskDualBoostClassifier(DaskDualBoost):
     """``DualBoostClassifier`` over a Dask cluster.
 
-    Parameters are those of ``DualBoostClassifier``, but for ``learner``, which is "xgboost", and ``client``, the
-    ``distributed.Client``; None takes the one that is open. Attributes are those of ``to_local()``, and ``traffic_``
+    It has the parameters of ``DualBoostClassifier``, with ``learner="xgboost"`` by default, and ``client``, the
+    ``distributed.Client``; None takes the one that is open. It has the attributes of ``to_local()``, ``traffic_``
     and ``n_rows_``.
     """
 
     kind: ClassVar[type[Any]] = DualBoostClassifier
 
     def predict_proba(self, X: Any) -> Any:
-        """The probabilities for a Dask DataFrame or Array, a column for each class, computed when asked for."""
+        """The probabilities for a Dask DataFrame or Array, a column for each class, computed lazily."""
         return probabilities(self.to_local(), X)
 
 

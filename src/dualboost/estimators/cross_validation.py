@@ -16,7 +16,7 @@ from ..arguments import require_integer
 from ..boosting.history import HeldOut
 from ..boosting.leaf_context import LeafFitContext
 from ..boosting.observers import ProgressBar, log_choice
-from ..boosting.paths import ON_PATH, PathPoint, follow_leaf_path, follow_path, sizes_below
+from ..boosting.paths import ON_PATH, PathPoint, follow_path, sizes_below
 from ..data.merging import hold_out
 from ..deadlines import share_of_time
 from ..errors import InvalidParameterError
@@ -106,11 +106,9 @@ class TunedBoosting(TunedAttributes, Boosting):
         fit_context = self._wire(data, rows, formulation, ON_PATH)
         tested = split.scored()
         with one_blas_thread():
-            if isinstance(fit_context, LeafFitContext):
-                return follow_leaf_path(fit_context, values, tested, self._sizes(), with_errors, note)
-            return follow_path(
-                fit_context, values, tested, self._size(fit_context.formulation).trees, with_errors, note
-            )
+            corrects_leaves = isinstance(fit_context, LeafFitContext)
+            sizes = self._sizes() if corrects_leaves else [self._size(fit_context.formulation).trees]
+            return follow_path(fit_context, values, tested, sizes, with_errors, note)
 
     def _sizes(self) -> list[int]:
         """The numbers of trees that are compared where leaves are corrected."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from math import ceil
 from pathlib import Path
@@ -13,12 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._typing import Features, Integers, Vector
-from ..arguments import require_choice, require_integer
+from ..arguments import require_choice
 from ..data.files import write_whole
 from ..errors import InvalidParameterError
 from ..matrix.rows import MEMORY, Device
 from ..trees.growing import leaf_votes
-from ..trees.ordering import leaf_order
 from ..trees.tree import DEEPEST, Learner, Tree, without_light_leaves
 from ..workers import ALONE, Communicator
 from ..workers.base import objects_of_all
@@ -48,7 +47,7 @@ class NoRecord:
 class TreeRecord(NoRecord):
     """The trees grown so far, in a folder that the first worker reads and writes.
 
-    ``fit`` says which fit they are of: its rows and its parameters.
+    ``fit`` identifies their fit: its rows and its parameters.
     """
 
     def __init__(self, folder: str, fit: dict[str, Any], workers: Communicator) -> None:
@@ -154,46 +153,46 @@ class TreeLimits:
         return self.most_together is not None and max_depth > self.most_together
 
     def for_second_time(self, tree: Tree) -> dict[str, Any] | None:
-        """How LightGBM is asked for this tree with few features on each path; None if it has few enough, and leaves.
+        """LightGBM's parameters for this tree with few features on each path; None if it is within the limits already.
 
         LightGBM takes sets of features that may go together and compares all of them at every node: all pairs of 1,000
-        features are too many. But of all pairs only those matter that the tree wants: where fewer features are above a
-        node, it finds the same split among the first features on the paths of this tree as among all; where as many
-        are, they alone are left. So the tree is the one that all pairs would give.
+        features are too many. But only the pairs on the paths of this tree matter. Where fewer features are above a
+        node, the best split is among the first features on these paths; where as many are, they alone are left. So
+        the tree is the one that all pairs would give.
         """
         if self.most_together is None:
             return None
         is_small = self.most_leaves is None or tree.n_leaves <= self.most_leaves
         if is_small and tree.most_on_a_path <= self.most_together:
             return None
-        asked: dict[str, Any] = {} if self.most_leaves is None else {"num_leaves": self.most_leaves}
-        wanted = sorted(map(sorted, tree.first_on_paths(self.most_together)))
+        found: dict[str, Any] = {} if self.most_leaves is None else {"num_leaves": self.most_leaves}
+        groups = sorted(map(sorted, tree.first_on_paths(self.most_together)))
         # Features were drawn when the tree was grown for the first time.
-        return asked | {"interaction_constraints": wanted, "feature_fraction_bynode": 1.0}
+        return found | {"interaction_constraints": groups, "feature_fraction_bynode": 1.0}
 
     def for_lightgbm(self, n_features: int, rows_each: float) -> dict[str, Any]:
         """The limits as LightGBM's parameters; it estimates how many rows a leaf has, and so only comes near."""
-        asked: dict[str, Any] = {}
+        found: dict[str, Any] = {}
         if self.has_few_rows:
-            asked["min_data_in_leaf"] = ceil(self.fewest_rows / rows_each)
+            found["min_data_in_leaf"] = ceil(self.fewest_rows / rows_each)
         if self.n_features is not None:
-            asked |= {"feature_fraction_bynode": self.n_features / n_features, "feature_fraction_seed": self.seed}
+            found |= {"feature_fraction_bynode": self.n_features / n_features, "feature_fraction_seed": self.seed}
         if self.groups is not None:
-            asked["interaction_constraints"] = [sorted(group) for group in self.groups]
+            found["interaction_constraints"] = [sorted(group) for group in self.groups]
         if self.signs is not None:
-            asked |= {"monotone_constraints": list(self.signs), "monotone_constraints_method": "basic"}
-        return asked
+            found |= {"monotone_constraints": list(self.signs), "monotone_constraints_method": "basic"}
+        return found
 
     def for_xgboost(self) -> dict[str, Any]:
-        """The limits as XGBoost's parameters, but for the rows of a leaf and for what is drawn."""
-        asked: dict[str, Any] = {}
+        """The limits as XGBoost's parameters, without the rows of a leaf and the features drawn."""
+        found: dict[str, Any] = {}
         if self.most_leaves is not None:
-            asked |= {"grow_policy": "lossguide", "max_leaves": self.most_leaves}
+            found |= {"grow_policy": "lossguide", "max_leaves": self.most_leaves}
         if self.groups is not None:
-            asked["interaction_constraints"] = str([sorted(group) for group in self.groups])
+            found["interaction_constraints"] = str([sorted(group) for group in self.groups])
         if self.signs is not None:
-            asked["monotone_constraints"] = f"({','.join(map(str, self.signs))})"
-        return asked
+            found["monotone_constraints"] = f"({','.join(map(str, self.signs))})"
+        return found
 
     def drawn_for_xgboost(self, n_features: int) -> dict[str, Any]:
         """How many features XGBoost draws for each split."""
@@ -221,7 +220,7 @@ class AllowedFeatures:
         return allowed
 
     def _together_with(self, path: frozenset[int]) -> Mask:
-        """The features of all groups that hold the whole path; those of the path, where it can have no more."""
+        """The features of all groups that hold the whole path; only the path where it can have no more."""
         if not self._groups:
             is_full = len(path) >= self._most_together
             return (
@@ -244,7 +243,7 @@ class PricingContext:
     leave_out_zeros: bool = False
     """Whether learners are grown without the rows whose dual is zero; worth it if these are many and seldom change."""
     limits: TreeLimits = field(default_factory=TreeLimits)
-    """What trees are held to, by those learners that can."""
+    """The limits of trees, for learners that take them."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "max_depth", min(self.max_depth, DEEPEST))
@@ -271,7 +270,7 @@ class TrainingData(NamedTuple):
     n_each: Vector | None = None
     """How many of the user's rows each row stands for; None for one."""
     workers: Communicator = ALONE
-    """Those who hold the other rows, where these are a part of them."""
+    """The workers that hold the other rows."""
     record: NoRecord = NO_RECORD
     """Where the trees of growers that work over workers are kept."""
     device: Device = MEMORY
@@ -329,39 +328,40 @@ class Pricer(Protocol):
     def price(self, residual: Vector, feature_multiplier: Vector | None) -> PricedColumn:
         """A learner with a large edge, given the residual of each row.
 
-        ``favour``, unless None, has for each feature a factor by which edges of splits on it count. A pricer may take
-        it into account; with a favour nothing is proven.
+        ``feature_multiplier``, unless None, has a factor for the edges of splits on each feature. A pricer may take it
+        into account; then nothing is proven.
         """
 
-    # A pricer may have ``others(residual, favour) -> Iterator[PricedColumn]``: columns to take where that of ``price``
-    # is held already. Where one of them is proven, so are all, and no learner that is left out, or comes later, has a
-    # larger edge.
+    def others(self, residual: Vector, feature_multiplier: Vector | None) -> Iterator[PricedColumn]:
+        """Columns to take where the column of ``price`` is held already; a pricer may be without this method.
+
+        Where one of them is proven, so are all, and no learner that is left out, or comes later, has a larger edge.
+        """
+        return iter(())
 
 
 class LearnerSpec(Protocol):
-    """A learner as users describe it: it makes the pricer that finds its columns."""
+    """A learner with its options: it makes the pricer that finds its columns.
+
+    A learner may also have:
+
+    - ``grower(data, context) -> Grower``, if it grows trees whose leaves can be optimised;
+    - ``affordable_depth``, a default depth, if deep trees take long;
+    - ``takes_limits = True``, if it respects ``TreeLimits``;
+    - ``grows_over_workers = True``, if it grows trees over the rows of all workers, and ``alone``, a learner that finds
+      the same kind of trees on the rows of one worker;
+    - ``takes_rows_on_disk = True``, if X may be on disk;
+    - ``grows_on_devices = True``, if it grows trees from residuals on a GPU.
+    """
 
     def check(self) -> None:
         """Raise ``InvalidParameterError`` for an option that is out of its range."""
 
     def pricer(self, data: TrainingData, context: PricingContext) -> Pricer:
-        """The pricer that finds columns of this learner on these rows."""
+        """The pricer that finds columns of this learner on these rows.
 
-    # A learner that can grow trees over the rows of all workers has ``grows_over_workers = True``, and ``alone``, who
-    # finds the same kind of trees on rows of one worker.
-    # A learner that grows trees from residuals on a GPU has ``grows_on_devices = True``.
-    # A learner of trees also has ``grower(data, context) -> Grower``, for leaves that are re-optimised, and may have
-    # ``affordable_depth`` if deep trees take long. Where ``context.n_outputs`` is above one, learners have a vote for
-    # each class, and leaves a value for each.
-
-
-def require_tree_options(max_depth: Any, voting: Any, n_thresholds: Any) -> None:
-    """Check the options that all learners of trees have."""
-    if max_depth is not None:
-        require_integer("max_depth", max_depth, least=1)
-    require_voting(voting)
-    if n_thresholds is not None:
-        require_integer("n_thresholds", n_thresholds, least=1)
+        Where ``context.n_outputs`` is above one, learners have a vote for each class.
+        """
 
 
 def require_voting(voting: Any) -> None:
@@ -376,29 +376,9 @@ def priced(
     is_proven: bool = False,
     leaves: Integers | None = None,
 ) -> PricedColumn:
-    """The tree as a column, with the votes of its leaves chosen for the residual; ``leaves`` are those of the rows."""
+    """The tree as a column, with the votes of its leaves for the residual; ``leaves`` has the leaf of each row."""
     leaves = data.leaves(tree) if leaves is None else leaves
     balance = data.sums_by_leaf(leaves, residual, tree.n_leaves)
     weight = data.sums_by_leaf(leaves, np.abs(residual), tree.n_leaves)
     learner = tree.with_votes(leaf_votes(balance, weight, voting))
     return PricedColumn(learner, data.device.put(learner.votes).take(leaves), is_proven)
-
-
-def priced_within(
-    limits: TreeLimits,
-    tree: Tree,
-    data: TrainingData,
-    residual: Vector,
-    voting: str,
-    leaves: Integers | None = None,
-) -> PricedColumn:
-    """The tree as a column within the limits; where votes must be in order, those it was grown with, put in order.
-
-    ``leaves`` are those of the rows in the tree as it was grown.
-    """
-    held = data.held_to(limits, tree)
-    order = None if limits.signs is None else leaf_order(held, limits.signs)
-    if order is None:
-        return priced(held, data, residual, voting, leaves=leaves if held is tree else None)
-    learner = held.with_votes(leaf_votes(order.nearest(held.votes), np.ones(held.n_leaves), voting))
-    return PricedColumn(learner, data.device.put(learner.vote(data.X)))

@@ -17,13 +17,13 @@ from .._typing import Features, Integers, Matrix, Vector
 from ..arguments import ParameterObject
 from ..errors import InvalidDataError, InvalidParameterError
 from ..trees.growing import leaf_votes
-from .base import PricedColumn, PricingContext, TrainingData, require_voting
+from .base import PricedColumn, Pricer, PricingContext, TrainingData, require_voting
 from .vector_trees import exact_shares
 
 
 @contextmanager
 def _errors_of(classifier: Any, what: str) -> Iterator[None]:
-    """Make what a classifier says of rows that it does not take an error of ours."""
+    """Turn the error of a classifier on these rows into an error of ours."""
     try:
         yield
     except ValueError as error:
@@ -45,12 +45,12 @@ class FittedClassifier:
         if self.classifier is None:
             return np.full(X.shape[0], self.constant)
         if self.voting == "hard":
-            return np.where(self._asked(X) > 0, 1.0, -1.0)
-        positive = self._asked(X)[:, 1]
+            return np.where(self._predicted(X) > 0, 1.0, -1.0)
+        positive = self._predicted(X)[:, 1]
         return leaf_votes(2.0 * positive - 1.0, np.ones_like(positive), self.voting)
 
-    def _asked(self, X: Features) -> Any:
-        """What the classifier predicts: its classes under hard votes, else their probabilities."""
+    def _predicted(self, X: Features) -> Any:
+        """The classes that the classifier predicts under hard votes, else their probabilities."""
         X = X.tocsr() if sparse.issparse(X) else X
         with _errors_of(self.classifier, "predict"):
             return self.classifier.predict(X) if self.voting == "hard" else self.classifier.predict_proba(X)
@@ -75,9 +75,9 @@ class ClassVotes(FittedClassifier):
         if self.classifier is None:
             return self._one_hot(np.full(n_rows, int(self.constant)))
         if self.voting == "hard":
-            return self._one_hot(np.asarray(self._asked(X)).astype(np.intp))
+            return self._one_hot(np.asarray(self._predicted(X)).astype(np.intp))
         votes = np.zeros((n_rows, self.n_classes))
-        votes[:, self.classifier.classes_.astype(np.intp)] = self._asked(X)
+        votes[:, self.classifier.classes_.astype(np.intp)] = self._predicted(X)
         return exact_shares(votes)
 
     def _one_hot(self, codes: Integers) -> Matrix:
@@ -109,7 +109,7 @@ class ClassifierLearner(ParameterObject):
         return kind(self, data, context)
 
 
-class EstimatorPricer:
+class EstimatorPricer(Pricer):
     """Fits a clone of the classifier to the sign of each residual, with the size of the residual as its weight."""
 
     is_exact = False

@@ -17,7 +17,7 @@ from ..trees.lightgbm_text import CodedColumn, parse_trees, tiny_features, tree_
 from ..trees.tree import Tree, column_values
 from .base import PricingContext, TrainingData
 
-# The labels of a few rows say little about other rows of their category, but a split that gathers categories by these
+# The labels of a few rows predict little of other rows of their category, but a split that gathers categories by these
 # labels always lowers the objective. So in every node a category with too few rows takes part in no split, a split by
 # category pays a ridge of its own, and few categories go left together; other trees can gather more.
 #
@@ -36,7 +36,7 @@ from .base import PricingContext, TrainingData
 FEWEST_ROWS = 10.0
 """A category with fewer rows in a node goes right in every split of it."""
 EXTRA_RIDGE = 10.0
-"""What splits by category pay for each leaf, beside the ridge, in units of the curvature."""
+"""The extra ridge of splits by category for each leaf, in units of the curvature."""
 MOST_TOGETHER = 8
 """How many categories go left in one split."""
 FEW = 3
@@ -74,7 +74,7 @@ Grown = TypeVar("Grown")
 
 
 def with_heavier_leaves(grow: Callable[[float], Grown], smallest_leaves: Sequence[float]) -> Grown:
-    """What is grown with the first smallest leaf that LightGBM does not fail on."""
+    """The result with the first smallest leaf that LightGBM does not fail on."""
     failure = None
     for smallest in smallest_leaves:
         try:
@@ -110,7 +110,7 @@ def tree_parameters(data: TrainingData, context: PricingContext) -> dict[str, An
         "feature_pre_filter": False,
         "deterministic": True,
         "force_col_wise": True,
-        "num_threads": 1,  # ``LightGBMRows`` asks for more where they pay
+        "num_threads": 1,  # ``LightGBMRows`` sets more where they pay
         "seed": context.seed,
         "verbosity": -1,
         **context.limits.for_lightgbm(data.X.shape[1], data.rows_each),
@@ -140,10 +140,10 @@ class LightGBMRows:
             booster.update(fobj=derivatives)
 
     def tree_beside(
-        self, booster: lightgbm.Booster, asked: dict[str, Any], rows: lightgbm.Dataset, derivatives: Any
+        self, booster: lightgbm.Booster, options: dict[str, Any], rows: lightgbm.Dataset, derivatives: Any
     ) -> Tree:
-        """What the model would grow next on these of the rows, were it asked for this besides."""
-        again = lightgbm.Booster(booster.params | asked, rows)
+        """The next tree of the model on these rows with other options."""
+        again = lightgbm.Booster(booster.params | options, rows)
         self.update(again, derivatives)
         return self.tree(again, 0)
 

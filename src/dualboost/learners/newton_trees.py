@@ -1,7 +1,7 @@
 """Trees for leaves that are re-optimised: grown by LightGBM from the gradient and the curvature of the loss.
 
-For a leaf with G = sum(r) and H = sum(h), LightGBM maximises the sum of G^2/(H + ridge): twice what the objective falls
-to second order if the values of these leaves alone move.
+For a leaf with G = sum(r) and H = sum(h), LightGBM maximises the sum of G^2/(H + ridge): twice the decrease of the
+objective to second order if the values of these leaves alone move.
 
 Splits that divide the rows of a small node alike are equally good. Rounding errors must not decide between them, or
 another unit of y, another scale of the weights, or another order of the sums would give another tree. So gradients and
@@ -33,14 +33,14 @@ if TYPE_CHECKING:
 
 LIGHTEST_LEAVES = (1.0, 5.0)
 """The smallest sum of the curvature in a leaf, where that of a row of even odds is a quarter: at ridges up to 20, and
-from 100 on. Where noise asks for a strong ridge, leaves of few rows follow it: with 140 rows and a fifth of the labels
+from 100 on. Where noise needs a strong ridge, leaves of few rows follow it: with 140 rows and a fifth of the labels
 wrong, heavier leaves brought 0.2 to 0.3 points."""
 LAST_RESORT = 1e-3
 """The same where no split at all has such leaves: of few rows, a pattern of a single one may be all there is."""
 HEAVIER = (1.0, 10.0, 100.0)
 """By how much heavier leaves must be where LightGBM fails on lighter ones."""
 UNIT = 2.0**32
-"""What gradients, Hessians and ridges are multiplied by. ``cat_smooth`` is not: LightGBM takes it for a number of rows
+"""The factor of gradients, Hessians and ridges. ``cat_smooth`` is not: LightGBM takes it for a number of rows
 too. So it no longer evens out the order of categories, which changed no log loss by more than chance
 (``benchmarks/categories.py``)."""
 DIGITS = 24
@@ -71,7 +71,7 @@ class GrownTree(NamedTuple):
         return cls(tree, tree.leaves(X).astype(np.min_scalar_type(tree.n_leaves - 1)))
 
     def ordered_by(self, signs: Sequence[int] | None) -> GrownTree:
-        """The tree with the order that these signs of features ask for."""
+        """The tree with the order for these signs of features."""
         return self if signs is None else self._replace(order=leaf_order(self.tree, signs))
 
     def objective_decrease(
@@ -95,7 +95,7 @@ class GrownTree(NamedTuple):
 
 
 class Grower(Protocol):
-    """Grows trees whose leaf values are chosen by others."""
+    """Grows trees for leaves that are optimised."""
 
     def grow(self, residual: Vector, curvature: Vector, ridge: float) -> GrownTree | None:
         """A tree that lowers the objective much, or None if no split lowers it.
@@ -104,7 +104,7 @@ class Grower(Protocol):
         units in which the curvature of a row of even odds is about a quarter.
         """
 
-    # A grower of stumps may have ``stumps``, which says which stumps to hold in place of others (``StumpExchange``).
+    # A grower of stumps may have ``stumps``, a ``StumpExchange``.
 
 
 def _to_multiples(values: NDArray[np.float32], least: float) -> None:
@@ -165,12 +165,12 @@ class NewtonTrees:
         if tree.n_leaves < 2:
             return None
         grown = GrownTree(tree, self._leaves(tree))
-        asked = self._limits.for_second_time(tree)
-        return self._held_to_limits(grown if asked is None else self._grown_again(asked))
+        again = self._limits.for_second_time(tree)
+        return self._held_to_limits(grown if again is None else self._grown_again(again))
 
-    def _grown_again(self, asked: dict[str, Any]) -> GrownTree:
+    def _grown_again(self, options: dict[str, Any]) -> GrownTree:
         def grow(lightest: float) -> Tree:
-            stronger, rows = asked | {"min_sum_hessian_in_leaf": UNIT * lightest}, self._lightgbm_rows
+            stronger, rows = options | {"min_sum_hessian_in_leaf": UNIT * lightest}, self._lightgbm_rows
             return rows.tree_beside(self._booster, stronger, rows.dataset, self._derivatives)
 
         return GrownTree.of(with_heavier_leaves(grow, [factor * self._lightest for factor in HEAVIER]), self._X)
@@ -186,7 +186,7 @@ class NewtonTrees:
         with_heavier_leaves(self._update, [factor * self._lightest for factor in HEAVIER])
 
     def _update(self, lightest: float) -> None:
-        """Add a tree; a tree that asks for heavier leaves than allowed is an exception for this tree only."""
+        """Add a tree; heavier leaves are an exception for this tree only."""
         allowed = self._lightest
         self._allow(lightest)
         try:
@@ -220,7 +220,7 @@ class NewtonTrees:
 
         self._booster.eval_train(note)
         added, self._scores = scores[0] - self._scores, scores[0]
-        if np.isin(tree.feature, self._with_gaps).any():  # LightGBM trains rows without a category as those of another
+        if np.isin(tree.feature, self._with_gaps).any():  # LightGBM trains rows without a category as rows of another
             return GrownTree.of(tree, self._X).leaves
         order = np.argsort(tree.votes, kind="stable")
         values = tree.votes[order]

@@ -11,13 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._typing import Integers, Matrix, Vector
-from ..arguments import ParameterObject, how_to_install, require_positive
+from ..arguments import how_to_install, require_positive
 from ..data.features import has_missing
 from ..deadlines import seconds_left
 from ..errors import GrowingError, InvalidDataError, MissingDependencyError
 from ..trees.growing import EVEN, MOST_BIN_CUTS, Bins, Branch, Split, build_tree
-from .base import PricedColumn, Pricer, PricingContext, TrainingData, priced, require_tree_options
-from .cart import CartLearner, PricedTrees
+from .base import PricedColumn, Pricer, PricingContext, TrainingData, priced
+from .cart import CartLearner, PricedTrees, TreeLearner
 from .newton_trees import Grower
 from .vector_trees import priced_for_classes
 
@@ -163,7 +163,7 @@ SPLITS_AT_ONCE = 64
 
 
 def costs_of_classes(residual: Matrix) -> Matrix:
-    """What each row costs in a leaf of each class."""
+    """The cost of each row in a leaf of each class."""
     return np.asarray(residual.max(axis=1, keepdims=True) - residual)
 
 
@@ -205,11 +205,11 @@ LEAST_SECONDS = 0.1
 """The seconds that STreeD gets for a tree even if the time of the fit is nearly up."""
 
 MOST_DEPTH = 20
-"""The largest depth that STreeD supports; if more is asked for, a tree of this depth is found, without a proof."""
+"""The largest depth that STreeD supports; at more, a tree of this depth is found, without a proof."""
 
 
 @dataclass
-class OptimalLearner(ParameterObject):
+class OptimalLearner(TreeLearner):
     """Trees with the largest possible edge: ``learner="optimal"`` with options.
 
     Parameters
@@ -234,32 +234,34 @@ class OptimalLearner(ParameterObject):
 
     name: ClassVar[str] = "optimal"
     affordable_depth: ClassVar[int] = 2
-    """Deeper trees take seconds each, and an extra, so they are grown only where a depth is asked for."""
+    """Deeper trees take seconds each, and an extra, so they are grown only for an explicit depth."""
 
     def __post_init__(self) -> None:
-        require_tree_options(self.max_depth, self.voting, self.n_thresholds)
+        super().__post_init__()
         require_positive("tree_time_limit", self.tree_time_limit)
 
-    def pricer(self, data: TrainingData, context: PricingContext) -> OptimalPricer:
-        return OptimalPricer(data, self, context.with_depth(self.max_depth))
+    def _pricer(self, data: TrainingData, context: PricingContext) -> OptimalPricer:
+        return OptimalPricer(data, self, context)
 
-    def grower(self, data: TrainingData, context: PricingContext) -> Grower:
-        return PricedTrees(self.pricer(data, context), data.X)
+    def _grower(self, data: TrainingData, context: PricingContext) -> Grower:
+        return PricedTrees(self._pricer(data, context), data.X)
+
+    _class_pricer, _class_grower = _pricer, _grower
 
 
-class VoteKind(NamedTuple):
-    """What depends on how many votes a learner has for a row."""
+class Search(NamedTuple):
+    """The functions that depend on the number of votes of a learner for a row."""
 
     best_of_depth_two: Callable[[BinarySplits, Vector], Branch | None]
     costs: Callable[[Vector], Matrix]
     priced: Callable[..., PricedColumn]
 
 
-ONE_VOTE = VoteKind(best_of_depth_two, costs_of_signs, priced)
-VOTES_FOR_CLASSES = VoteKind(best_pair_of_splits, costs_of_classes, priced_for_classes)
+ONE_VOTE = Search(best_of_depth_two, costs_of_signs, priced)
+VOTES_FOR_CLASSES = Search(best_pair_of_splits, costs_of_classes, priced_for_classes)
 
 
-class OptimalPricer:
+class OptimalPricer(Pricer):
     """The tree with the largest edge: by enumeration at depths 1 and 2, by STreeD at more.
 
     The class of learners are the trees on given cuts of the features: every threshold (at most 255 for each feature) at
@@ -271,7 +273,7 @@ class OptimalPricer:
         self._data, self._voting, self._seconds = data, learner.voting, learner.tree_time_limit
         self._max_depth, self._seed = context.max_depth, context.seed
         self.is_exact = learner.voting == "hard"
-        self._kind = ONE_VOTE if context.n_outputs == 1 else VOTES_FOR_CLASSES
+        self._search_of = ONE_VOTE if context.n_outputs == 1 else VOTES_FOR_CLASSES
         self._cart = CartLearner(voting=learner.voting).pricer(data, context)
         self._stumps: Pricer | None = None
         if self._max_depth == 1:
@@ -286,7 +288,7 @@ class OptimalPricer:
         self.n_learners = _count(len(self._binary.splits), self._max_depth, max(context.n_outputs, 2))
 
     def price(self, residual: Vector, feature_multiplier: Vector | None) -> PricedColumn:
-        """The tree with the largest edge; ``favour`` is taken into account at depth 1 only."""
+        """The tree with the largest edge; ``feature_multiplier`` is taken into account at depth 1 only."""
         best = self._optimal(residual, feature_multiplier)
         if feature_multiplier is not None:
             return best._replace(is_proven=False)
@@ -299,26 +301,26 @@ class OptimalPricer:
         return best
 
     def others(self, residual: Vector, feature_multiplier: Vector | None) -> Iterator[PricedColumn]:
-        """Every stump, the largest edge first; at more depth the best tree for each first split, or what CART finds."""
-        if self._stumps is not None and hasattr(self._stumps, "others"):
-            return iter(self._stumps.others(residual, feature_multiplier))
-        if self._max_depth == 2 and self._kind is ONE_VOTE:
+        """Every stump, the largest edge first; at more depth the best tree for each first split, or CART's trees."""
+        if self._stumps is not None:
+            return self._stumps.others(residual, feature_multiplier)
+        if self._max_depth == 2 and self._search_of is ONE_VOTE:
             roots = by_first_split(self._binary, residual)
             return (priced(build_tree(root), self._data, residual, self._voting) for root in roots)
-        return iter(self._cart.others(residual, feature_multiplier) if hasattr(self._cart, "others") else ())
+        return self._cart.others(residual, feature_multiplier)
 
     def _optimal(self, residual: Vector, feature_multiplier: Vector | None) -> PricedColumn:
         if self._stumps is not None:
             return self._stumps.price(residual, feature_multiplier)
         root, is_proven = self._search(residual)
         is_proven = is_proven and self.is_exact
-        return self._kind.priced(build_tree(root), self._data, residual, self._voting, is_proven)
+        return self._search_of.priced(build_tree(root), self._data, residual, self._voting, is_proven)
 
     def _search(self, residual: Vector) -> tuple[Branch | None, bool]:
         if self._max_depth == 2:
-            return self._kind.best_of_depth_two(self._binary, residual), True
+            return self._search_of.best_of_depth_two(self._binary, residual), True
         depth = min(self._max_depth, MOST_DEPTH)
-        costs = self._kind.costs(residual)
+        costs = self._search_of.costs(residual)
         seconds = min(self._seconds, max(seconds_left(), LEAST_SECONDS))
         root, is_proven = best_within(self._binary, costs, depth, seconds, self._seed)
         return root, is_proven and depth == self._max_depth

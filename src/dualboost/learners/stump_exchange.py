@@ -67,7 +67,7 @@ class Steps:
         """Put stump k into an empty place, given the curvature that it shares with every stump on their left."""
         centred = products - self._share * self._curvature[k]
         own, d, e = self._Y[:, k].copy(), max(self._d[k], self._least[k]), self._e[k]
-        rest = centred - own @ self._products  # what the stumps held leave of it; the empty place has zeros
+        rest = centred - own @ self._products  # the part that the stumps held leave; the empty place has zeros
         own[place] = -1.0
         self._products[place] = centred
         self._B += np.outer(own, own) / d
@@ -110,8 +110,8 @@ MOST_REMEMBERED = 256
 MOST_STUMPS = 20_000
 """The most stumps that are compared: features have fewer cuts where there are many features."""
 ROUNDING = 1e-9
-"""What falls by less than this share of what one stump can bring is rounding, and so is what a leaf lacks of its weight
-by so small a share."""
+"""A decrease below this share of the decrease by one stump is rounding, and so is as small a share of the least weight
+of a leaf."""
 EMPTIED = 0.25
 """The share of the places that are emptied at a time."""
 MOST_ROUNDS, MOST_WORK = 20, 1e8
@@ -156,8 +156,8 @@ class StumpExchange:
     ) -> dict[int, GrownTree]:
         """Stumps to take in place of some of those held, by their places; the first few places keep theirs.
 
-        ``held`` says which rows each stump sends left. ``pull`` is the curvature times the targets by row, up to a
-        constant target; units are those of ``Grower.grow``. What falls by less than ``least`` is no improvement.
+        ``held`` has the rows that each stump sends left. ``pull`` is the curvature times the targets by row, up to a
+        constant target; units are the units of ``Grower.grow``. A decrease below ``least`` is no improvement.
         """
         own, n_stumps = np.array(held), len(self._splits)
 

@@ -16,14 +16,14 @@ from ..trees.growing import EVEN, MOST_BIN_CUTS, Bins, Branch, build_tree
 from ..trees.tree import Tree
 from ..workers import ALONE, Communicator
 from ..workers.base import summed
-from .base import AllowedFeatures, Mask, PricedColumn, PricingContext, TrainingData, TreeLimits
+from .base import AllowedFeatures, Mask, PricedColumn, Pricer, PricingContext, TrainingData, TreeLimits
 from .lightgbm import FEW, CategoryOptions
 from .newton_trees import LAST_RESORT, GrownTree, lightest_leaf
 
 # A split is judged by the sum over both sides and all classes of G^2/(H + ridge), G and H being the sums of the
-# residual and of the curvature: twice what the objective falls to second order. LightGBM grows trees for one residual
-# only; those of the first singular vectors of the residual, valued for all classes, needed half as many trees again
-# for the same loss.
+# residual and of the curvature: twice the decrease of the objective to second order. LightGBM grows trees for one
+# residual only. Trees for the first singular vectors of the residual, with values for all classes, needed half as many
+# trees again for the same loss.
 
 ROUNDING = 1e-12
 """A gain that exceeds another one by a smaller share of it is equal to it."""
@@ -47,7 +47,7 @@ class Level(NamedTuple):
 
 
 class Choice(NamedTuple):
-    """For each node of a level, the feature and the number of its best split, and what the objective falls by."""
+    """For each node of a level, the feature and the number of its best split, and its gain."""
 
     features: Integers
     numbers: Integers
@@ -65,7 +65,7 @@ class Found(NamedTuple):
 
 
 Rule = Callable[[NDArray[np.float64], NDArray[np.float64]], Matrix]
-"""What a split gains, for every split of every node, given the sums on the left of each and those of each node."""
+"""The gain of every split of every node, given the sums on its left and the sums of the node."""
 
 
 class Rules(NamedTuple):
@@ -171,7 +171,7 @@ class VectorTrees:
 def leading(found: dict[int, Found], names: Integers, limits: TreeLimits) -> tuple[dict[int, Found], Integers]:
     """The splits that a tree with so many leaves has if the node that gains most is split first, and the rows' nodes.
 
-    What a node gains does not depend on when it is split, so that a tree may be grown in any order first.
+    The gain of a node does not depend on when it is split, so that a tree may be grown in any order first.
     """
     if limits.most_leaves is None or len(found) < limits.most_leaves:
         return found, names
@@ -288,7 +288,7 @@ TIE_BREAKING = 1e-12
 
 
 STEP_OF_SHARES = 2.0**-23
-"""Shares of classes are multiples of this, so that single precision, in which the master stores the difference of two
+"""Shares of classes are multiples of this, so that single precision, in which the solver stores the difference of two
 shares, holds it exactly, and the gap is that of the votes as they are."""
 
 
@@ -319,7 +319,7 @@ def priced_for_classes(
 
 
 def edge_rule(left: Matrix, totals: Matrix) -> Matrix:
-    """By how much a split raises the edge, equal ones told apart by purity; sums are residuals, then their sizes."""
+    """By how much a split raises the edge, ties decided by purity; sums are residuals, then their sizes."""
     n_classes = left.shape[-1] // 2
 
     def worth(sums: Matrix) -> Matrix:
@@ -331,7 +331,7 @@ def edge_rule(left: Matrix, totals: Matrix) -> Matrix:
     return np.where(gains > rounding, gains, 0.0)
 
 
-class ClassCartPricer:
+class ClassCartPricer(Pricer):
     """Grows one tree for each call, by Gini impurity, or by edge, which is exact at depth 1."""
 
     def __init__(

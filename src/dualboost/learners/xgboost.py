@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -11,17 +10,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._typing import Integers, Vector
-from ..arguments import ParameterObject, how_to_install
+from ..arguments import how_to_install
 from ..data.on_disk import MOST_CUTS, CodedFeatures
 from ..errors import GrowingError, MissingDependencyError, WorkerError
 from ..matrix.rows import GrowerThreads, threads_for
 from ..trees.growing import cuts_by_all
 from ..trees.tree import Tree, column_values, constant_tree
-from .base import PricedColumn, Pricer, PricingContext, TrainingData, priced_within, require_tree_options
-from .cart import CartLearner
+from .base import PricedColumn, Pricer, PricingContext, TrainingData
+from .cart import CartLearner, TreeLearner, TreePricer
 from .lightgbm import SMALLEST_LEAVES
 from .newton_trees import LAST_RESORT, Grower, GrownTree, lightest_leaf
-from .pool import without_leading_features
 from .vector_trees import ClassCartPricer, VectorTrees
 
 # XGBoost reads features in single precision. So it is given the numbers of bins in place of values: one byte for a
@@ -126,14 +124,14 @@ class XGBoostRows:
         return tree, leaves
 
     def _grown(self, gradients: Vector, hessians: Vector, parameters: dict[str, Any]) -> tuple[Tree, Integers]:
-        asked = parameters | {"tree_method": "hist", "learning_rate": 1.0, "base_score": 0.0, "verbosity": 0}
-        asked |= {"max_bin": MORE_BINS, "max_cat_to_onehot": ANY_NUMBER}
+        options = parameters | {"tree_method": "hist", "learning_rate": 1.0, "base_score": 0.0, "verbosity": 0}
+        options |= {"max_bin": MORE_BINS, "max_cat_to_onehot": ANY_NUMBER}
         if not self._device.is_memory:
-            asked |= {"device": self._device.of_xgboost}
+            options |= {"device": self._device.of_xgboost}
         exact = self._exact(gradients, hessians)
         try:
             with self._threads.timed() as number:
-                booster = self._xgboost.Booster(asked | {"nthread": number}, [self.matrix])
+                booster = self._xgboost.Booster(options | {"nthread": number}, [self.matrix])
                 booster.boost(self.matrix, 0, grad=self._device.shared(exact[0]), hess=self._device.shared(exact[1]))
             model = json.loads(booster.save_raw("json"))
             found = model["learner"]["gradient_booster"]["model"]["trees"][0]
@@ -164,7 +162,7 @@ class XGBoostRows:
     def without_features(self, is_excluded: NDArray[np.bool_]) -> dict[str, Any]:
         """Parameters with which a tree has none of these features; an empty array is for none.
 
-        XGBoost draws as many features as are left, those of weight zero last.
+        XGBoost draws as many features as are left, features of weight zero last.
         """
         if not is_excluded.any():
             return {}
@@ -228,16 +226,16 @@ def _categories(found: dict[str, Any], numbers: Integers) -> dict[int, Integers]
     }
 
 
-# The trees are those of LightGBM (``cart.py``, ``newton_trees.py``): XGBoost maximises the same sum of G^2/(H +
+# LightGBM grows the same trees (``cart.py``, ``newton_trees.py``): XGBoost maximises the same sum of G^2/(H +
 # ridge). It grows them over the rows of many workers too.
 
 
 @dataclass
-class XGBoostLearner(ParameterObject):
+class XGBoostLearner(TreeLearner):
     """Trees that XGBoost grows greedily: ``learner="xgboost"`` with options.
 
     Numbers are cut as for ``CartLearner``, with at most 254 cuts, and a split by category takes one category only. Of
-    several classes, trees are those of ``CartLearner``.
+    several classes, ``CartLearner`` grows the trees.
 
     Parameters
     ----------
@@ -257,46 +255,37 @@ class XGBoostLearner(ParameterObject):
     takes_rows_on_disk: ClassVar[bool] = True
     grows_on_devices: ClassVar[bool] = True
 
-    def __post_init__(self) -> None:
-        require_tree_options(self.max_depth, self.voting, None)
-
     @property
     def alone(self) -> CartLearner:
-        """Who finds these trees on rows that each worker holds by itself."""
+        """The learner for the rows of one worker."""
         return CartLearner(max_depth=self.max_depth, voting=self.voting)
 
-    def pricer(self, data: TrainingData, context: PricingContext) -> Pricer:
-        context = context.with_depth(self.max_depth)
-        if context.n_outputs > 1:
-            return ClassCartPricer(data, context, self.voting, n_cuts=MOST_CUTS, precision=np.float64)
+    def _pricer(self, data: TrainingData, context: PricingContext) -> Pricer:
         return XGBoostPricer(data, self.voting, context)
 
-    def grower(self, data: TrainingData, context: PricingContext) -> Grower:
-        context = context.with_depth(self.max_depth)
-        if context.n_outputs > 1:
-            return VectorTrees(data, context, np.float64, MOST_CUTS)
+    def _class_pricer(self, data: TrainingData, context: PricingContext) -> Pricer:
+        return ClassCartPricer(data, context, self.voting, n_cuts=MOST_CUTS, precision=np.float64)
+
+    def _grower(self, data: TrainingData, context: PricingContext) -> Grower:
         return XGBoostNewtonTrees(data, context)
 
+    def _class_grower(self, data: TrainingData, context: PricingContext) -> Grower:
+        return VectorTrees(data, context, np.float64, MOST_CUTS)
 
-class XGBoostPricer:
+
+class XGBoostPricer(TreePricer):
     """Grows one tree for each call on binned training rows; the leaves vote by their weighted class balance."""
 
-    is_exact = False
-    n_learners = float("inf")
-
     def __init__(self, data: TrainingData, voting: str, context: PricingContext) -> None:
-        self._data, self._voting, self._limits = data, voting, context.limits
+        super().__init__(data, voting, context)
         self._rows = XGBoostRows(data, context.n_jobs)
         of_leaves = {"reg_lambda": 0.0, "min_child_weight": SMALLEST_LEAVES[0]}
         self._parameters = {"max_depth": context.max_depth} | of_leaves | context.limits.for_xgboost()
 
     def price(self, residual: Vector, feature_multiplier: Vector | None) -> PricedColumn:
-        """``favour`` only decides which features take part: XGBoost cannot weigh the gains of features."""
+        """Features with the multiplier zero take no part; XGBoost cannot weigh the gains of the others."""
         tree, leaves = self._grown(residual, feature_multiplier)
-        return priced_within(self._limits, tree, self._data, residual, self._voting, leaves)
-
-    def others(self, residual: Vector, feature_multiplier: Vector | None) -> Iterator[PricedColumn]:
-        return without_leading_features(self, self._data.X.shape[1], residual, feature_multiplier)
+        return self._priced(tree, residual, leaves)
 
     def _grown(self, residual: Vector, feature_multiplier: Vector | None) -> tuple[Tree, Integers | None]:
         size = np.abs(residual)

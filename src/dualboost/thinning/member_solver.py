@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .._typing import Integers, Vector
-from ..boosting.context import FitContext
+from ..boosting.context import WeightFitContext
 from ..boosting.paths import PATH_TOLERANCE
 from ..formulations import Programme
 from ..solvers import WEIGHT_TOLERANCE, Candidate, Precision, Reoptimiser, Solution, certify, in_stages
@@ -54,7 +54,7 @@ LOOSE = Trust(Precision(PATH_TOLERANCE, vertices=False), 1e-3)
 class MemberSolver:
     """Optimal weights over many columns, for one programme after another; few columns are active at a time."""
 
-    def __init__(self, fit_context: FitContext, trust: Trust) -> None:
+    def __init__(self, fit_context: WeightFitContext, trust: Trust) -> None:
         self._fit_context, self._trust = fit_context, trust
         self._columns = fit_context.columns
         self._is_active = np.zeros(self._columns.n_columns, dtype=bool)

@@ -44,7 +44,7 @@ def cuts_by_all(
     workers: Communicator,
     in_order: Callable[[Vector], Vector] = np.sort,
 ) -> list[Vector]:
-    """The cuts of some features, whose missing values do not count; those of the values of all workers together.
+    """The cuts of some features, whose missing values do not count; from the values of all workers together.
 
     ``in_order`` sorts values, on a GPU where there is one.
     """
@@ -69,10 +69,10 @@ def _spread_cuts(columns: Sequence[Vector], n_cuts: int, workers: Communicator) 
     """The same cuts for columns of which each worker has a part, in order."""
     distinct = [np.unique(column) for column in columns]
     sizes = workers.max(np.array([len(own) for own in distinct], dtype=float))
-    told = [own if size <= n_cuts + 1 else None for own, size in zip(distinct, sizes, strict=True)]
+    sent = [own if size <= n_cuts + 1 else None for own, size in zip(distinct, sizes, strict=True)]
     known = [
         None if parts[0] is None else np.unique(np.concatenate(parts))
-        for parts in zip(*objects_of_all(workers, told), strict=True)
+        for parts in zip(*objects_of_all(workers, sent), strict=True)
     ]
     found = [np.empty(0) if own is None else _between(own[:-1], own[1:]) for own in known]
     many = [k for k, own in enumerate(known) if own is None or len(own) > n_cuts + 1]
@@ -143,7 +143,7 @@ class RowsToCode(HashedFeatures):
         return self.source.batches()
 
     def taken(self, rows: Integers) -> CodedFeatures:
-        """Bins between the cuts of these rows, and of those of other workers."""
+        """Bins between the cuts of these rows, and of the rows of other workers."""
         n_features = self.shape[1]
         codes: Codes = np.empty((len(rows), n_features), dtype=np.uint8, order="F")
         values, cuts = np.full((n_features, MISSING + 1), np.nan), []
@@ -176,7 +176,7 @@ def _read(source: RowsOnDisk, workers: Communicator) -> Iterator[tuple[int, Matr
 
 
 def _coded(column: Vector, cuts: Vector) -> tuple[Codes, Vector]:
-    """The bin of each number, and what stands for each bin: the largest of its numbers, or its cut if it has none."""
+    """The bin of each number, and the number that stands for each bin: the largest in it, or its cut if it has none."""
     codes = np.searchsorted(cuts, column).astype(np.uint8)
     missing = np.isnan(column)
     codes[missing] = MISSING
@@ -253,7 +253,7 @@ def leaf_votes(balance: Vector, weight: Vector, voting: str) -> Vector:
     An even balance is a vote for the first class.
 
     ``balance`` is the sum of the residuals in each leaf, ``weight`` the sum of their absolute values. Votes are rounded
-    to single precision, in which the master stores them.
+    to single precision, in which the solver stores them.
     """
     if voting == "hard":
         return np.where(balance > EVEN * weight, 1.0, -1.0)
@@ -314,7 +314,7 @@ class Bins:
         return self._n_missing_right[feature] + 1
 
     def left_of(self, feature: int, sums: NDArray[np.float64]) -> NDArray[np.float64]:
-        """The sums over the rows that go left, for every split of a feature, given those of its bins.
+        """The sums over the rows that go left, for every split of a feature, given the sums of its bins.
 
         Bins, and splits, are the last axis but one; the last axis is for several sums of the same bins.
         """

@@ -118,12 +118,12 @@ def with_codes(X: Features, columns: Mapping[int, CodedColumn]) -> Features:
 
 
 def tree_of_codes(tree: Tree, columns: Mapping[int, CodedColumn]) -> Tree:
-    """The tree that does with codes what this one does with values."""
+    """The equal tree over codes instead of values."""
     return _recut(tree, {k: column.coded_cuts for k, column in columns.items()})
 
 
 def tree_of_values(tree: Tree, columns: Mapping[int, CodedColumn]) -> Tree:
-    """The tree that does with values what this one does with codes."""
+    """The equal tree over values instead of codes."""
     return _recut(tree, {k: column.decoded_cuts for k, column in columns.items()})
 
 
@@ -140,7 +140,7 @@ CATEGORICAL = 1
 DEFAULT_LEFT = 2
 """The bit of ``decision_type`` that sends missing values left."""
 MISSING_TYPE_SHIFT = 2
-"""How many bits of ``decision_type`` come before the two bits that say how missing values are recognised."""
+"""How many bits of ``decision_type`` come before the two bits for the kind of missing values."""
 MISSING_IS_NAN = 2
 """The value of these two bits if missing values are nan."""
 FINEST = 1e8
@@ -204,7 +204,7 @@ def format_model(
     """The text of a model whose raw score is the sum of the trees' votes, each times its scale.
 
     ``names`` are the names of the features; ``categories`` has one list for each categorical column of a data frame;
-    ``objective`` says what LightGBM makes of the raw score. With several classes, trees are for one class after the
+    ``objective`` names LightGBM's function of the raw score. With several classes, trees are for one class after the
     other, again and again.
     """
     header = [

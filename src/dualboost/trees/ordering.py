@@ -1,4 +1,4 @@
-"""Which leaves of a tree must not say less than which others, if scores are to rise, or fall, with some features.
+"""The order of the values of leaves in which scores rise, or fall, with some features.
 
 Two leaves are compared by a feature if a row of one falls into the other when that feature alone changes. The split
 where their paths part is then by that feature, and all other features have values that both leaves take. An order of

@@ -32,7 +32,7 @@ class Tree:
     """Internal nodes 0..k-2 and leaves 0..k-1; a negative child c is the leaf ~c.
 
     A numeric node sends x left if ``x <= threshold``; a categorical one if the code is in ``categories[node]``.
-    A missing value goes left where ``missing_left`` says so. ``covers`` are the training rows in each leaf, if known.
+    A missing value goes left where ``missing_left`` is true. ``covers`` are the training rows in each leaf, if known.
     """
 
     feature: Integers
@@ -197,7 +197,7 @@ def pruned(tree: Tree) -> Tree:
 
 
 def without_light_leaves(tree: Tree, X: Features, counts: Vector, least: float, workers: Communicator = ALONE) -> Tree:
-    """The tree whose leaves hold at least so many of the rows of all workers, each counted as often as told.
+    """The tree whose leaves hold at least so many of the rows of all workers, each with its multiplicity.
 
     The lightest leaf goes first, and its rows go where those on the other side of its split go, so that no other leaf
     loses a row.
@@ -212,7 +212,7 @@ def without_light_leaves(tree: Tree, X: Features, counts: Vector, least: float, 
 
 
 def without_leaf(tree: Tree, leaf: int) -> Tree:
-    """The tree without a leaf and the split above it: what is on the other side of the split takes its place."""
+    """The tree without a leaf and the split above it: the other side of the split takes its place."""
     gone = int(np.flatnonzero((tree.left == ~leaf) | (tree.right == ~leaf))[0])
     other = int(tree.right[gone] if tree.left[gone] == ~leaf else tree.left[gone])
     stays, votes = np.arange(len(tree.feature)) != gone, np.delete(tree.votes, leaf, axis=0)

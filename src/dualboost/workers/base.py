@@ -14,16 +14,15 @@ from numpy.typing import NDArray
 from .._typing import Integers, Matrix, Vector
 from ..errors import WorkerError
 
-# A communicator has four methods: ``rank`` and ``size``, ``sum`` and ``max``. Whatever else workers tell each other
-# is made of these (``exchange.py``). All workers must call them in the same order, with arrays of the same shape, and
-# all get the same result, to the last bit: then they take the same decisions.
+# All workers must call ``sum`` and ``max``, of which every other exchange is made, in the same order, with arrays of
+# the same shape. All get the same result, to the last bit, and so take the same decisions.
 
 Numbers = TypeVar("Numbers", float, NDArray[Any])
 
 
 @dataclass
 class Traffic:
-    """What a worker has sent."""
+    """The messages that a worker has sent."""
 
     n_messages: int = 0
     n_bytes: int = 0
@@ -54,7 +53,7 @@ class Communicator(Protocol):
 
 
 class Reducing:
-    """``sum`` and ``max`` by one method that reduces an array over the workers, and counts what is sent."""
+    """``sum`` and ``max`` by one method that reduces an array over the workers, and counts the messages."""
 
     def __init__(self) -> None:
         self.traffic = Traffic()
@@ -174,8 +173,8 @@ def nth_smallest(workers: Communicator, columns: Sequence[Vector], ranks: Intege
     """
 
     def n_up_to(numbers: Matrix) -> Matrix:
-        asked = zip(columns, numbers, strict=True)
-        return np.array([np.searchsorted(own, row, side="right") for own, row in asked], dtype=float)
+        pairs = zip(columns, numbers, strict=True)
+        return np.array([np.searchsorted(own, row, side="right") for own, row in pairs], dtype=float)
 
     return _least_reaching(workers, ranks, n_up_to)
 
@@ -196,15 +195,15 @@ def _least_reaching(
     """The smallest numbers at which the sums over workers of ``reached``, which rises, are at least the levels.
 
     Found by division of the numbers of double precision, whatever they are: into two parts at a time in 64 messages, or
-    where few levels are asked for into up to 256 parts in 8.
+    where levels are few into up to 256 parts in 8.
     """
     bits = np.uint64(max(b for b in (1, 2, 4, 8) if b == 1 or levels.size * 2**b <= NUMBERS_AT_ONCE))
     found = np.zeros(levels.shape, dtype=np.uint64)  # the digits known of the largest number below
     for shift in range(64 - int(bits), -1, -int(bits)):
         unit = np.uint64(1) << np.uint64(shift)
         steps = np.arange(1, 2 ** int(bits), dtype=np.uint64)
-        asked = [found + step * unit - np.uint64(1) for step in steps]
-        sums = workers.sum(np.array([reached(_numbers(codes)) for codes in asked]))
+        tried = [found + step * unit - np.uint64(1) for step in steps]
+        sums = workers.sum(np.array([reached(_numbers(codes)) for codes in tried]))
         found += (sums < levels).sum(axis=0).astype(np.uint64) * unit
     return _numbers(found)
 
@@ -220,7 +219,7 @@ Result = TypeVar("Result")
 
 
 class ThreadGroup:
-    """What the threads share: a place for the array of each, and a barrier."""
+    """A place for the array of each thread, and a barrier."""
 
     def __init__(self, size: int) -> None:
         self.size = size
@@ -251,12 +250,12 @@ class ThreadCommunicator(Reducing):
         return np.asarray(result.sum(axis=0, dtype=values.dtype) if what == "sum" else result.max(axis=0))
 
     def fail(self) -> None:
-        """Let the others fail too, who would wait for this one."""
+        """Make the other threads fail too, which would wait for this one."""
         self._group.barrier.abort()
 
 
 def on_threads(size: int, work: Callable[[ThreadCommunicator], Result]) -> list[Result]:
-    """What ``work`` returns on each of so many threads; the first error that is not about another worker is raised."""
+    """The results of ``work`` on so many threads; raises the first error that is not about another worker."""
     group = ThreadGroup(size)
     results: list[Any] = [None] * size
     errors: list[BaseException] = []

@@ -34,7 +34,7 @@ class XGBoostCommunicator(Reducing):
 
 @contextmanager
 def connected(**arguments: Any) -> Iterator[XGBoostCommunicator]:
-    """The communicator of this worker, given what a tracker tells workers (``RabitTracker.worker_args``)."""
+    """The communicator of this worker, given the arguments of a tracker (``RabitTracker.worker_args``)."""
     import xgboost
     from xgboost import collective
 

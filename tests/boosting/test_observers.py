@@ -1,16 +1,20 @@
-"""Functions called after every iteration, and the log."""
+"""Functions called after every iteration, stopping rules, the progress bar and the log."""
 
+import io
 import logging
 import pickle
 import subprocess
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from sklearn.base import clone
 
 from dualboost import DualBoostClassifier, DualBoostClassifierCV, SolverOptions
-from dualboost.errors import InvalidParameterError
+from dualboost.boosting.history import Iteration
+from dualboost.boosting.observers import NoImprovement, ProgressBar
+from dualboost.errors import InvalidParameterError, MissingDependencyWarning
 
 from ..conftest import small_dataset
 
@@ -124,3 +128,49 @@ def test_silent_by_default():
     )
     run = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
     assert run.stdout == run.stderr == ""
+
+
+RECORD = Iteration(1, 0.0, 0.0, 0.0, 0.0, 0.9, 0.5, 1, 0.0, 0.0)
+
+
+@pytest.mark.parametrize(
+    ("accuracies", "stops_at"), [([0.5, 0.6, 0.6, 0.6], 3), ([0.5, 0.4, 0.5], 2), ([0.5, 0.6, 0.7, 0.8], None)]
+)
+def test_no_improvement(accuracies, stops_at):
+    rule = NoImprovement(patience=2)
+    records = [replace(RECORD, iteration=k, validation_score=a) for k, a in enumerate(accuracies, start=1)]
+    reasons = [rule.reason(record) for record in records for _ in range(2)][1::2]  # to be asked twice changes nothing
+    found = reasons.index("no_improvement") if "no_improvement" in reasons else None
+    assert found == stops_at
+
+
+ITERATION = Iteration(1, 12.5, 1e-9, 0.0, 0.0, 0.9, 0.8, 1, 0.0, 0.0)
+
+
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+def shown(monkeypatch, stream, enabled):
+    monkeypatch.setattr(sys, "stderr", stream)
+    with ProgressBar(1, enabled) as bar:
+        bar(ITERATION)
+    return stream.getvalue()
+
+
+def test_figures_on_a_terminal(monkeypatch):
+    text = shown(monkeypatch, Terminal(), enabled=True)
+    for figure in ("objective=12.5", "gap=1e-09", "accuracy=0.900", "validation=0.800", "1/1"):
+        assert figure in text
+
+
+def test_nothing_when_piped_or_switched_off(monkeypatch):
+    assert shown(monkeypatch, io.StringIO(), enabled=True) == ""
+    assert shown(monkeypatch, Terminal(), enabled=False) == ""
+
+
+def test_without_tqdm_the_fit_goes_on(monkeypatch):
+    monkeypatch.setitem(sys.modules, "tqdm", None)
+    with pytest.warns(MissingDependencyWarning, match="pip install 'tqdm"):
+        assert shown(monkeypatch, Terminal(), enabled=True) == ""

@@ -1,21 +1,87 @@
-"""What the papers prove, over all stumps: a margin within epsilon of the best one, after so many pricings."""
+"""Dual strategies: the duals against an independent solver, and the guarantees of the papers."""
 
+from dataclasses import replace
 from functools import cache
 
+import cvxpy as cp
 import numpy as np
 import pytest
 
 from dualboost import DualBoostClassifier, ERLPBoost, MLPBoost, OptimalLearner, SoftBoost, SolverOptions, TotalBoost
 from dualboost.boosting.column_generation import ColumnGeneration
 from dualboost.boosting.context import make_fit_context
+from dualboost.boosting.dual_strategies import project, smoothed
+from dualboost.datasets import make_twonorm
+from dualboost.formulations import FORMULATIONS
+from dualboost.formulations.terms import EntropyTerm
+from dualboost.formulations.weight_sets import Cone
 from dualboost.learners import Pool, PricingContext, TrainingData
 from dualboost.matrix.columns import Columns
 from dualboost.matrix.rows import Rows
-from dualboost.solvers import Precision
+from dualboost.solvers import SOLVERS, FallbackSolver, Precision
 from dualboost.targets.classes import BinaryTarget
 
-from ...conftest import small_dataset
-from ...thoroughness import every, how_many
+from ..conftest import dense, small_dataset, stump_columns
+from ..paper_programmes import PAPER
+from ..thoroughness import every, how_many
+
+COLUMNS = stump_columns(n_rows=80, n_columns=6)
+
+
+def reference(upper, target):
+    shares = COLUMNS.counts / COLUMNS.counts.sum()
+    u = cp.Variable(COLUMNS.n_rows)
+    constraints = [dense(COLUMNS).T @ u <= target, cp.sum(u) == 1, u >= 0, u <= upper]
+    problem = cp.Problem(cp.Minimize(cp.sum(cp.rel_entr(u, shares))), constraints)
+    problem.solve(solver=cp.CLARABEL)
+    return float(problem.solution.opt_val), u.value
+
+
+@pytest.mark.parametrize("above", [1e-6, 1e-3, 0.05, 1.0])
+@pytest.mark.parametrize(("name", "C"), [("lp-nu", 0.7), ("lp-nu", 0.2), ("hard", None)])
+def test_projection_is_the_nearest_distribution(name, C, above):
+    """From targets that only just can be reached, some of them negative, to one that asks for nothing."""
+    shares = COLUMNS.counts / COLUMNS.counts.sum()
+    programme = FORMULATIONS[name](C=C).resolve(COLUMNS.counts.sum()).programme(COLUMNS.rows, COLUMNS.n_columns)
+    inside = FallbackSolver(list(SOLVERS.values()), 1e-9).solve(COLUMNS, programme)
+    target = float(inside.edges.max()) + above
+    asked = replace(programme, term=EntropyTerm(shares, 1.0), weight_set=Cone(cost=target))
+    u = project(COLUMNS, asked, inside, 1e-8)
+    assert COLUMNS.edges(u).max() <= target + 1e-14
+    assert (u >= 0).all()
+    assert (u <= programme.upper).all()
+    assert u.sum() == pytest.approx(1.0, abs=1e-13)
+    least, nearest = reference(programme.upper, target)
+    assert asked.term.value(u).sum() == pytest.approx(least, abs=1e-6)
+    np.testing.assert_allclose(u, nearest, atol=1e-3 * programme.upper.max() if above < 1e-3 else 1e-4)
+
+
+SHARES = COLUMNS.counts / COLUMNS.counts.sum()
+
+
+@pytest.mark.parametrize("eta", [0.5, 20.0, 500.0])
+@pytest.mark.parametrize("C", [0.05, 0.4, 1.0])
+def test_smoothed_margin(C, eta):
+    programme = replace(MLPBoost(C=C).programme(COLUMNS.rows, 6), term=EntropyTerm(SHARES, eta))
+    w = np.arange(1.0, 7.0) / 21
+    found = smoothed(COLUMNS, programme, w, eta)
+    u = cp.Variable(COLUMNS.n_rows)
+    objective = -(COLUMNS.margins(w) @ u) - cp.sum(cp.rel_entr(u, SHARES)) / eta
+    problem = cp.Problem(cp.Maximize(objective), [cp.sum(u) == 1, u >= 0, u <= programme.upper])
+    problem.solve(solver=cp.CLARABEL)
+    reached = -(COLUMNS.margins(w) @ found.u) - programme.term.value(found.u).sum()
+    assert found.value == pytest.approx(reached, abs=1e-9)
+    np.testing.assert_allclose(found.u, u.value, atol=1e-4)
+
+
+@pytest.mark.parametrize("n_rows", [100, 137, 150])
+def test_duals_without_room(n_rows):
+    """With C = 1 the bounds of the duals add up to one, or by rounding to a little less: the mean margin is wanted."""
+    X, y = make_twonorm(n_rows, random_state=1)
+    clf = DualBoostClassifier("mlp", C=1.0, calibration="training", max_trees=20, random_state=0).fit(X, y)
+    assert clf.stop_reason_ == "converged"
+    assert clf.objective_ == pytest.approx(PAPER["mlp"](y[:, None] * clf.votes(X), 1.0), rel=1e-6)
+
 
 STRENGTHS = every([(0.3, 0.3), (0.3, 0.1), (0.05, 0.3), (0.05, 0.03)], few=[(0.3, 0.1), (0.05, 0.3)])
 DATASETS = every(("breast_cancer", "integers", "twonorm"), few=("integers",))

@@ -1,4 +1,9 @@
-"""Four workers, each a process of its own, find the trees and the objective of one machine."""
+"""Worker processes: four of them find the trees of one machine, and a lost one ends a fit with an error."""
+
+import os
+import signal
+import threading
+import time
 
 import dask.array as da
 import numpy as np
@@ -10,6 +15,7 @@ from sklearn.datasets import make_regression
 from dualboost import DualBoostClassifier, DualBoostRegressor
 from dualboost.dask import DaskDualBoostClassifier, DaskDualBoostRegressor
 from dualboost.datasets import make_ringnorm
+from dualboost.errors import UnfittedModelError, WorkerError
 
 from ..thoroughness import only_thorough
 from ..workers.running import three_classes
@@ -57,3 +63,37 @@ def test_four_processes(name, four):
     for one, other in zip(model.estimators_, alone.estimators_, strict=True):
         np.testing.assert_array_equal(one.feature, other.feature)
         np.testing.assert_array_equal(one.threshold, other.threshold)
+
+
+OPTIONS = {"max_depth": 4, "max_trees": 12}
+
+
+def kill_once(client, is_time):
+    """Kill one of the workers as soon as it is time."""
+    victim = max(client.run(os.getpid).values())
+
+    def wait():
+        while not is_time():
+            time.sleep(0.01)
+        os.kill(victim, signal.SIGKILL)
+
+    threading.Thread(target=wait, daemon=True).start()
+
+
+@only_thorough
+def test_a_killed_worker_and_the_fit_after_it(tmp_path):
+    X, y = make_ringnorm(6000, random_state=0)
+    spread = da.from_array(X, chunks=(1000, 20)), da.from_array(y, chunks=1000)
+    model = DaskDualBoostClassifier(**OPTIONS)
+    with cluster() as workers, Client(workers) as client:
+        kill_once(client, (tmp_path / "trees.json").exists)
+        with pytest.raises(WorkerError, match="lost"):
+            model.fit(*spread, checkpoint=tmp_path)
+        with pytest.raises(UnfittedModelError):
+            model.to_local()
+        assert (tmp_path / "trees.json").exists()
+        client.wait_for_workers(2)
+        model.fit(*spread, checkpoint=tmp_path)
+    assert not (tmp_path / "trees.json").exists()
+    alone = DualBoostClassifier(learner="xgboost", **OPTIONS).fit(X, y)
+    assert model.objective_ == pytest.approx(alone.objective_, rel=1e-8)
