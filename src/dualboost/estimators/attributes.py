@@ -60,7 +60,7 @@ class FittedAttributes:
 
     @property
     def classes_(self) -> NDArray[Any]:
-        return self._known(getattr(self.fitted_.target, "classes", None), "classes")
+        return self._known(self.fitted_.target.classes, "classes")
 
     @property
     def n_features_in_(self) -> int:

@@ -121,9 +121,8 @@ def read_training_set(
         aside = Aside(rows, in_rows(weights[rows]))
         weights = np.where(np.isin(np.arange(len(weights)), rows), 0.0, weights)
     target, targets = read_target(y, tasks, weights, workers)
-    classes = getattr(target, "classes", None)
-    if classes is not None:
-        warn_of_classes(classes, workers.sum(float(len(targets))))
+    if target.classes is not None:
+        warn_of_classes(target.classes, workers.sum(float(len(targets))))
     target.require_trainable(known_to_all(workers, targets[weights > 0]))
     training_set = TrainingSet(
         target=target,

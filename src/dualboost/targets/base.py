@@ -23,7 +23,7 @@ from ..workers import Communicator
 from ..workers.base import objects_of_all
 
 if TYPE_CHECKING:
-    from .calibration import ClassCalibration, MarginCalibration
+    from .calibration import Calibration, ClassCalibration, MarginCalibration
 
 
 TEXT = (str,)
@@ -114,11 +114,6 @@ def require_labels(y: NDArray[Any]) -> None:
             "cut them into classes, or use a regressor."
         )
     check_classification_targets(y)
-
-
-def require_some_classes(classes: NDArray[Any]) -> None:
-    if len(classes) < 2:
-        raise InvalidDataError(f"y holds one class only ({classes.tolist()[0]!r}); training needs rows of two classes.")
 
 
 def encoded(y: Any, classes: NDArray[Any], n_rows: int) -> Integers:
@@ -302,6 +297,15 @@ class Target(ABC):
     """What y means; it is made from the y of a fit, and is a part of the fitted model."""
 
     name: ClassVar[str]
+    quality_name: ClassVar[str] = "accuracy"
+    """The name of the score ``quality``."""
+    calibration_type: ClassVar[type[Calibration] | None] = None
+    """From scores to probabilities; None for numbers."""
+    classes: NDArray[Any] | None = None
+
+    @property
+    def has_classes(self) -> bool:
+        return self.classes is not None
 
     @property
     def n_outputs(self) -> int:
@@ -310,8 +314,8 @@ class Target(ABC):
 
     @property
     def output_names(self) -> list[str]:
-        """What scores are for: the classes, or the quantiles; empty where a score is the prediction itself."""
-        return [str(label) for label in getattr(self, "classes", ())]
+        """The classes, or the quantiles; empty where a score is the prediction itself."""
+        return [] if self.classes is None else [str(label) for label in self.classes]
 
     @property
     def units(self) -> Units:
@@ -358,10 +362,6 @@ class Target(ABC):
         """The same for a part of the rows, such as the other folds of a cross-validation."""
         self.require_trainable(targets)
 
-    has_classes: ClassVar[bool] = True
-    quality_name: ClassVar[str] = "accuracy"
-    """What ``quality`` is."""
-
     @classmethod
     def plain(cls, y: Any) -> Any:
         """y as an array of numpy's own types, or an error where entries are missing."""
@@ -387,23 +387,15 @@ class Target(ABC):
     def quality(self, scores: Scores, targets: Vector, rows: Rows) -> float:
         """How good the scores are, as a mean over the rows weighted by multiplicity; larger is better."""
 
-    @abstractmethod
     def calibrate(self, scores: Scores, targets: Vector, counts: Vector) -> Any:
-        """What turns scores into probabilities, fitted to these rows.
-
-        ``counts`` are numbers of rows (``Rows.rows_in_unit``), so that smoothing does not depend on a unit of weights.
-        """
+        """The calibration of these rows, given as numbers of rows; None for numbers."""
+        return None if self.calibration_type is None else self.calibration_type.fitted(scores, targets, counts)
 
     def calibrate_by_twins(self, training: Scored, unseen: Scored) -> Any:
-        """The same, fitted to rows with the scores of ensembles like this one that were not trained on these rows.
+        return None if self.calibration_type is None else self.calibration_type.fitted_by_twins(training, unseen)
 
-        ``training`` are the training rows as the ensemble itself scores them.
-        """
-        return self.calibrate(*unseen)
-
-    @abstractmethod
     def identity_calibration(self) -> Any:
-        """What turns scores into probabilities if the scores are log-odds already."""
+        return None if self.calibration_type is None else self.calibration_type.identity(self.n_outputs)
 
     @abstractmethod
     def decode(self, scores: Scores) -> NDArray[Any]:

@@ -104,7 +104,6 @@ class NumericTarget(Target):
     scale: float
 
     name: ClassVar[str] = "numbers"
-    has_classes: ClassVar[bool] = False
     quality_name: ClassVar[str] = "R²"
     has_centre: ClassVar[bool] = True
     """Whether the centre may be other than zero."""
@@ -219,12 +218,6 @@ class NumericTarget(Target):
             squares = (targets - self.standard_predictions(scores)) ** 2
         missed = rows.dot(squares, rows.counts)
         return float(missed <= ROUNDING**2 * rows.n_samples) if spread <= 0 else 1.0 - missed / spread
-
-    def calibrate(self, scores: Vector, targets: Vector, counts: Vector) -> None:
-        return None
-
-    def identity_calibration(self) -> None:
-        return None
 
     def standard_predictions(self, scores: Vector) -> Vector:
         """The predictions for standardised targets."""

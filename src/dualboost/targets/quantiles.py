@@ -1,6 +1,6 @@
 """Several quantiles of targets that are numbers: a row has a score for each level.
 
-Scores of a row are sorted before they are used: the master keeps them in order on the training rows only.
+Scores of a row are sorted before they are used: the solver keeps their order on the training rows only.
 """
 
 from __future__ import annotations
@@ -90,17 +90,12 @@ class QuantileReader:
 
     levels: tuple[float, ...]
 
-    def plain(self, y: Any) -> Any:
-        return QuantileTarget.plain(y)
-
-    def takes(self, y: NDArray[Any]) -> bool:
-        return QuantileTarget.takes(y)
+    plain = staticmethod(QuantileTarget.plain)
+    takes = staticmethod(QuantileTarget.takes)
+    seen_by_all = staticmethod(QuantileTarget.seen_by_all)
 
     def read(self, y: NDArray[Any], weights: Vector | None = None) -> tuple[QuantileTarget, Vector]:
         return self._with_levels(*RobustTarget.read(y, weights))
-
-    def seen_by_all(self, y: NDArray[Any], workers: Communicator) -> NDArray[Any]:
-        return QuantileTarget.seen_by_all(y, workers)
 
     def read_part(
         self, y: NDArray[Any], weights: Vector | None, seen: NDArray[Any], workers: Communicator

@@ -63,7 +63,7 @@ class StandIn(ClassifierMixin, BaseEstimator):
 
     def __init__(self, known: ScoredRows) -> None:
         self.known = known
-        self.classes_ = getattr(known.target, "classes", None)
+        self.classes_ = known.target.classes
         self._scores = np.where(np.abs(known.scores) < TIE, 0.0, known.scores)  # such a sign may be a rounding error
 
     def __sklearn_is_fitted__(self) -> bool:
