@@ -8,7 +8,7 @@ from scipy import sparse
 from sklearn.base import clone
 
 from dualboost import DualBoostClassifier, DualBoostClassifierCV, DualBoostRegressor, DualBoostRegressorCV, load_model
-from dualboost.data.columns import chosen_positions
+from dualboost.data.tables import categorical_positions
 from dualboost.errors import InvalidDataError, InvalidParameterError
 
 NAMES = ["size", "group", "colour"]
@@ -57,8 +57,8 @@ def test_every_estimator_has_it_in_its_file(estimator, tmp_path):
 
 
 def test_none_means_none():
-    assert chosen_positions(None, 3, NAMES) == chosen_positions([], 3, NAMES) == set()
-    assert chosen_positions("from_dtype", 3, NAMES) is None
+    assert categorical_positions(None, 3, NAMES) == categorical_positions([], 3, NAMES) == set()
+    assert categorical_positions("from_dtype", 3, NAMES) is None
     with pytest.raises(
         InvalidDataError, match="column 'c' must hold numbers, unless you name it in categorical_features"
     ):
@@ -85,7 +85,7 @@ def test_what_says_nothing_is_refused(asked):
 )
 def test_what_is_not_there_is_told(asked, names, message):
     with pytest.raises(InvalidParameterError, match=message):
-        chosen_positions(asked, 3, names)
+        categorical_positions(asked, 3, names)
 
 
 def test_sparse_matrices_have_no_categories():

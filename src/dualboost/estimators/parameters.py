@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from .._typing import Integers, Vector
 from ..arguments import require_choice, require_flag, require_integer, require_jobs, require_positive, require_seed
 from ..boosting.history import Iteration
-from ..data.columns import require_categorical_features
+from ..data.tables import require_categorical_features
 from ..errors import InvalidDataError, InvalidParameterError, UnsupportedFormulationError
 from ..learners import as_learners, makes_trees, require_learner
 from ..matrix.remote_rows import on_device
