@@ -235,7 +235,7 @@ def _with_targets(of_features: NDArray[np.uint64], n_features: int, targets: Vec
 
 
 def _mix(values: Vector) -> NDArray[np.uint64]:
-    """The bits of each number, mixed; both zeros have the same bits, and so have all missing values."""
+    """The bits of each number, mixed; both zeros have equal bits, and so have all missing values."""
     clean = np.where(np.isnan(values), np.nan, values + 0.0)
     bits = clean.view(np.uint64)
     bits = (bits ^ (bits >> np.uint64(32))) * np.uint64(0x9E3779B97F4A7C15)
@@ -243,7 +243,7 @@ def _mix(values: Vector) -> NDArray[np.uint64]:
 
 
 def _identical(X: Features, targets: Vector, one: Integers, other: Integers) -> bool:
-    """Whether rows with the same hash are really the same."""
+    """Whether rows with equal hashes are identical."""
     paired = one != other
     one, other = one[paired], other[paired]
     if not np.array_equal(targets[one], targets[other]):

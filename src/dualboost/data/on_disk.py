@@ -193,7 +193,7 @@ class ArrayOnDisk(RowsOnDisk):
 
 
 class ParquetFiles:
-    """Parquet files that have the same columns."""
+    """Parquet files with equal columns."""
 
     def __init__(self, paths: Any) -> None:
         try:
@@ -260,7 +260,7 @@ def _is_number(kind: Any) -> bool:
 
 
 class ParquetOnDisk(RowsOnDisk):
-    """Parquet files, all with the same columns."""
+    """Rows of Parquet files."""
 
     def __init__(self, paths: Any, leave_out: Collection[str]) -> None:
         self._all_columns = ParquetFiles(paths)
@@ -298,7 +298,7 @@ class ParquetOnDisk(RowsOnDisk):
 
 
 def _numbers(column: Any) -> Vector:
-    """A column of Arrow's as numbers; what is missing is nan."""
+    """A column of Arrow as numbers; missing ones are nan."""
     import pyarrow
 
     if pyarrow.types.is_boolean(column.type):

@@ -208,15 +208,15 @@ def _outside(ends: Matrix, targets: Vector) -> Vector:
 def _widened(outside: Vector, counts: Vector, coverage: float) -> float:
     """The smallest number that is not below the share ``coverage`` of the rows and a new one."""
     total = float(counts.sum())
-    asked = coverage * (total + 1.0)
-    if asked > total:
+    needed_rows = coverage * (total + 1.0)
+    if needed_rows > total:
         needed = int(np.ceil(coverage / (1.0 - coverage) * (1.0 - 1e-12)))
         raise InvalidDataError(
             f"calibrate='conformal' sets a quarter of the rows aside, {total:g} here, and intervals that cover "
             f"{coverage:.0%} of new rows need {needed}: give {needed / SHARE:.0f} rows or more, or quantiles closer to "
             "each other."
         )
-    return _smallest_reaching(asked, outside, counts)
+    return _smallest_reaching(needed_rows, outside, counts)
 
 
 def _smallest_reaching(needed: float, numbers: Vector, counts: Vector) -> float:
@@ -236,8 +236,8 @@ class CalibratedPinballScorer(PinballScorer):
         judged = found.copy()
         for pair in range(len(self.levels) // 2):
             both = [pair, -1 - pair]
-            asked = (self.levels[-1 - pair] - self.levels[pair]) * float(counts.sum())
+            covered = (self.levels[-1 - pair] - self.levels[pair]) * float(counts.sum())
             judged[:, both] = moved_apart(
-                found[:, both], _smallest_reaching(asked, _outside(found[:, both], y), counts)
+                found[:, both], _smallest_reaching(covered, _outside(found[:, both], y), counts)
             )
         return judged

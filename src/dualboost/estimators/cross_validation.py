@@ -93,7 +93,7 @@ class TunedBoosting(TunedAttributes, Boosting):
     ) -> list[PathPoint]:
         """The scores of every value of C on the rows to score, after training on the others.
 
-        The values are meant for all rows; on fewer rows a C that counts rows means the same at another value.
+        The values are for all rows. If C counts rows, they are converted to fewer rows.
         """
         formulation = self._untuned()
         ratio = float(split.training.sum() / data.weights.sum())

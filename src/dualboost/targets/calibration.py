@@ -48,7 +48,7 @@ SMALLEST_SLOPE = 1e-3
 LARGEST_SLOPE = 1e4
 """The largest slope."""
 DIGITS = 5
-"""Margins are rounded to this many decimal places, so that there are few different ones to fit to."""
+"""Margins are rounded to this many decimal places, so that few distinct ones remain."""
 LIMIT = 2.0
 """Margins are limited to this multiple of their median size: a programme on noisy rows has an optimum with tiny margins
 but for a few rows, on which a curve would depend more than on all others."""
@@ -121,7 +121,7 @@ class MarginCalibration(Calibration):
 
 
 def limit_of(margins: Vector, counts: Vector) -> float:
-    """Beyond which margin a larger one says no more; infinite where most margins are zero."""
+    """The limit of margins; infinite if most margins are zero."""
     sizes = np.abs(margins)
     order = np.argsort(sizes, kind="stable")
     below = np.cumsum(counts[order])
@@ -144,13 +144,13 @@ def _curve(margins: Vector, labels: Vector, counts: Vector) -> MarginCalibration
         design = np.column_stack([(margins - centre) / width, np.ones(len(margins))])
         steepness, height = logistic_fit(design, targets, counts)
         slope = min(steepness / width, LARGEST_SLOPE)
-    if slope < SMALLEST_SLOPE:  # the margins say nothing of the class: every row gets nearly the same probability
+    if slope < SMALLEST_SLOPE:  # margins without information: every row gets nearly the same probability
         slope, height = SMALLEST_SLOPE, logit(np.average(targets, weights=counts))
     return MarginCalibration(float(slope), float(slope), float(height - slope * centre))
 
 
 def _gain(curve: MarginCalibration, scored: Scored) -> float:
-    """By which share the curve's log loss is below that of the class balance; zero if it is not."""
+    """One minus the ratio of the log loss to that of the class balance, or zero."""
     is_second, shares = scored.targets > 0, scored.counts / scored.counts.sum()
     share = shares @ is_second
     logits = curve.log_odds(scored.scores)
@@ -159,7 +159,7 @@ def _gain(curve: MarginCalibration, scored: Scored) -> float:
 
 
 def _binned(margins: Vector, labels: Vector, counts: Vector) -> tuple[Vector, Vector, Vector]:
-    """Merge rows of nearly equal margin and the same label."""
+    """Merge rows with nearly equal margins and equal labels."""
     values, group = np.unique(np.round(margins, DIGITS), return_inverse=True)
     by_label = [np.bincount(group, weights=np.where(labels == sign, counts, 0.0)) for sign in (-1.0, 1.0)]
     return np.tile(values, 2), np.repeat([-1.0, 1.0], len(values)), np.concatenate(by_label)
@@ -220,14 +220,14 @@ class ClassCalibration(Calibration):
         """The curve of least log loss; one more row of each class for every class keeps it finite (Platt's targets)."""
         codes, n_classes = targets.astype(np.intp), scores.shape[1]
         totals = np.bincount(codes, weights=counts, minlength=n_classes)[codes, None]
-        wanted = (totals * np.eye(n_classes)[codes] + 1.0) / (totals + n_classes)
+        goals = (totals * np.eye(n_classes)[codes] + 1.0) / (totals + n_classes)
         shares = (counts / counts.sum())[:, None]
 
         def penalised(theta: Vector) -> tuple[float, Vector]:
             slope = np.exp(theta[0])
             logits = slope * scores + theta[1:]
-            off = shares * (softmax(logits, axis=1) - wanted)
-            loss = -float((shares * wanted * log_softmax(logits, axis=1)).sum())
+            off = shares * (softmax(logits, axis=1) - goals)
+            loss = -float((shares * goals * log_softmax(logits, axis=1)).sum())
             value = loss + 0.5 * CLASS_RIDGE * float(theta @ theta)
             return value, np.append(slope * float((off * scores).sum()), off.sum(axis=0)) + CLASS_RIDGE * theta
 

@@ -194,9 +194,9 @@ def _mean(values: Vector, shares: Vector, workers: Communicator) -> float:
 def _quantiles(values: Vector, weights: Vector, shares: list[float], workers: Communicator) -> list[float]:
     """The weighted quantiles; the middle of two values if a share is reached between them."""
     total = workers.sum(float(weights.sum()))
-    wanted = np.array(shares) * total
+    goals = np.array(shares) * total
     slack = 1e-12 * total
-    lows, highs = smallest_reaching(workers, values, weights, np.array([wanted - slack, wanted + slack])).tolist()
+    lows, highs = smallest_reaching(workers, values, weights, np.array([goals - slack, goals + slack])).tolist()
     return [low if low == high else 0.5 * low + 0.5 * high for low, high in zip(lows, highs, strict=True)]
 
 
