@@ -189,7 +189,7 @@ def test_early_stopping_holds_out_a_tenth_by_itself(twonorm):
     assert (alone.duals_ == 0).sum() >= N_ROWS // 10
 
 
-def test_early_stopping_without_full_masters_polishes_what_it_keeps(formulation_shape, twonorm):
+def test_early_stopping_without_full_solutions_polishes_what_it_keeps(formulation_shape, twonorm):
     X, y = twonorm
     clf = DualBoostClassifier(
         formulation_shape, max_depth=3, validation_fraction=0.25, n_iter_no_change=3, random_state=0
@@ -248,7 +248,7 @@ def test_a_failing_solver_leaves_the_best_ensemble(monkeypatch, twonorm):
 
 
 @pytest.mark.parametrize("solver", ["ipm", "highs", "clarabel"])
-def test_every_master_solves_the_papers_programme(solver, twonorm):
+def test_every_solver_solves_the_papers_programme(solver, twonorm):
     X, y = twonorm
     clf = DualBoostClassifier("lp", C=0.05, solver=SolverOptions(solver), max_trees=15, calibration="training")
     clf.fit(X, y)

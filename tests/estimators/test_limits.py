@@ -281,21 +281,8 @@ LEAVES = {
     "tuned for numbers": ("numbers", DualBoostRegressorCV(Cs=2, max_depth=3, max_trees=4, random_state=0)),
 }
 PAPER = (
-    "nm",
-    "qrlp",
-    "lp",
-    "cg",
-    "erlp",
-    "md",
-    "lp-nu",
-    "hard",
-    "md-full",
-    "convex",
-    "lexi",
-    "soft",
-    "total",
-    "mlp",
-    "cq",
+    *("nm", "qrlp", "lp", "cg", "erlp", "md", "lp-nu", "hard"),
+    *("md-full", "convex", "lexi", "soft", "total", "mlp", "cq"),
 )
 TREES = {
     **{
