@@ -272,7 +272,7 @@ def test_verbose_is_silent_when_piped(capsys, twonorm):
         ({"epsilon": 0.1}, "'logistic' has no epsilon"),
         ({"formulation": ERLPBoost(), "epsilon": 0.1}, "give it to that object"),
         ({"formulation": LPBoost(C=1.0), "C": 2.0}, "C=2.0 is given beside"),
-        ({"solver": "highs"}, "method='highs'"),
+        ({"solver": "highs"}, "solver='highs'"),
         ({"learner": ("cart", 3)}, "is no learner"),
         ({"learner": "svm"}, "learner='svm'"),
         ({"max_depth": 0}, "max_depth=0"),
