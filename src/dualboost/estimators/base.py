@@ -321,8 +321,7 @@ class Boosting(FittedAttributes):
         training_weights = data.weights.copy()
         training_weights[held] = 0.0
         scoring = require_for_task(self._scoring(), data.target)
-        rows = (data.features[held], data.targets[held], data.weights[held])
-        return HeldOut(*rows, scoring, data.numbers[held]), training_weights
+        return data.held_out(held, scoring), training_weights
 
     def fit_part(
         self, X: Any, y: Any, sample_weight: Any, workers: Communicator, checkpoint: str | None = None

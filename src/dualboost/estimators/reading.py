@@ -66,6 +66,10 @@ class TrainingSet:
     checkpoint: str | None = None
     """A folder for trees while the fit runs."""
 
+    def held_out(self, held: Integers, scoring: Scoring) -> HeldOut:
+        """Some rows, to be scored."""
+        return HeldOut(self.features[held], self.targets[held], self.weights[held], scoring, self.numbers[held])
+
     def weigh(self, targets: Vector, weights: Vector) -> Vector:
         """The multiplicities of rows times the weights of their classes."""
         if self.class_weights is None:
