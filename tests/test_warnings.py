@@ -11,7 +11,7 @@ from dualboost import DualBoostClassifier
 from dualboost.arguments import warn_user
 from dualboost.errors import ConstantPredictionWarning, DataWarning, InvalidParameterError
 
-from .estimators.test_answers import rare
+from .estimators.test_edge_cases import rare
 from .thoroughness import only_thorough
 
 STUMPS = DualBoostClassifier(max_depth=1, max_trees=5)

@@ -97,7 +97,7 @@ def test_a_value_that_no_solver_bears_is_not_chosen(twonorm):
 
 @pytest.fixture
 def highs_calls(monkeypatch):
-    """The numbers of rows and of columns that HiGHS was asked to solve for, one entry a call."""
+    """The numbers of rows and of columns of each call of HiGHS."""
     calls = []
 
     class CountingHighs(HighsSolver):
@@ -109,7 +109,7 @@ def highs_calls(monkeypatch):
     return calls
 
 
-def test_the_master_asked_for_tunes_too(twonorm, highs_calls):
+def test_the_solver_of_the_options_tunes_too(twonorm, highs_calls):
     """After every tree of the path, over the rows of the fold; then after every tree of the fit, over all rows."""
     X, y = twonorm
     solver = SolverOptions(method="highs", reoptimize="every")
@@ -126,7 +126,7 @@ def test_the_master_asked_for_tunes_too(twonorm, highs_calls):
     assert (tuned.path_["score"] > 0.8).all()
 
 
-def test_without_a_master_asked_for_no_reference_tunes(twonorm, highs_calls):
+def test_without_a_solver_in_the_options_no_reference_tunes(twonorm, highs_calls):
     DualBoostClassifierCV("lp", Cs=[0.02, 0.1], max_trees=15, random_state=0).fit(*twonorm)
     assert highs_calls == []
 

@@ -1,5 +1,6 @@
-"""Several classes, from the front door: certificates, odd tables, and what the two-class estimator promises too."""
+"""Several classes: one score a class from the leaves of trees, and margins under the formulations of the paper."""
 
+import pickle
 import warnings
 
 import numpy as np
@@ -7,14 +8,22 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sklearn.datasets import load_digits, load_iris
+from sklearn.datasets import load_digits, load_iris, load_wine
+from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import log_loss
 from sklearn.model_selection import train_test_split
 
-from dualboost import DualBoostClassifier, DualBoostClassifierCV
-from dualboost.errors import DataWarning, DegenerateEnsembleWarning, InvalidDataError
+from dualboost import CartLearner, DualBoostClassifier, DualBoostClassifierCV, load_model, to_lightgbm
+from dualboost.errors import (
+    DataWarning,
+    DegenerateEnsembleWarning,
+    DualBoostWarning,
+    InvalidDataError,
+    UnsupportedFormulationError,
+)
+from dualboost.formulations import FORMULATIONS
 
-from ..thoroughness import how_many
+from ..thoroughness import every, how_many
 
 
 @pytest.fixture(scope="module")
@@ -92,16 +101,6 @@ def test_threads_and_the_order_of_the_rows_change_nothing(digits):
     np.testing.assert_array_equal(one.predict_proba(Xt), other.predict_proba(Xt))
 
 
-def test_a_weight_of_two_is_the_row_twice(digits):
-    X, Xt, y, _ = digits
-    twice = np.arange(len(X)) % 3 == 0
-    weighted = DualBoostClassifier(C=50.0, max_depth=3, max_trees=5).fit(X, y, np.where(twice, 2.0, 1.0))
-    repeated = DualBoostClassifier(C=50.0, max_depth=3, max_trees=5).fit(
-        np.concatenate([X, X[twice]]), np.append(y, y[twice])
-    )
-    np.testing.assert_allclose(weighted.predict_proba(Xt), repeated.predict_proba(Xt), atol=1e-9)
-
-
 def test_tuning_and_early_stopping(digits):
     X, Xt, y, yt = digits
     tuned = DualBoostClassifierCV(Cs=2, cv=2, max_depth=3, max_trees=6, scoring="neg_log_loss").fit(X, y)
@@ -148,3 +147,117 @@ def test_categories_and_missing_values():
 def test_labels_that_cannot_be_learnt(y, weights, message):
     with pytest.raises(InvalidDataError, match=message):
         DualBoostClassifier().fit(np.arange(6.0)[:, None], np.array(y), weights)
+
+
+# Margins: a weight for each learner, under the formulations of the paper.
+
+MARGINS = [name for name, kind in FORMULATIONS.items() if "weights" in kind.optimizes_for_classes]
+SOME = ("nm", "lp", "cg", "md", "erlp", "convex")
+
+
+@pytest.fixture(scope="module")
+def wine():
+    X, y = load_wine(return_X_y=True)
+    return train_test_split(X, y, test_size=0.4, random_state=0, stratify=y)
+
+
+@pytest.fixture(scope="module")
+def voting(wine):
+    X, _, y, _ = wine
+    return DualBoostClassifier("nm", max_depth=2, max_trees=10).fit(X, y)
+
+
+@pytest.mark.parametrize("name", every(MARGINS, SOME))
+def test_each_formulation_learns_them(name, wine):
+    X, Xt, y, yt = wine
+    clf = DualBoostClassifier(name, max_depth=2, max_trees=12).fit(X, y)
+    assert clf.gap_ <= 1e-6
+    assert clf.score(Xt, yt) > 0.8
+    assert log_loss(yt, clf.predict_proba(Xt)) < log_loss(yt, np.tile(np.bincount(y) / len(y), (len(yt), 1)))
+    assert clf.history_["train_score"][-1] == pytest.approx(clf.score(X, y))
+
+
+@settings(max_examples=how_many(8, 300))
+@given(table=tables(), name=st.sampled_from(MARGINS), depth=st.integers(1, 3))
+def test_every_table_has_a_certified_model_under_margins(table, name, depth):
+    X, y, weights = table
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DualBoostWarning)
+        clf = DualBoostClassifier(name, max_depth=depth, max_trees=4).fit(X, y, weights)
+    assert clf.gap_ <= 1e-6
+    np.testing.assert_allclose(clf.predict_proba(X).sum(axis=1), 1.0)
+    assert set(clf.predict(X)) <= set(y)
+
+
+def test_scores_are_margins(wine, voting):
+    _, X, _, y = wine
+    scores = voting.decision_function(X)
+    assert scores.shape == (len(X), 3)
+    assert (scores >= 0).all()
+    np.testing.assert_allclose(scores.sum(axis=1), 1.0)
+    shares = voting.weights_ / voting.weights_.sum()
+    np.testing.assert_allclose(np.einsum("ijk,j->ik", voting.votes(X), shares), scores, atol=1e-9)
+    np.testing.assert_array_equal(voting.margins(X, y) < 0, voting.predict(X) != y)
+    np.testing.assert_allclose(list(voting.staged_decision_function(X))[-1], scores)
+
+
+def test_duals_are_residuals(wine, voting):
+    X, _, y, _ = wine
+    assert voting.duals_.shape == (len(X), 3)
+    np.testing.assert_allclose(voting.duals_.sum(axis=1), 0.0, atol=1e-9)
+    assert (voting.duals_[np.arange(len(y)), y] >= 0).all()
+
+
+def test_files_pickles_rules_explanations_and_exports(wine, voting, tmp_path):
+    _, X, _, _ = wine
+    voting.save(tmp_path / "model.json")
+    for other in (load_model(tmp_path / "model.json"), pickle.loads(pickle.dumps(voting))):
+        np.testing.assert_array_equal(other.predict_proba(X), voting.predict_proba(X))
+    exported = to_lightgbm(voting)
+    found, own = exported.predict(X), voting.predict_proba(X)
+    agree = found.argmax(axis=1) == own.argmax(axis=1)
+    np.testing.assert_allclose(found[agree], own[agree], atol=1e-5)
+    assert agree.mean() > 0.9
+    explained = voting.explain(X)
+    found = explained.values.sum(axis=1) + explained.base_value
+    np.testing.assert_allclose(found, voting.decision_function(X), atol=1e-9)
+    assert len(voting.rules()) == voting.n_leaves_
+
+
+def test_any_learner(wine):
+    X, Xt, y, yt = wine
+    for learner in (LogisticRegression(max_iter=2000), "optimal", CartLearner(criterion="edge", voting="confidence")):
+        clf = DualBoostClassifier("lp", learner=learner, max_depth=2, max_trees=6).fit(X, y)
+        assert clf.gap_ <= 1e-6
+        assert clf.score(Xt, yt) > 0.8
+
+
+def test_exact_stumps_prove_their_optimum():
+    X, y = load_iris(return_X_y=True)
+    clf = DualBoostClassifier("lp", C=0.05, learner="optimal", max_depth=1, max_trees=200).fit(X, y)
+    assert clf.certified_
+    assert clf.bound_ == pytest.approx(clf.objective_, rel=1e-6)
+
+
+def test_tuning_stopping_and_weights(wine):
+    X, Xt, y, yt = wine
+    tuned = DualBoostClassifierCV("nm", Cs=3, cv=2, max_depth=2, max_trees=6).fit(X, y)
+    assert tuned.gap_ <= 1e-6
+    assert tuned.score(Xt, yt) > 0.8
+    stopped = DualBoostClassifier("lp", max_depth=2, max_trees=20, validation_fraction=0.3, n_iter_no_change=3)
+    stopped.fit(X, y, np.arange(len(y)) % 3 + 1)
+    assert stopped.gap_ <= 1e-6
+
+
+@pytest.mark.parametrize("name", ["soft", "mlp", "cq", "spatial", "lexi"])
+def test_the_others_say_what_to_do(name):
+    X, y = load_iris(return_X_y=True)
+    with pytest.raises(UnsupportedFormulationError, match=r"Only binary.*'logistic'.*'nm'.*OneVsRest"):
+        DualBoostClassifier(name).fit(X, y)
+
+
+def test_an_empty_ensemble_predicts_the_majority():
+    X, y = load_wine(return_X_y=True)
+    with pytest.warns(DualBoostWarning, match="is empty"):
+        clf = DualBoostClassifier("lp", C=1e-6).fit(X, y)
+    assert (clf.predict(X) == np.bincount(y).argmax()).all()

@@ -1,5 +1,6 @@
-"""What is made of y: the promises of centre, scale and digits, against numpy and exact fractions."""
+"""Standardised targets, outliers, and errors of predicted numbers."""
 
+import warnings
 from decimal import Decimal
 from fractions import Fraction
 
@@ -8,9 +9,12 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.metrics import r2_score, root_mean_squared_error
 
+from dualboost import DualBoostRegressor
 from dualboost.errors import DataWarning, InvalidDataError
 from dualboost.targets import CountTarget, NumericTarget, RobustTarget
+from dualboost.targets.standardising import r_squared, root_mean_square
 
 TASKS = [NumericTarget, RobustTarget, CountTarget]
 
@@ -121,3 +125,65 @@ def test_types_of_numbers(dtype):
 def test_what_is_no_number_is_named(y, message):
     with pytest.raises(InvalidDataError, match=message):
         NumericTarget.read(y)
+
+
+# Warnings about outliers.
+
+RNG = np.random.default_rng(0)
+X, Y = RNG.normal(size=(200, 2)), RNG.normal(size=200)
+
+
+def with_one(far):
+    return np.append(Y[:-1], far)
+
+
+@pytest.mark.parametrize("far", [1e9, -1e9])
+def test_one_number_that_hides_all_others_is_told_of(far):
+    with pytest.warns(DataWarning, match=r"One number of y is 9\.95e\+08 from .*leave it out or take loss='huber'"):
+        DualBoostRegressor(max_depth=1, max_trees=2).fit(X, with_one(far))
+
+
+@pytest.mark.parametrize(
+    "y",
+    [
+        with_one(30.0),  # far, but the others are learnt beside it
+        np.append(np.zeros(199), 1e9),  # of the others there is nothing to learn
+        np.append(Y[:-2], [1e9, -2e9]),  # two of them
+    ],
+    ids=["near", "others are equal", "two"],
+)
+def test_nothing_is_told_of_other_tails(y):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", DataWarning)
+        DualBoostRegressor(max_depth=1, max_trees=2).fit(X, y)
+
+
+def test_robust_losses_tell_of_those_that_count_as_nearer():
+    with pytest.warns(DataWarning, match="1 of 200 numbers of y are further than"):
+        DualBoostRegressor("huber", max_depth=1, max_trees=2).fit(X, with_one(1e9))
+
+
+# R² and the root mean squared error.
+
+TRUE = np.array([1.0, 2.0, 4.0, 7.0])
+PREDICTED = np.array([1.5, 2.0, 3.0, 8.0])
+
+
+@given(st.integers(-300, 300))
+def test_the_unit_does_not_matter_even_where_squares_overflow(exponent):
+    unit = 10.0**exponent
+    assert r_squared(TRUE * unit, PREDICTED * unit) == pytest.approx(r2_score(TRUE, PREDICTED), rel=1e-9)
+    expected = root_mean_squared_error(TRUE, PREDICTED)
+    assert root_mean_square(TRUE * unit, PREDICTED * unit) == pytest.approx(expected * unit, rel=1e-9)
+
+
+def test_weights_count():
+    weights = np.array([1.0, 0.0, 2.0, 5.0])
+    assert r_squared(TRUE, PREDICTED, weights) == pytest.approx(r2_score(TRUE, PREDICTED, sample_weight=weights))
+
+
+@pytest.mark.parametrize("constant", [0.0, 0.1, 1e-200, -3e200])
+def test_a_constant_is_predicted_or_not(constant):
+    true = np.full(3, constant)
+    assert r_squared(true, true * (1.0 + 1e-14)) == 1.0
+    assert r_squared(true, true + np.array([0.0, 0.0, abs(constant) or 1.0])) == 0.0

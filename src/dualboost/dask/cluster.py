@@ -16,9 +16,16 @@ from scipy import sparse
 
 from .._typing import Vector
 from ..arguments import how_to_install
-from ..data.columns import Source, chosen_positions, column_of_array
-from ..data.parts import NUMBERS, Contents, contents_of, contents_of_table, require_same_columns, whole_of
-from ..data.tables import Table
+from ..data.columns import Source, column_of_array
+from ..data.features import (
+    PLAIN_NUMBERS,
+    Contents,
+    contents_of,
+    contents_of_table,
+    require_same_columns,
+    whole_of,
+)
+from ..data.tables import Table, categorical_positions
 from ..errors import DualBoostWarning, InvalidDataError, MissingDependencyError, WorkerError
 from ..estimators.parameters import as_part_of_weights
 from ..estimators.reading import require_one_target
@@ -63,7 +70,7 @@ class Description(NamedTuple):
     kind: str = ARRAY
     names: tuple[Any, ...] = ()
     columns: tuple[Contents, ...] = ()
-    y: Contents = NUMBERS
+    y: Contents = PLAIN_NUMBERS
     wrong: str = ""
     """Why the partition cannot be used, whatever the others are."""
 
@@ -164,7 +171,7 @@ def _description(number: int, rows: Rows) -> Description:
     kind = _kind_of(rows.X)
     if kind == SPARSE:
         n_columns = rows.X.shape[1]
-        return Description(number, rows.n_counted, kind, tuple(range(n_columns)), (NUMBERS,) * n_columns, y)
+        return Description(number, rows.n_counted, kind, tuple(range(n_columns)), (PLAIN_NUMBERS,) * n_columns, y)
     table = Table(rows.X)
     return Description(number, rows.n_counted, kind, tuple(table.names), tuple(contents_of_table(table)), y)
 
@@ -181,13 +188,13 @@ def require_alike(estimator: Any, partitions: Sequence[Description]) -> None:
         if one.kind != first.kind:
             raise InvalidDataError(f"X is {first.kind} in {places[0]} and {one.kind} in {place}.")
     require_same_columns([one.names for one in partitions], places)
-    whole_of("y", [one.y for one in partitions], places, is_chosen=True)
-    chosen = chosen_positions(
+    whole_of("y", [one.y for one in partitions], places, is_listed=True)
+    chosen = categorical_positions(
         estimator.categorical_features, len(first.names), first.names if first.kind == TABLE else None
     )
     for k, name in enumerate(first.names):
         parts = [one.columns[k] for one in partitions]
-        whole_of(Source().column(name), parts, places, is_chosen=k in (chosen or ()))
+        whole_of(Source().column(name), parts, places, is_listed=k in (chosen or ()))
 
 
 def joined_rows(estimator: Any, parts: Sequence[Part]) -> Rows:

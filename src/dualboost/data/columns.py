@@ -1,10 +1,10 @@
-"""The type of a column: numbers, categories, text or times."""
+"""Columns of numbers, categories, text or times, and the errors and warnings about them."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import date, time, timedelta
 from decimal import Decimal
@@ -19,30 +19,29 @@ from numpy.typing import NDArray
 
 from .._typing import Vector
 from ..arguments import warn_user
-from ..errors import DataWarning, InvalidDataError, InvalidParameterError
+from ..errors import DataWarning, InvalidDataError
 
-SHOWN = 5
-"""How many names a message lists at most."""
+MOST_NAMES = 5
+"""The most names in a message."""
 
 
 class Source(NamedTuple):
-    """Where a table comes from, and what its user can do about a column."""
+    """The origin of a table, and advice about its columns, for messages."""
 
     name: str = "X"
     first_row: int = 0
-    """The number of the first row, as the user counts rows."""
+    """The number of the first row, as users count."""
     leave_out: str = "leave it out"
     declare: str = "name it in categorical_features"
-    """How a column is said to hold categories."""
+    """How to declare a column of categories."""
     make_numbers: str = "make numbers of it, as astype(float) does"
-    """How text becomes numbers."""
     mend: str = (
         "Make such entries numbers or missing, as pandas.to_numeric(column, errors='coerce') does for numbers; "
         "column.astype('category') makes all entries categories"
     )
-    """What can be done about entries that are no numbers in a column of numbers."""
+    """Advice about entries of a column of numbers that are no numbers."""
     partitions: tuple[tuple[int, int], ...] = ()
-    """The partitions that the rows come from, one after the other: their numbers, and how many rows each has."""
+    """The number of each partition of the rows, and how many rows it has, in order."""
 
     def column(self, name: Any) -> str:
         return f"{self.name}: column {name!r}"
@@ -58,12 +57,12 @@ class Source(NamedTuple):
 def few(names: Iterable[Any]) -> str:
     """The names, or the first of many."""
     listed = [str(name) for name in names]
-    more = f" and {len(listed) - SHOWN} more" if len(listed) > SHOWN else ""
-    return ", ".join(map(repr, listed[:SHOWN])) + more
+    more = f" and {len(listed) - MOST_NAMES} more" if len(listed) > MOST_NAMES else ""
+    return ", ".join(map(repr, listed[:MOST_NAMES])) + more
 
 
 def suggestion(name: str, known: list[str]) -> str:
-    """A hint at the column that the user may have meant."""
+    """The nearest name, or a list of the names, for a message."""
     near = [one for one in known if one.strip().lower() == name.strip().lower()] or get_close_matches(name, known, 1)
     if near:
         return f"did you mean {near[0]!r}?"
@@ -77,24 +76,24 @@ NESTED = (nw.List, nw.Array, nw.Struct, nw.Binary)
 
 @dataclass(frozen=True, eq=False)
 class Column:
-    """A column, read when it is asked for."""
+    """A column; its entries are read on first use."""
 
     name: Any
     source: Source
     kind: str
-    """One of "numbers" (truth values are numbers), "categories" (of a type that says so), "text", "times", "mixed"
-    (text and numbers) and "odd" (anything else)."""
+    """One of "numbers" (truth values included), "categories" (by its type), "text", "times", "mixed" (text and numbers)
+    and "odd" (anything else)."""
     type_name: str
-    """What its library calls the type."""
+    """The name of the type in the library of the table."""
     read: Callable[[], list[Any]]
     values: Vector | None = None
-    """The numbers, with nan where one is missing, if the type of the column says that they are numbers."""
+    """The numbers, with nan for missing ones, if the column has a numeric type."""
     are_truths: bool = False
     """Whether all numbers are truth values."""
 
     @cached_property
     def entries(self) -> list[Any]:
-        """The entries as values of Python, with None where one is missing."""
+        """The entries as values of Python, with None for missing ones."""
         return self.read()
 
     @property
@@ -105,7 +104,7 @@ class Column:
         return all(entry is None for entry in self.entries)
 
     def numbers(self, why: str, advice: str = "") -> Vector:
-        """The entries as numbers, or an error that names ``why`` they must be numbers."""
+        """The entries as numbers; ``why`` they must be numbers is part of the error."""
         if self.values is not None:
             return self.values
         numbers = [np.nan if entry is None else as_number(entry) for entry in self.entries]
@@ -116,7 +115,7 @@ class Column:
         return np.array(numbers, dtype=np.float64)
 
     def training_numbers(self) -> Vector:
-        """The entries of a column of training data that is not one of categories."""
+        """The entries of a column of the training data that has no categories."""
         return self.numbers(self._unless_declared, self.source.mend)
 
     def no_training_number(self, entries: Collection[Any]) -> InvalidDataError:
@@ -138,7 +137,6 @@ class Column:
 
 
 def column_of_series(series: nw.Series[Any], name: Any, source: Source) -> Column:
-    """A column of a table that narwhals reads."""
     dtype = series.dtype
     type_name = _native_type(series)
 
@@ -146,7 +144,7 @@ def column_of_series(series: nw.Series[Any], name: Any, source: Source) -> Colum
         return _without_gaps(series.to_list())
 
     def read_typed() -> list[Any]:
-        """The same, faster, where the type leaves no other gaps than nulls."""
+        """``read`` for types whose only missing entries are nulls; it is faster."""
         entries = series.to_list()
         for k in np.flatnonzero(series.is_null().to_numpy()).tolist():
             entries[k] = None
@@ -168,7 +166,6 @@ def column_of_series(series: nw.Series[Any], name: Any, source: Source) -> Colum
 
 
 def column_of_array(values: NDArray[Any], name: Any, source: Source) -> Column:
-    """A column of an array."""
     if values.dtype.kind in "biuf":
         are_truths = values.dtype == np.bool_
         read = lambda: _without_gaps(values.tolist())  # noqa: E731
@@ -180,7 +177,7 @@ def column_of_array(values: NDArray[Any], name: Any, source: Source) -> Column:
 
 
 def _column_of_objects(name: Any, source: Source, type_name: str, entries: list[Any]) -> Column:
-    """A column whose type leaves open what it holds: its entries decide."""
+    """A column of objects; the types of its entries give the kind."""
     types = {type(entry) for entry in entries} - {type(None)}
     return Column(name, source, kind_of(types), type_name, lambda: entries, are_truths=types == {bool})
 
@@ -204,32 +201,31 @@ def _native_type(series: nw.Series[Any]) -> str:
 
 
 def _without_gaps(entries: list[Any]) -> list[Any]:
-    """The entries, with None where one is missing."""
     return [None if is_gap(entry) else _plain(entry) for entry in entries]
 
 
 def _plain(entry: Any) -> Any:
-    """numpy's scalars as values of Python, which compare and print alike in all libraries."""
+    """Scalars of numpy as values of Python, which compare and print alike in all libraries."""
     return entry.item() if isinstance(entry, np.generic) and not isinstance(entry, TIMES) else entry
 
 
 def is_gap(entry: Any) -> bool:
-    """Whether an entry is missing: None, pandas' NA, or what differs from itself, as nan does."""
+    """Whether an entry is missing: None, NA of pandas, or unequal to itself, as nan is."""
     try:
         return entry is None or bool(entry != entry)
     except TypeError:  # whether NA differs from itself is NA, which is neither true nor false
         return True
-    except ValueError:  # an array, which is no entry, but not missing
+    except ValueError:  # an array
         return False
 
 
 def is_truth(entry: Any) -> bool:
-    """Whether an entry is a truth value, also where it is written as text."""
+    """Whether an entry is a truth value, or text for one."""
     return isinstance(entry, bool) or (isinstance(entry, str) and entry.strip().lower() in ("true", "false"))
 
 
 def as_number(entry: Any) -> float | None:
-    """A number, also where it is written as text; None for anything else."""
+    """The number of an entry, which may be text; None for anything else."""
     if not isinstance(entry, (*NUMBERS, str)):
         return None
     try:
@@ -241,31 +237,30 @@ def as_number(entry: Any) -> float | None:
 
 
 SMALLEST_CATEGORY = 4
-"""A category of fewer training rows than this counts as missing, as one that is not seen in training does."""
+"""A category with fewer training rows than this counts as missing, like a category that training rows lack."""
 MOSTLY = 0.9
-"""A column counts as numbers, or as an identifier, if more than this share of its values looks like that."""
+"""A column holds numbers, or an identifier, if more than this share of its values looks so."""
 FEW_ROWS = 0.01
-"""Entries too rare to be categories are broken ones if no more than this share of the rows has them."""
+"""Entries too rare for categories are broken if at most this share of the rows has them."""
 ENOUGH_ROWS = 50
-"""Columns with fewer values than this are never taken for identifiers."""
+"""Columns with fewer values than this are no identifiers."""
 MOST_CODES = 10
-"""Text with no more different numbers than this is taken for codes of categories without a word."""
-ENOUGH_TO_TELL = 10
-"""If a column has at least this many values and none is a known category, its type has probably changed."""
+"""Text with up to this many distinct numbers counts as codes of categories, without a warning."""
+FEWEST_VALUES = 10
+"""A column with at least this many values, none of them a known category, had another type in training."""
 
 
 WRITTEN = re.compile(r"[-+]?[$€£]?\s?(\d{1,3}(,\d{3})+|\d+)(\.\d+)?\s?[%$€£]?")
-"""Numbers as people write them: 1,234 or 12% or $5."""
+"""Formatted numbers: 1,234 or 12% or $5."""
 LEADING_NUMBER = re.compile(r"^[-+]?[\d.,]+\s*")
 FEWEST_CODES = 3
-"""So many different words of letters and digits, such as V57, K1A or 12B, make a column one of codes."""
+"""A column with this many distinct words of letters and digits, such as V57, K1A or 12B, holds codes."""
 
 
 def nearly_all(sizes: Mapping[Any, float], others: Collection[Any]) -> bool:
-    """Whether a column holds nearly nothing but what it holds beside ``others``.
+    """Whether ``others`` are few: a tenth of the distinct entries, or rare entries in a hundredth of the rows.
 
-    These are at most a tenth of its different entries, or too rare to be categories and in at most a hundredth of its
-    rows. ``sizes`` are the numbers of rows of all different entries.
+    ``sizes`` are the numbers of rows of all distinct entries.
     """
     if len(others) <= (1 - MOSTLY) * len(sizes):
         return True
@@ -274,10 +269,10 @@ def nearly_all(sizes: Mapping[Any, float], others: Collection[Any]) -> bool:
 
 
 def broken_entries(sizes: Mapping[Any, float]) -> list[Any]:
-    """The entries that spoil a column of numbers or truth values; none if the column probably holds categories.
+    """The entries of a text column of numbers or truth values that are neither; none if it holds categories.
 
-    The column is text, and ``sizes`` are the numbers of rows of its different entries. Codes are categories: numbers
-    that begin with a zero, and three or more different words of letters and digits.
+    ``sizes`` are the numbers of rows of its distinct entries. Codes are categories: numbers that begin with a zero, and
+    three or more distinct words of letters and digits.
     """
     unread = [entry for entry in sizes if not _is_value(entry)]
     words = [entry for entry in unread if not _is_written_number(entry)]
@@ -304,11 +299,11 @@ def _begins_with_zero(entry: Any) -> bool:
     return isinstance(entry, str) and entry.strip()[:1] == "0" and entry.strip()[1:2].isdigit()
 
 
-def doubt_training(column: Column, sizes: Mapping[Any, float], n_present: int, is_text: bool) -> None:
-    """Refuse a column of numbers with a broken entry; warn of one of numbers as text, and of an identifier.
+def check_training_column(column: Column, sizes: Mapping[Any, float], n_present: int, is_text: bool) -> None:
+    """Refuse a column of numbers with a broken entry; warn of numbers as text, and of identifiers.
 
-    ``sizes``, and ``n_present``, the number of entries present, count the entries of all workers. ``is_text``: the
-    column holds categories only because its entries are text; neither its type nor the user declares them.
+    ``sizes`` and ``n_present``, the number of entries that are not missing, are sums over all workers. ``is_text``: the
+    column has categories because its entries are text, without a declaration by its type or the user.
     """
     note = ""
     if is_text:
@@ -347,10 +342,10 @@ def _numbers_as_text(column: Column, sizes: Mapping[Any, float]) -> str:
     )
 
 
-def doubt_unknown(column: Column) -> None:
-    """Warn of a column none of whose values was seen in training."""
+def warn_if_unknown(column: Column) -> None:
+    """Warn of a column without a value of the training data."""
     present = [entry for entry in column.entries if entry is not None]
-    if len(present) >= ENOUGH_TO_TELL:
+    if len(present) >= FEWEST_VALUES:
         warn_user(
             f"{column.source.column(column.name)} has no value (such as {present[0]!r}) that is a category of the "
             "training data: all of them count as missing.",
@@ -363,7 +358,7 @@ DATE = re.compile(rf"(\d{{4}}([-/.])\d{{1,2}}\2\d{{1,2}}|\d{{1,2}}([-/.])\d{{1,2
 
 
 def are_dates(texts: Iterable[str]) -> bool:
-    """Whether there are texts, and nearly all are dates: 2024-03-01, 2024-03-01T12:00, 1.3.2024 or 03/01/2024."""
+    """Whether nearly all texts are dates: 2024-03-01, 2024-03-01T12:00, 1.3.2024 or 03/01/2024."""
     sizes = Counter(texts)
     return bool(sizes) and nearly_all(sizes, [text for text in sizes if not _is_date(text)])
 
@@ -380,7 +375,7 @@ def holds_times(column: Column) -> bool:
 
 
 def refused_times(column: Column, others: Iterable[Column] = ()) -> InvalidDataError:
-    """The error for a column of times, and for ``others`` that hold some too: which numbers to make of them."""
+    """The error for a column of times, with advice; it also names the columns of times among ``others``."""
     entries = enumerate(column.entries)
     present = [(k, one) for k, one in entries if one is not None and (not isinstance(one, str) or _is_date(one))]
     row, value = next((one for one in present if _has_clock(one[1])), present[0] if present else (0, None))
@@ -394,7 +389,7 @@ def refused_times(column: Column, others: Iterable[Column] = ()) -> InvalidDataE
 
 
 def _parts(value: object) -> str:
-    """Which numbers to make of times such as this one."""
+    """Advice on the numbers to make of such times."""
     if hasattr(value, "total_seconds"):
         return "Make a number of it, such as its days or seconds."
     clock = "the hour, " if _has_clock(value) else ""
@@ -411,70 +406,3 @@ def _has_clock(value: object) -> bool:
     if isinstance(value, str):
         return ":" in value
     return any(getattr(value, part, 0) for part in ("hour", "minute", "second"))
-
-
-FROM_DTYPE = "from_dtype"
-TRUTH = (bool, np.bool_)
-
-
-def require_categorical_features(value: Any) -> list[Any] | None:
-    """The names, positions or truth values that are asked for; None where types decide."""
-    if isinstance(value, str) and value == FROM_DTYPE:
-        return None
-    entries = [] if value is None else value
-    if isinstance(entries, str) or not isinstance(entries, (Sequence, np.ndarray)) or np.ndim(entries) != 1:
-        hint = f" (did you mean [{value!r}]?)" if isinstance(value, str) else ""
-        raise _refused(value, hint)
-    listed = list(entries)
-    kinds = [
-        all(isinstance(entry, TRUTH) for entry in listed),
-        all(isinstance(entry, str) for entry in listed),
-        all(_is_position(entry) for entry in listed),
-    ]
-    if not any(kinds):
-        raise _refused(value)
-    return listed
-
-
-def _is_position(entry: Any) -> bool:
-    return isinstance(entry, (int, np.integer)) and not isinstance(entry, bool) and bool(entry >= 0)
-
-
-def _refused(value: Any, hint: str = "") -> InvalidParameterError:
-    return InvalidParameterError(
-        f"categorical_features={value!r} must be {FROM_DTYPE!r}, None, or a list of names, of positions, or of one "
-        f"truth value for each column{hint}."
-    )
-
-
-def chosen_positions(value: Any, n_columns: int, names: Sequence[Any] | None) -> set[int] | None:
-    """The positions of the columns with categories; None where types decide."""
-    listed = require_categorical_features(value)
-    if listed is None or not listed:
-        return None if listed is None else set()
-    if isinstance(listed[0], TRUTH):
-        if len(listed) != n_columns:
-            raise InvalidParameterError(
-                f"categorical_features has {len(listed)} truth values; it must have one for each of {n_columns} "
-                "columns."
-            )
-        return set(np.flatnonzero(listed).tolist())
-    if isinstance(listed[0], str):
-        return {_position(name, names) for name in listed}
-    beyond = [entry for entry in listed if entry >= n_columns]
-    if beyond:
-        raise InvalidParameterError(
-            f"categorical_features holds the position {beyond[0]}; X has the columns 0 to {n_columns - 1}."
-        )
-    return {int(entry) for entry in listed}
-
-
-def _position(name: str, names: Sequence[Any] | None) -> int:
-    if names is None:
-        raise InvalidParameterError(f"categorical_features names {name!r}, but X has no column names: give positions.")
-    if name not in names:
-        known = [str(one) for one in names]
-        raise InvalidParameterError(
-            f"categorical_features names {name!r}, which X does not have; {suggestion(name, known)}"
-        )
-    return list(names).index(name)

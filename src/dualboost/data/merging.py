@@ -1,4 +1,4 @@
-"""Training rows: merged, sorted by a hash, counted, and split."""
+"""Training rows: numbers of rows from weights, held-out rows, and merging."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ from ..workers.base import objects_of_all
 from .on_disk import HashedFeatures
 
 MOST_ROWS = 2.0**53
-"""Beyond it every double is a whole number, so that being whole says nothing."""
+"""All doubles beyond this are whole numbers."""
 NEARLY_WHOLE, FARTHEST_OFF = 1e-9, 1e-3
-"""Rounding errors of a multiple, as a share of it, and at most: of 1e9 any number is within a share of 1e-9."""
+"""The largest rounding error of a multiple: relative, and absolute (a relative error of 1e-9 of 1e9 is one row)."""
 
 
 def numbers_of_rows(weights: Vector, workers: Communicator = ALONE) -> Vector:
-    """How many rows each row stands for; 0 where its weight is.
+    """The number of rows that each row represents; 0 for a weight of 0.
 
-    Weights that are whole multiples of the least of them are numbers of rows, and so a row of weight two is the row
-    twice among rows of weight one. Of other weights only ratios count, and each row is one. The answer is the same if
-    all weights are multiplied by a number. Where each worker has a part of the rows, all weights decide.
+    Weights that are whole multiples of the smallest weight are numbers of rows: among rows of weight one, a row of
+    weight two is the row twice. With other weights each row is one. A common factor of all weights has no effect. If
+    workers have parts of the rows, the result depends on all weights.
     """
     present = weights > 0
     with np.errstate(over="ignore", invalid="ignore"):
@@ -40,14 +40,14 @@ def numbers_of_rows(weights: Vector, workers: Communicator = ALONE) -> Vector:
 
 
 def in_rows(weights: Vector) -> Vector:
-    """Weights as numbers of rows: in proportion to them, and as many in all as they stand for."""
+    """Weights scaled to the total number of rows that they represent."""
     return np.asarray(weights * (float(numbers_of_rows(weights).sum()) / float(weights.sum())))
 
 
 def rows_each(numbers: Vector, group: Integers, workers: Communicator = ALONE) -> float:
-    """How many rows the members of each group stand for, on average over the groups, given the numbers of rows.
+    """The mean number of rows of a group, given the number of each row.
 
-    What all groups have in common is divided out: all rows four times are no more than all rows once.
+    A common factor of all groups is divided out: all rows four times count as all rows once.
     """
     sums = np.bincount(group, weights=numbers)
     own = int(np.gcd.reduce(sums.astype(np.int64))) if sums.sum() < MOST_ROWS else 1
@@ -58,7 +58,7 @@ def rows_each(numbers: Vector, group: Integers, workers: Communicator = ALONE) -
 def hold_out(strata: NDArray[Any] | None, weights: Vector, fraction: float, rng: np.random.RandomState) -> Integers:
     """The positions of a random share of the rows with a positive weight, stratified if ``strata`` are given.
 
-    With more than two strata, some may have too few rows for a share; then they only keep their last row.
+    Of more than two strata, some may have too few rows for a share; their last row is never held out.
     """
     present = np.flatnonzero(weights > 0)
     kept = None if strata is None else strata[present]
@@ -74,7 +74,7 @@ def hold_out(strata: NDArray[Any] | None, weights: Vector, fraction: float, rng:
 
 
 def _from_many(strata: NDArray[Any], fraction: float, rng: np.random.RandomState) -> Integers:
-    """Every so manieth row, counted through one stratum after the other in a random order."""
+    """Rows at regular distances, in an order by stratum that is random within each."""
     n = len(strata)
     order = np.lexsort((rng.permutation(n), strata))
     marks = np.floor(fraction * np.arange(n + 1) + rng.random_sample())
@@ -90,21 +90,20 @@ def _from_many(strata: NDArray[Any], fraction: float, rng: np.random.RandomState
     return np.flatnonzero(is_held)
 
 
-# Every formulation depends on rows with the same features and target only through the sum of their weights, so that
-# merging them is exact, and a row of weight two gives the same problem as the row twice. Sorting the rows by a hash
-# makes the fitted model independent of the order of the data. The sign of a target is the last bit of the hash, so
-# that targets of the opposite sign have the same order. Only the leading digits of a target count for the order, so
-# that rows keep their places where another unit of y changes the last ones.
+# Every formulation depends on rows with equal features and target only through the sum of their weights, so merging
+# them is exact, and a row of weight two is equivalent to the row twice. Sorting the rows by a hash makes the model
+# independent of the order of the data. The sign of a target is the last bit of the hash: y and -y give one order. Only
+# the leading digits of a target count for the order: another unit of y, which changes the last digits, keeps it.
 
 ROWS_AT_ONCE = 512
-"""How many rows are hashed or copied at a time: few enough to stay in the processor's cache."""
+"""The number of rows that are hashed or copied at a time; they fit into the processor's cache."""
 LEADING = 1024.0
-"""Targets are hashed for the order of the rows as multiples of one by this."""
+"""For the order of the rows, targets are rounded to multiples of the inverse of this."""
 
 
 @dataclass(frozen=True, eq=False)
 class TrainingRows:
-    """Distinct rows with targets and multiplicities, and how they map to the original rows."""
+    """Distinct rows with targets and multiplicities, and their relation to the original rows."""
 
     X: Features
     targets: Vector
@@ -116,9 +115,9 @@ class TrainingRows:
     keys: NDArray[np.uint64]
     """The hash of each row with the leading digits of its target, by which rows are sorted."""
     rows_each: float = 1.0
-    """How many original rows a row stands for, on average: see ``multiplicities.rows_each``."""
+    """The mean number of original rows of a row; see ``rows_each``."""
     n_each: Vector | None = None
-    """How many original rows each row stands for, counted; None for one."""
+    """The number of original rows of each row; None for one."""
 
     def spread(self, u: Vector) -> Vector:
         """The duals of the merged rows, divided among the original rows."""
@@ -126,10 +125,7 @@ class TrainingRows:
         return u[self.group] * own
 
     def part(self, positions: Integers) -> TrainingRows:
-        """Some of the rows, which stand for all: their multiplicities are scaled to the same sum.
-
-        So a programme over them has the meaning, also of its C, that it has over all rows.
-        """
+        """Some of the rows, with multiplicities scaled to the sum of all, so that C keeps its meaning."""
         is_array = not sparse.issparse(self.X) and not isinstance(self.X, HashedFeatures)
         X = _taken(self.X, positions) if is_array else self.X[positions]
         counts = self.counts[positions]
@@ -143,9 +139,9 @@ class TrainingRows:
 def merge_rows(
     X: Features, targets: Vector, weights: Vector, numbers: Vector | None = None, workers: Communicator = ALONE
 ) -> TrainingRows:
-    """Drop rows of weight zero and merge identical ones, of those that are held here.
+    """Drop the rows of weight zero and merge identical rows of this worker.
 
-    ``numbers`` says how many rows each row stands for, where weights are made of more than these.
+    ``numbers`` are the numbers of rows that rows represent, if weights have other factors.
     """
     numbers = numbers_of_rows(weights, workers) if numbers is None else numbers
     rows = X.tocsr() if sparse.issparse(X) else X
@@ -155,21 +151,21 @@ def merge_rows(
 
 
 def equal_rows(X: Features) -> Integers:
-    """A number for each row, the same for rows with equal features and almost surely for no others."""
+    """A number for each row; equal features have equal numbers, and others almost surely different ones."""
     rows = X.tocsr() if sparse.issparse(X) else X
     _, number = np.unique(_hashes_of_features(rows), return_inverse=True)
     return number.astype(np.intp, copy=False)
 
 
 def n_observed(X: Features, targets: Vector, numbers: Vector) -> float:
-    """How many rows these are, given how many each stands for; all of them four times are no more than once."""
+    """The number of rows, given the number of each; a common factor is divided out."""
     rows = X.tocsr() if sparse.issparse(X) else X
     _, group = np.unique(_with_targets(_hashes_of_features(rows), X.shape[1], targets), return_inverse=True)
     return float(np.rint(rows_each(numbers, group) * (group.max(initial=-1) + 1)))
 
 
 def _merge_indexed(X: Features, targets: Vector, weights: Vector) -> TrainingRows:
-    """``merge_rows`` for features that can be indexed quickly by row."""
+    """``merge_rows`` for features with fast indexing by row."""
     kept = np.flatnonzero(weights > 0)
     of_features, own = _hashes_of_features(X)[kept], targets[kept]
     keys, leading = (_with_targets(of_features, X.shape[1], digits) for digits in (own, _leading(own)))
@@ -184,10 +180,10 @@ def _merge_indexed(X: Features, targets: Vector, weights: Vector) -> TrainingRow
     all_groups[kept] = group
     share = np.zeros(len(weights))
     share[kept] = weights[kept] / counts[group]
-    chosen = kept[first]
-    X = X[chosen] if sparse.issparse(X) else _taken(X, chosen)
+    merged = kept[first]
+    X = X[merged] if sparse.issparse(X) else _taken(X, merged)
     n_each = np.bincount(group).astype(float)
-    return TrainingRows(X, targets[chosen], counts, all_groups, share, leading[first], n_each=n_each)
+    return TrainingRows(X, targets[merged], counts, all_groups, share, leading[first], n_each=n_each)
 
 
 def _taken(X: Features, rows: Integers) -> Features:
@@ -223,23 +219,23 @@ def _leading(targets: Vector) -> Vector:
 
 
 def hashes_of_column(values: Vector, feature: int, n_features: int) -> NDArray[np.uint64]:
-    """What one of the features adds to the hashes of the rows."""
+    """The part of the hashes of rows from one feature."""
     return _mix(values) * _odd_numbers(n_features)[feature]
 
 
 def _odd_numbers(n_features: int) -> NDArray[np.uint64]:
-    """What the bits of each feature, and of the target, are multiplied by."""
+    """The factors of the bits of each feature and of the target."""
     return np.random.default_rng(20250101).integers(0, 2**63, n_features + 1, dtype=np.uint64) * 2 + 1
 
 
 def _with_targets(of_features: NDArray[np.uint64], n_features: int, targets: Vector) -> NDArray[np.uint64]:
-    """The hashes of the rows: those of the features, of the sizes of the targets, and the sign as the last bit."""
+    """The hashes of features plus those of the absolute targets, with the sign as the last bit."""
     hashes = of_features + _mix(np.abs(targets)) * _odd_numbers(n_features)[-1]
     return (hashes & ~np.uint64(1)) | (targets < 0)
 
 
 def _mix(values: Vector) -> NDArray[np.uint64]:
-    """The bits of each number, mixed; both zeros have the same bits, and so have all missing values."""
+    """The bits of each number, mixed; both zeros have equal bits, and so have all missing values."""
     clean = np.where(np.isnan(values), np.nan, values + 0.0)
     bits = clean.view(np.uint64)
     bits = (bits ^ (bits >> np.uint64(32))) * np.uint64(0x9E3779B97F4A7C15)
@@ -247,12 +243,12 @@ def _mix(values: Vector) -> NDArray[np.uint64]:
 
 
 def _identical(X: Features, targets: Vector, one: Integers, other: Integers) -> bool:
-    """Whether rows with the same hash are really the same."""
+    """Whether rows with equal hashes are identical."""
     paired = one != other
     one, other = one[paired], other[paired]
     if not np.array_equal(targets[one], targets[other]):
         return False
-    if isinstance(X, HashedFeatures):  # which are on disk; of ten million, two have the same hash once in 400,000 fits
+    if isinstance(X, HashedFeatures):  # on disk; ten million rows have two equal hashes once in 400,000 fits
         return True
     if sparse.issparse(X):
         left, right = X[one], X[other]

@@ -17,11 +17,11 @@ from ..arguments import how_to_install
 from ..errors import InvalidDataError, MissingDependencyError
 
 ROWS_AT_ONCE = 100_000
-"""How many rows are an array at a time."""
+"""The number of rows of a batch."""
 
 
 class LazyFeatures(ABC):
-    """Rows of numbers, of which some are an array at a time; indexed as an array, by rows or by rows and one column."""
+    """Rows of numbers that are read in batches; indexed like an array, by rows, or by rows and one column."""
 
     shape: tuple[int, int]
 
@@ -40,7 +40,6 @@ class LazyFeatures(ABC):
         return self.column(which[1], which[0]) if isinstance(which, tuple) else self.dense(which)
 
     def batches(self) -> Iterator[Matrix]:
-        """All rows, some at a time."""
         for start in range(0, self.shape[0], ROWS_AT_ONCE):
             yield self.dense(slice(start, min(start + ROWS_AT_ONCE, self.shape[0])))
 
@@ -49,16 +48,16 @@ class HashedFeatures(LazyFeatures):
     """Features of training rows."""
 
     hashes: NDArray[np.uint64]
-    """What the features of each row add to its hash (``merging.py``)."""
+    """The part of the hash of each row from its features (``merging.py``)."""
 
     @abstractmethod
     def taken(self, rows: Integers) -> HashedFeatures:
-        """Some rows, in this order, as learners read them."""
+        """Some rows, in this order, for learners."""
 
 
 @dataclass(frozen=True, eq=False)
 class SomeRows(LazyFeatures):
-    """Some of the rows of other features, which stay where they are."""
+    """A view of some rows of other features."""
 
     source: LazyFeatures
     rows: Integers
@@ -84,12 +83,12 @@ class SomeRows(LazyFeatures):
 
 
 def some_rows(X: Any, rows: Integers) -> Any:
-    """The rows at these positions, in increasing order; they are read when they are needed if X is lazy."""
+    """The rows at these positions, in increasing order; lazy if X is."""
     return SomeRows(X, rows) if isinstance(X, LazyFeatures) else X[rows]
 
 
 def in_batches(X: Any, work: Any) -> Any:
-    """What ``work`` says of each row, for rows that may not all be an array at a time."""
+    """The results of ``work``, which is applied batch by batch if X is lazy."""
     if not isinstance(X, LazyFeatures):
         return work(X)
     return np.concatenate([np.asarray(work(batch)) for batch in X.batches()])
@@ -104,10 +103,9 @@ Codes = NDArray[np.uint8]
 
 @dataclass(frozen=True, eq=False)
 class CodedFeatures(HashedFeatures):
-    """The bin of each row and feature; in place of a number stands the largest one of its bin.
+    """The bin of each row and feature; the largest number of a bin replaces its numbers.
 
-    Bins are the numbers between two cuts, and trees split at cuts only: so a row goes the same way by the number that
-    stands for it as by its own.
+    Bins are the numbers between two cuts, and trees split at cuts only, so that every row keeps its path in a tree.
     """
 
     codes: Codes
@@ -115,9 +113,9 @@ class CodedFeatures(HashedFeatures):
     cuts: Sequence[Vector]
     """A number of bin k is above cut k - 1 and at most cut k."""
     values: Matrix
-    """What stands for each bin, one row for each feature; nan for a missing value."""
+    """The number that replaces each bin, one row for each feature; nan for a missing value."""
     hashes: NDArray[np.uint64]
-    """Those of the numbers on disk."""
+    """The hashes of the numbers on disk."""
 
     @property
     def shape(self) -> tuple[int, int]:  # type: ignore[override]
@@ -136,7 +134,6 @@ class CodedFeatures(HashedFeatures):
         return np.asarray(self.values[feature].take(self.codes[rows, feature]))
 
     def taken(self, rows: Integers) -> CodedFeatures:
-        """Some rows, in this order."""
         codes = np.empty((len(rows), self.shape[1]), dtype=np.uint8, order="F")
         for k in range(self.shape[1]):
             codes[:, k] = self.codes[:, k].take(rows)
@@ -196,7 +193,7 @@ class ArrayOnDisk(RowsOnDisk):
 
 
 class ParquetFiles:
-    """Parquet files that have the same columns."""
+    """Parquet files with equal columns."""
 
     def __init__(self, paths: Any) -> None:
         try:
@@ -263,7 +260,7 @@ def _is_number(kind: Any) -> bool:
 
 
 class ParquetOnDisk(RowsOnDisk):
-    """Parquet files, all with the same columns."""
+    """Rows of Parquet files."""
 
     def __init__(self, paths: Any, leave_out: Collection[str]) -> None:
         self._all_columns = ParquetFiles(paths)
@@ -301,7 +298,7 @@ class ParquetOnDisk(RowsOnDisk):
 
 
 def _numbers(column: Any) -> Vector:
-    """A column of Arrow's as numbers; what is missing is nan."""
+    """A column of Arrow as numbers; missing ones are nan."""
     import pyarrow
 
     if pyarrow.types.is_boolean(column.type):

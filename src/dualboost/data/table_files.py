@@ -25,14 +25,13 @@ GZIP_START, PARQUET_START = b"\x1f\x8b", b"PAR1"
 
 
 def name_of(path: Path) -> str:
-    """What messages call a table."""
     return "standard input" if path == STANDARD_INPUT else str(path)
 
 
 def read_table(path: Path, text_columns: Iterable[str] = ()) -> pd.DataFrame:
     """The table in a file, or at standard input; ``text_columns`` stay text even where their values look like numbers.
 
-    At standard input the first bytes tell what kind of table it is.
+    At standard input the first bytes give the format.
     """
     content = _standard_input() if path == STANDARD_INPUT else _require_file(path)
     is_parquet = path.suffix == ".parquet" if isinstance(content, Path) else _starts_with(content, PARQUET_START)
@@ -115,7 +114,7 @@ def _needs_pyarrow() -> MissingDependencyError:
 
 
 def require_table_name(path: Path) -> None:
-    """Refuse a name that does not say in which format a table is to be written."""
+    """Refuse a name without the ending of a format."""
     if not path.name.endswith(KINDS):
         raise InvalidParameterError(f"--out {path}: a table's name ends with one of {', '.join(KINDS)}.")
 

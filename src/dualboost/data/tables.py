@@ -1,8 +1,8 @@
-"""Tables of any library, and arrays whose entries have types of their own, read column by column."""
+"""Tables of any library and arrays of objects, read column by column, and the argument ``categorical_features``."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -14,22 +14,22 @@ from scipy import sparse
 
 from .._typing import Features
 from ..arguments import how_to_install
-from ..errors import InvalidDataError, MissingDependencyError
-from .columns import Column, Source, column_of_array, column_of_series
+from ..errors import InvalidDataError, InvalidParameterError, MissingDependencyError
+from .columns import Column, Source, column_of_array, column_of_series, suggestion
 
 
 class Table:
-    """A table with named columns, or an array whose columns have numbers for names."""
+    """A table with named columns, or an array; the columns of an array have numbers for names."""
 
     def __init__(self, native: Any, source: Source = Source()) -> None:  # noqa: B008
         self.native = native
-        """The table as scikit-learn is to see it."""
+        """The table for scikit-learn."""
         self.source = source
         self._columns: dict[int, Column] = {}
         self._is_array = isinstance(native, np.ndarray)
         self._frame: Any = native if self._is_array else _framed(native, source)
         self.names: list[Any] = list(range(native.shape[1])) if self._is_array else self._frame.columns
-        """The names of the columns, as messages have them."""
+        """The names of the columns, for messages."""
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -42,7 +42,7 @@ class Table:
 
     @cached_property
     def numbers(self) -> Features | None:
-        """The table as a matrix, without a copy where its library holds it as one; None if it is not all numbers."""
+        """The table as a matrix, without a copy if possible; None if a column has no numeric type."""
         if self._is_array:
             return self.native if self.native.dtype.kind in "biuf" else None
         sparse_matrix = sparse_matrix_of(self.native)
@@ -53,13 +53,12 @@ class Table:
 
     @cached_property
     def truths(self) -> frozenset[int]:
-        """The positions of the columns that hold truth values."""
+        """The positions of the columns of truth values."""
         if self.numbers is not None:
             return truths_of_array(self.numbers)
         return frozenset(k for k in range(self.shape[1]) if self.column(k).are_truths)
 
     def column(self, position: int) -> Column:
-        """The column at a position; it is read once."""
         if position not in self._columns:
             values, read = self._frame[:, position], column_of_array if self._is_array else column_of_series
             self._columns[position] = read(values, self.names[position], self.source)
@@ -67,10 +66,7 @@ class Table:
 
 
 def as_table(X: Any, by_columns: bool = False) -> Table | None:
-    """X as a table; None for sparse matrices, and for what scikit-learn is to read as an array of numbers.
-
-    With ``by_columns`` arrays of numbers are tables, too.
-    """
+    """X as a table; None for sparse matrices, and for arrays of numbers unless ``by_columns`` is set."""
     if isinstance(X, Table):
         return X
     if nw.dependencies.is_into_dataframe(X):
@@ -88,7 +84,7 @@ def as_table(X: Any, by_columns: bool = False) -> Table | None:
 
 
 def truths_of(X: Any) -> frozenset[int]:
-    """The positions of the columns of a table or an array that hold truth values."""
+    """The positions of the columns of truth values."""
     table = as_table(X)
     return truths_of_array(X) if table is None else table.truths
 
@@ -99,7 +95,7 @@ def truths_of_array(X: Any) -> frozenset[int]:
 
 
 def _require_two_dimensions(X: Any) -> None:
-    """Refuse what holds one row or one column only, and rows that are no lists, in words that say what to pass."""
+    """Refuse a series, a dict and a list of dicts."""
     if nw.dependencies.is_into_series(X):
         raise InvalidDataError(
             f"X is a {type(X).__name__}, which is one row or one column: pass a table of it, of pandas X.iloc[[0]] for "
@@ -123,7 +119,7 @@ def _framed(native: Any, source: Source) -> Any:
 
 
 def _table_of_array(X: Any, by_columns: bool) -> Table | None:
-    """The table of a two-dimensional array that holds more than numbers, or of any with ``by_columns``."""
+    """The table of a two-dimensional array; None for an array of numbers unless ``by_columns`` is set."""
     try:
         array = np.asarray(X)
         if array.dtype.kind in "US" and not isinstance(X, np.ndarray):
@@ -139,7 +135,7 @@ def _table_of_array(X: Any, by_columns: bool) -> Table | None:
 
 
 def _exchanged(X: Any) -> Any:
-    """A table of a library that narwhals does not know, by one of the protocols for exchange."""
+    """A table of a library that narwhals does not support, by a protocol for exchange."""
     try:
         import pyarrow
     except ImportError:
@@ -162,8 +158,75 @@ def _exchanged_by_pandas(X: Any) -> Any:
 
 
 def sparse_matrix_of(native: Any) -> NDArray[Any] | None:
-    """The matrix of a pandas table all of whose columns are sparse; None of any other table."""
+    """The matrix of a pandas table with sparse columns only; None for other tables."""
     if not nw.dependencies.is_pandas_dataframe(native) or not len(native.columns):
         return None
     has_zeros = all(getattr(kind, "fill_value", None) == 0 for kind in native.dtypes)
     return native.sparse.to_coo().tocsr() if has_zeros else None
+
+
+FROM_DTYPE = "from_dtype"
+TRUTH = (bool, np.bool_)
+
+
+def require_categorical_features(value: Any) -> list[Any] | None:
+    """The names, positions or truth values; None for a choice by type."""
+    if isinstance(value, str) and value == FROM_DTYPE:
+        return None
+    entries = [] if value is None else value
+    if isinstance(entries, str) or not isinstance(entries, (Sequence, np.ndarray)) or np.ndim(entries) != 1:
+        hint = f" (did you mean [{value!r}]?)" if isinstance(value, str) else ""
+        raise _refused(value, hint)
+    listed = list(entries)
+    kinds = [
+        all(isinstance(entry, TRUTH) for entry in listed),
+        all(isinstance(entry, str) for entry in listed),
+        all(_is_position(entry) for entry in listed),
+    ]
+    if not any(kinds):
+        raise _refused(value)
+    return listed
+
+
+def _is_position(entry: Any) -> bool:
+    return isinstance(entry, (int, np.integer)) and not isinstance(entry, bool) and bool(entry >= 0)
+
+
+def _refused(value: Any, hint: str = "") -> InvalidParameterError:
+    return InvalidParameterError(
+        f"categorical_features={value!r} must be {FROM_DTYPE!r}, None, or a list of names, of positions, or of one "
+        f"truth value for each column{hint}."
+    )
+
+
+def categorical_positions(value: Any, n_columns: int, names: Sequence[Any] | None) -> set[int] | None:
+    """The positions of the columns of categories; None for a choice by type."""
+    listed = require_categorical_features(value)
+    if listed is None or not listed:
+        return None if listed is None else set()
+    if isinstance(listed[0], TRUTH):
+        if len(listed) != n_columns:
+            raise InvalidParameterError(
+                f"categorical_features has {len(listed)} truth values; it must have one for each of {n_columns} "
+                "columns."
+            )
+        return set(np.flatnonzero(listed).tolist())
+    if isinstance(listed[0], str):
+        return {_position(name, names) for name in listed}
+    beyond = [entry for entry in listed if entry >= n_columns]
+    if beyond:
+        raise InvalidParameterError(
+            f"categorical_features holds the position {beyond[0]}; X has the columns 0 to {n_columns - 1}."
+        )
+    return {int(entry) for entry in listed}
+
+
+def _position(name: str, names: Sequence[Any] | None) -> int:
+    if names is None:
+        raise InvalidParameterError(f"categorical_features names {name!r}, but X has no column names: give positions.")
+    if name not in names:
+        known = [str(one) for one in names]
+        raise InvalidParameterError(
+            f"categorical_features names {name!r}, which X does not have; {suggestion(name, known)}"
+        )
+    return list(names).index(name)

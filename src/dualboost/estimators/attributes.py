@@ -33,7 +33,7 @@ class FittedAttributes:
         return changed
 
     def set_params(self: Estimator, **params: Any) -> Estimator:
-        """Set parameters of the estimator, and those of its objects by names such as ``learner__voting``."""
+        """Set parameters of the estimator, or of its objects by names such as ``learner__voting``."""
         for name in params:
             of, _, inner = name.partition("__")
             if inner and isinstance(params.get(of, getattr(self, of, None)), str):
@@ -60,7 +60,7 @@ class FittedAttributes:
 
     @property
     def classes_(self) -> NDArray[Any]:
-        return self._known(getattr(self.fitted_.target, "classes", None), "classes")
+        return self._known(self.fitted_.target.classes, "classes")
 
     @property
     def n_features_in_(self) -> int:

@@ -1,4 +1,4 @@
-"""The fit of every estimator, and the fitted model made from the trace of the loop."""
+"""The fit of every estimator: from arguments and data to a fitted model."""
 
 from __future__ import annotations
 
@@ -46,19 +46,20 @@ from ..trees.tree import Learner, Tree, pruned
 from ..workers import ALONE, Communicator
 from .attributes import FittedAttributes
 from .calibrating import calibration_of
-from .diagnostics import warn_if_cut_short, warn_if_degenerate, warn_of_answers
+from .diagnostics import warn_if_cut_short, warn_if_degenerate, warn_of_poor_fit
 from .limits import limits_of
 from .modes import earlier_fit, find_device, on_disk, require_mode, rows_for, tree_record
 from .parameters import DEFAULT_SIZES, EnsembleSize, as_callbacks, check_common
-from .reading import Problem, Rewire, TrainingSet, as_evaluation_set, read_training_set
+from .reading import Problem, Rewire, TrainingSet, as_evaluation_set, known_to_all, read_training_set
 
 
 def conclude(problem: Problem, trace: Trace, tuning: Tuning | None, n_jobs: int) -> FittedModel:
-    """The ensemble that the loop kept, with its calibration and all figures of the fit."""
+    """The fitted model, given the trace of the loop."""
     data, rows, fit_context = problem.training_set, problem.rows, problem.fit_context
     weights = trace.final_weights()
     baseline = data.target.baseline(fit_context.targets, fit_context.rows)
     learners = _finished(trace, weights, rows, not fit_context.columns.sides.read_splits, data.workers)
+    is_alone = data.workers.size == 1
     ensemble = Ensemble(
         learners,
         weights,
@@ -78,25 +79,19 @@ def conclude(problem: Problem, trace: Trace, tuning: Tuning | None, n_jobs: int)
         history=trace.history(),
         feature_names=data.feature_names,
         has_missing=data.workers.max(has_missing(rows.X).astype(float)) > 0,
-        duals=_duals(problem, trace) if data.workers.size == 1 else None,
+        duals=rows.spread(fit_context.rows.host(fit_context.duals_of_rows(trace.duals))) if is_alone else None,
         stages=trace.leaf_stages() or WeightStages(trace.weights, trace.intercepts),
         tuning=tuning,
         marginals=_marginals(learners, weights, rows, data),
     )
-    warn_of_answers(model, problem)
+    warn_of_poor_fit(model, problem)
     return model
-
-
-def _duals(problem: Problem, trace: Trace) -> Vector:
-    """What the duals say of each row of the training data, in memory."""
-    of_rows = problem.fit_context.duals_of_rows(trace.duals)
-    return problem.rows.spread(problem.fit_context.rows.host(of_rows))
 
 
 def _marginals(
     learners: Sequence[Learner], weights: Vector, rows: TrainingRows, data: TrainingSet
 ) -> dict[int, Marginal] | None:
-    """How the rows are distributed over the features of an ensemble that is a sum of small parts; else None."""
+    """The distribution of the rows over the features of a sum of small parts; None for other ensembles."""
     used = [learner for learner, weight in zip(learners, weights, strict=True) if weight]
     trees = [learner for learner in used if isinstance(learner, Tree)]
     if len(trees) < len(used) or not has_small_parts(trees):
@@ -108,9 +103,9 @@ def _marginals(
 def _finished(
     trace: Trace, weights: Vector, rows: TrainingRows, can_prune: bool, workers: Communicator
 ) -> list[Learner]:
-    """The learners; trees with a weight are pruned, and record how many training rows fall into each leaf.
+    """The learners; trees with a weight are pruned and get the number of training rows of each leaf.
 
-    Where the programme depends on the splits of a tree, they stay: else it would not be the tree of its column.
+    Trees are not pruned if the programme depends on their splits.
     """
     return [
         (pruned(learner) if can_prune else learner).with_covers(rows.X, rows.counts, workers)
@@ -134,18 +129,16 @@ def _figures(trace: Trace) -> FitFigures:
     )
 
 
-# An estimator says which tasks it learns, which formulation its arguments name, and what it asks beyond that.
-
 Estimator = TypeVar("Estimator", bound="Boosting")
 
 FITTING, FITTING_BEFORE_TWINS = 0.9, 0.6
-"""The share of the time for what is fitted; the rest is for what is computed of it, and for twins that calibrate it."""
+"""The share of the time for the ensemble; the rest is for its calibration, by twins or not, and its figures."""
 DEFAULT_SHARE = 0.1
-"""The share of rows held out where a fit is to end early and no share is given."""
+"""The share of rows held out for early stopping if no share is given."""
 
 
 class Boosting(FittedAttributes):
-    """``fit``, given the parameters of an estimator."""
+    """``fit`` of an estimator with these parameters."""
 
     learner: Any
     max_depth: int | None
@@ -175,15 +168,15 @@ class Boosting(FittedAttributes):
     epsilon: float | None = None
 
     def _tasks(self) -> Sequence[TargetReader]:
-        """The tasks that the estimator learns, in the order in which they are asked whether they take y."""
+        """The tasks of the estimator; the first one that takes y reads it."""
         raise NotImplementedError
 
     def _made_formulation(self, C: float | None = None) -> Formulation:
-        """The formulation that the arguments name; with this C, if it is to be chosen."""
+        """The formulation of the arguments; C replaces their own."""
         raise NotImplementedError
 
     def _scoring(self) -> Scoring:
-        """What held-out rows are judged by."""
+        """The score of held-out rows."""
         return make_scoring(self.scoring)
 
     def _require_formulation_for(self, target: Target, formulation: Formulation) -> None:
@@ -220,7 +213,7 @@ class Boosting(FittedAttributes):
         return read_training_set(self, self._tasks(), on_disk(self, X), y, sample_weight, self._rows_aside, workers)
 
     def _rows_aside(self, weights: Vector) -> Integers | None:
-        """The positions of the rows that the fit does not use, given their multiplicities; None for no rows."""
+        """The positions of the rows that the fit does not use, given all multiplicities; None if it uses all."""
         return None
 
     def _fitted_to(self, training_set: TrainingSet) -> FittedModel:
@@ -235,7 +228,7 @@ class Boosting(FittedAttributes):
         return fitted
 
     def _choose_formulation(self, data: TrainingSet) -> tuple[Formulation, Tuning | None]:
-        """The formulation to optimise, and how its C was tuned, if it was."""
+        """The formulation to optimise, and the path of the values of C, if there was one."""
         return self._made_formulation(), None
 
     def _pose(self, data: TrainingSet, formulation: Formulation) -> Problem:
@@ -245,12 +238,12 @@ class Boosting(FittedAttributes):
         return Problem(data, rows, fit_context, held_out, self._rewire(data, fit_context.formulation))
 
     def _rewire(self, data: TrainingSet, formulation: Formulation) -> Rewire | None:
-        """Wires the same programme for other rows, if probabilities are to be calibrated by such fits."""
+        """A function that wires the programme for other rows, if twins calibrate probabilities; else None."""
         if self.calibration == "training":
             return None
         if data.workers.size == 1:
             return lambda rows: self._wire(data, rows, formulation, ON_PATH)
-        # Each worker fits the same rows by itself: not by XGBoost, which grows trees over all workers.
+        # Each worker fits the same rows without the others. XGBoost would grow trees over all workers.
         alone, twin = (
             replace(data, workers=ALONE, checkpoint=None),
             clone(self).set_params(learner=as_alone(self.learner)),
@@ -300,20 +293,20 @@ class Boosting(FittedAttributes):
         )
 
     def _size(self, formulation: Formulation) -> EnsembleSize:
-        """The greatest depth and number of trees: those asked for, or the defaults of what is corrected."""
+        """The greatest depth and number of trees: from the parameters, or the defaults."""
         default = DEFAULT_SIZES[self._optimized(formulation)]
         depth = self.max_depth or affordable_depth(self.learner, default.depth)
         return EnsembleSize(depth, self.max_trees or default.trees)
 
     def _optimized(self, formulation: Formulation) -> str:
-        """What is re-optimised: leaves only where learners are trees."""
+        """Either "leaves", only if all learners grow trees, or "weights"."""
         if self.optimize is not None:
             return self.optimize
         return formulation.optimize if makes_trees(self.learner) else "weights"
 
     def _rows(self, data: TrainingSet, weights: Vector) -> TrainingRows:
         rows = merge_rows(data.features, data.targets, weights, data.numbers, data.workers)
-        data.target.require_fold(data.known_to_all(rows.targets))
+        data.target.require_fold(known_to_all(data.workers, rows.targets))
         return rows
 
     def _hold_out(self, data: TrainingSet) -> tuple[HeldOut | None, Vector]:
@@ -328,15 +321,14 @@ class Boosting(FittedAttributes):
         training_weights = data.weights.copy()
         training_weights[held] = 0.0
         scoring = require_for_task(self._scoring(), data.target)
-        rows = (data.features[held], data.targets[held], data.weights[held])
-        return HeldOut(*rows, scoring, data.numbers[held]), training_weights
+        return data.held_out(held, scoring), training_weights
 
     def fit_part(
         self, X: Any, y: Any, sample_weight: Any, workers: Communicator, checkpoint: str | None = None
     ) -> FittedModel:
-        """The model of the rows of all workers, each of which calls this with its own rows; nothing is set.
+        """The model of the rows of all workers; each worker calls this with its own rows. The estimator is unchanged.
 
-        ``checkpoint`` is a folder in which trees are kept until the fit is complete: the next fit goes on from them.
+        ``checkpoint`` is a folder for trees until the fit is complete: the next fit continues with them.
         """
         self._check_parameters()
         require_mode("workers", self)
@@ -346,7 +338,9 @@ class Boosting(FittedAttributes):
         return fitted
 
     def _generate(self, problem: Problem, max_trees: int) -> Trace:
-        fit_context, callbacks = problem.fit_context, Callbacks(as_callbacks(self.callbacks))
+        fit_context, patience = problem.fit_context, self._patience()
+        callbacks = Callbacks(as_callbacks(self.callbacks))
+        stopping: list[StoppingRule] = [callbacks] if patience is None else [callbacks, NoImprovement(patience)]
         log_start(fit_context.formulation, fit_context.columns.rows, max_trees)
         with one_blas_thread(), ProgressBar(max_trees, enabled=self.verbose > 0) as progress:
             trace = generate(
@@ -354,25 +348,21 @@ class Boosting(FittedAttributes):
                 max_trees,
                 earlier_fit(self, problem, max_trees),
                 held_out=problem.held_out,
-                keep_best=self._patience() is not None,
+                keep_best=patience is not None,
                 is_last=True,
-                stopping=[callbacks, *self._stopping_rules()],
+                stopping=stopping,
                 observers=[progress, log_iteration, callbacks],
             )
         log_end(trace)
         log_traffic(fit_context.rows.workers.traffic)
         return trace
 
-    def _stopping_rules(self) -> list[StoppingRule]:
-        patience = self._patience()
-        return [] if patience is None else [NoImprovement(patience)]
-
     def _patience(self) -> int | None:
-        """For how many iterations the validation score may not rise; None if it does not end the fit."""
+        """The number of iterations without a better validation score that ends the fit; None for no limit."""
         return self.n_iter_no_change
 
     def _held_out_share(self) -> float | None:
-        """The share of rows to validate on: scikit-learn's default where these have to end the fit."""
+        """The share of rows to validate on; early stopping has a default."""
         return DEFAULT_SHARE if self.validation_fraction is None and self._patience() else self.validation_fraction
 
     def _check_parameters(self) -> None:
@@ -380,7 +370,7 @@ class Boosting(FittedAttributes):
         self._made_formulation()
 
     def _require_rows_to_score(self, has_evaluation_set: bool) -> None:
-        """Refuse rows to score that come from two places, and a score where there are none."""
+        """Refuse two sources of rows to score, and a score without such rows."""
         if has_evaluation_set and self.validation_fraction is not None:
             raise InvalidParameterError(
                 f"validation_fraction={self.validation_fraction!r} holds rows out, but eval_set is given too: leave "

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import nullcontext
 from dataclasses import replace
 from typing import Any
 
@@ -32,9 +32,9 @@ from ..targets.quantiles import QuantileTarget, Widening, moved_apart
 from ..workers.base import joined
 from .reading import Problem, Rewire, TrainingSet
 
-# Margins on the training rows are too good: deep trees separate these rows perfectly. Where no rows are held out, the
-# training rows are divided into two halves, each half is scored by a twin of the ensemble that was trained on the
-# other half, and the curve is fitted to the scores of both.
+# Margins of training rows are too large: deep trees separate these rows perfectly. Without held-out rows, the training
+# rows are divided into two halves. A twin of the ensemble is trained on each half and scores the other half, and the
+# calibration is fitted to the scores of both.
 
 FEWEST_ROWS = 10
 """The fewest rows of each class that a twin is trained on."""
@@ -43,20 +43,17 @@ MOST_TRAINED = 10_000
 MOST_SCORED = 25_000
 """The most rows that a twin scores."""
 MOST_GATHERED = 2 * (MOST_TRAINED + MOST_SCORED)
-"""The most rows that workers who hold parts of the rows gather to find probabilities."""
+"""The most rows that workers gather for the calibration."""
 SHARES_OF_TWINS = (0.45, 0.8)
 """The share of the time that is left for each twin."""
 DIGITS = 9
-"""Means of targets that agree in so many decimal places are equal: the rest are rounding errors of sums of weights."""
+"""Means of targets are compared to this many decimal places; sums of weights have rounding errors."""
 SEED = 0
-"""Which rows are in which half does not depend on ``random_state``: a fit that draws nothing stays deterministic."""
+"""The halves do not depend on ``random_state``, so that a fit without random choices stays deterministic."""
 
 
 def calibration_of(problem: Problem, trace: Trace, ensemble: Ensemble) -> Any:
-    """What turns the scores of the ensemble into probabilities.
-
-    It is fitted to the held-out rows, else to the training rows with the scores of twins, else to the training rows.
-    """
+    """The calibration: of the held-out rows, else of the scores of twins, else of the training rows."""
     target, held_out = problem.training_set.target, problem.held_out
     if problem.fit_context.formulation.has_final_scores:
         return target.identity_calibration()
@@ -67,7 +64,8 @@ def calibration_of(problem: Problem, trace: Trace, ensemble: Ensemble) -> Any:
     unseen = None
     if problem.has_twins and problem.rewire is not None and trace.stop_reason != "interrupted":
         try:
-            with _time_of(problem):
+            # Workers fit the same twins; clocks that differ between them must not end these fits.
+            with nullcontext() if problem.training_set.workers.size == 1 else time_limit(None):
                 unseen = _scored_by_twins(rows, rows_in_unit, problem.rewire, training, ensemble)
         except KeyboardInterrupt:
             warnings.warn(
@@ -81,13 +79,8 @@ def calibration_of(problem: Problem, trace: Trace, ensemble: Ensemble) -> Any:
     return target.calibrate(*training) if unseen is None else target.calibrate_by_twins(training, unseen)
 
 
-def _time_of(problem: Problem) -> AbstractContextManager[None]:
-    """Any time over workers: each of them fits the same twins, which their own clocks must not make different."""
-    return nullcontext() if problem.training_set.workers.size == 1 else time_limit(None)
-
-
 def _rows_of_all(problem: Problem) -> TrainingRows:
-    """The training rows; where they are spread over workers, a sample of them that all workers hold."""
+    """The training rows; with several workers, a sample that all workers have."""
     workers, rows = problem.training_set.workers, problem.rows
     if workers.size == 1:
         return rows
@@ -102,11 +95,10 @@ def _rows_of_all(problem: Problem) -> TrainingRows:
 def _scored_by_twins(
     rows: TrainingRows, rows_in_unit: float, rewire: Rewire, training: Scored, ensemble: Ensemble
 ) -> Scored | None:
-    """Each half of the rows as the twin of the other half scores it; None if rows or time do not suffice for twins.
+    """Each half of the rows with the scores of the twin of the other half; None if rows or time do not suffice.
 
-    Ensembles of the same programme may differ much in how far their scores are from zero. So the scores of each twin
-    are limited, shifted and scaled: on its training rows they have the mean and the deviation that the ensemble's have
-    on all rows.
+    The size of scores may differ much between ensembles of the same programme. So the scores of each twin are limited,
+    shifted and scaled: their mean and deviation on its training rows equal those of the ensemble on all rows.
     """
     halves = halves_of(rows)
     trained = [_sample(half, MOST_TRAINED) for half in halves]
@@ -133,9 +125,9 @@ def _scored_by_twins(
 
 
 def _twin(fit_context: FitContext | LeafFitContext, ensemble: Ensemble) -> Ensemble:
-    """An ensemble of other rows with as many trees to choose from, which nobody watches and no rule stops."""
+    """An ensemble of other rows, with as many trees at most, without callbacks and early stopping."""
     with warnings.catch_warnings(), one_blas_thread():
-        warnings.simplefilter("ignore", DualBoostWarning)  # they speak of an ensemble that is returned
+        warnings.simplefilter("ignore", DualBoostWarning)  # they are about the ensemble that is returned
         trace = generate(fit_context, len(ensemble.learners))
     if trace.stop_reason == "interrupted":
         raise KeyboardInterrupt
@@ -154,9 +146,9 @@ def _extent(scores: Scores, counts: Vector) -> tuple[float, Any, float]:
 
 
 def halves_of(rows: TrainingRows) -> tuple[Integers, Integers]:
-    """The positions of the rows of either half, ordered by target, so that a regular sample of them is stratified.
+    """The positions of the rows of each half, ordered by target, so that a regular sample of them is stratified.
 
-    Rows with equal features are in the same half: a twin that knows one of them from training has seen the other.
+    Rows with equal features are in the same half, so that no twin scores features of its training rows.
     """
     group = equal_rows(rows.X)
     totals = np.bincount(group, weights=rows.counts)
@@ -181,25 +173,22 @@ def _can_train(targets: Vector) -> bool:
     return len(sizes) > 1 and bool(sizes.min() >= FEWEST_ROWS)
 
 
-# Some rows are set aside before the fit. How far y is outside the interval of such a row, negative if it is inside,
-# is a number s; for rows like these, all orders of the s of the n rows set aside and that of a new row are equally
-# likely. So intervals that are made wider, on both sides, by the k-th smallest s cover a new row with a probability
-# of at least k/(n+1), whatever the model is. That is a mean over all rows and all choices of rows: not a promise for
-# every x.
-#
-# Romano, Patterson & Candès, "Conformalized quantile regression", NeurIPS 2019.
+# Conformal intervals (Romano, Patterson & Candès, "Conformalized quantile regression", NeurIPS 2019). n rows are set
+# aside before the fit. Let s be the distance of y from the interval of a row, negative inside. If rows are
+# exchangeable, all orders of the s of these rows and of a new row are equally likely. Intervals that are wider on both
+# sides by the k-th smallest s cover a new row with a probability of at least k/(n+1), for any model: on average, not
+# for every x.
 
 SHARE = 0.25
 """The share of the rows that is set aside."""
 
 
 def rows_aside(weights: Vector, random_state: Any) -> Integers:
-    """The rows to set aside."""
     return hold_out(None, weights, SHARE, check_random_state(random_state))
 
 
 def widening_of(fitted: FittedModel, data: TrainingSet) -> Widening:
-    """By how much the interval of each pair of levels is to be made wider, by the rows that were set aside."""
+    """The shifts of the ends of the intervals, computed from the rows set aside."""
     target, aside = fitted.target, data.aside
     assert isinstance(target, QuantileTarget)
     assert aside is not None, "no rows were set aside"
@@ -217,30 +206,29 @@ def _outside(ends: Matrix, targets: Vector) -> Vector:
 
 
 def _widened(outside: Vector, counts: Vector, coverage: float) -> float:
-    """The smallest of these numbers that is not below the share asked for, a new row being one of them."""
+    """The smallest number that is not below the share ``coverage`` of the rows and a new one."""
     total = float(counts.sum())
-    asked = coverage * (total + 1.0)
-    if asked > total:
+    needed_rows = coverage * (total + 1.0)
+    if needed_rows > total:
         needed = int(np.ceil(coverage / (1.0 - coverage) * (1.0 - 1e-12)))
         raise InvalidDataError(
             f"interval_calibration='conformal' sets a quarter of the rows aside, {total:g} here, and intervals that "
             f"cover {coverage:.0%} of new rows need {needed}: give {needed / SHARE:.0f} rows or more, or quantiles "
             "closer to each other."
         )
-    return _smallest_reaching(asked, outside, counts)
+    return _smallest_reaching(needed_rows, outside, counts)
 
 
-def _smallest_reaching(asked: float, numbers: Vector, counts: Vector) -> float:
-    """The smallest of these numbers up to which so many are counted."""
+def _smallest_reaching(needed: float, numbers: Vector, counts: Vector) -> float:
+    """The smallest number up to which ``needed`` rows are counted."""
     order = np.argsort(numbers, kind="stable")
-    return float(numbers[order[np.searchsorted(np.cumsum(counts[order]), asked * (1.0 - 1e-12))]])
+    return float(numbers[order[np.searchsorted(np.cumsum(counts[order]), needed * (1.0 - 1e-12))]])
 
 
 class CalibratedPinballScorer(PinballScorer):
-    """The same, where every interval is made so wide that it covers its share of the rows scored.
+    """The pinball loss of intervals that are shifted to cover their share of the rows scored.
 
-    Intervals that will be calibrated are to be compared as such: quantiles that fit the training rows too closely cost
-    pinball loss, all of which calibration may give back.
+    Without the shift, quantiles that overfit would have a pinball loss that calibration may remove.
     """
 
     def quantiles(self, found: Matrix, y: Vector, sample_weight: Vector | None) -> Matrix:
@@ -248,8 +236,8 @@ class CalibratedPinballScorer(PinballScorer):
         judged = found.copy()
         for pair in range(len(self.levels) // 2):
             both = [pair, -1 - pair]
-            asked = (self.levels[-1 - pair] - self.levels[pair]) * float(counts.sum())
+            covered = (self.levels[-1 - pair] - self.levels[pair]) * float(counts.sum())
             judged[:, both] = moved_apart(
-                found[:, both], _smallest_reaching(asked, _outside(found[:, both], y), counts)
+                found[:, both], _smallest_reaching(covered, _outside(found[:, both], y), counts)
             )
         return judged

@@ -1,4 +1,4 @@
-"""The scikit-learn estimator, which checks its parameters and puts the parts of a fit together."""
+"""The classifier."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ class DualBoostClassifier(Boosting, InspectionMixin, PredictionMixin, Classifier
     of all trees are re-optimised (by default), or one weight for each tree (the formulations of the paper). Each
     solution has a duality gap, computed from its values and duals.
 
-    By default the loss is logistic and the score is the log-odds. Half as many trees again are grown as asked for,
-    those that are missed least are eliminated, and each tree that remains is grown once more against all others.
+    By default the loss is logistic and the score is the log-odds. The fit grows 1.5 times ``max_trees`` trees,
+    eliminates the least important ones, and grows each remaining tree once more against all others.
 
     With more than two classes, a leaf has a value for each class, so that one tree serves them all; the loss is the
     cross-entropy, and the scores are log-probabilities up to a number that the classes of a row share. Under the
@@ -61,20 +61,19 @@ class DualBoostClassifier(Boosting, InspectionMixin, PredictionMixin, Classifier
         The greatest depth of a tree, unless its learner has a depth of its own. None means 5 where leaves are
         corrected (2 with ``learner="optimal"``), and stumps, 1, where trees are. No tree is deeper than 256.
     max_trees : int, default=None
-        The greatest number of trees: those of the result where leaves are corrected, and those generated where trees
-        are. None means 50 and 100.
+        The greatest number of trees: of the result if leaves are corrected (None means 50), or of all trees generated
+        if trees are corrected (None means 100).
     max_leaf_nodes : int, default=None
-        The most leaves of a tree, of which those that gain most are kept; None for no limit but ``max_depth``.
+        The most leaves of a tree; the splits with the largest gains are kept. None for no limit but ``max_depth``.
     min_samples_leaf : int or float, default=1
         The fewest training rows in a leaf, or their share, rounded up; rows are counted whatever their weights are.
     max_features : int, float, "sqrt", "log2" or None, default=None
-        How many features each split is chosen from, or their share, drawn by ``random_state`` for every split; None for
-        all. Where none of them can split a tree at its root, all are tried. For leaves that are corrected only.
+        The number of features for each split, or their share, drawn by ``random_state`` for every split; None for all.
+        If none of them can split a tree at its root, all are tried. Only if leaves are corrected.
     subsample : float, default=None
-        The share of the rows that each tree is grown on, drawn by ``random_state`` for every tree; the values of its
-        leaves are those of all rows, and where a sample offers no tree, all rows are asked. None means all rows
-        (1.0), and for two classes down to 0.7 where there may be more than one leaf to four rows. For leaves that are
-        corrected only.
+        The share of the rows that each tree is grown on, drawn by ``random_state`` for every tree. The values of its
+        leaves are fitted to all rows. A tree without a split is grown again on all rows. None means all rows (1.0), and
+        for two classes down to 0.7 if there may be more than one leaf to four rows. Only if leaves are corrected.
     monotonic_cst : array of -1, 0 and 1, dict of these by name of feature, or None, default=None
         1 where scores, and so the probability of the second class, must not fall if the feature rises, -1 where they
         must not rise, 0 for no such limit. It holds for all rows, exactly, and ``gap_`` is that of the programme with
@@ -90,39 +89,38 @@ class DualBoostClassifier(Boosting, InspectionMixin, PredictionMixin, Classifier
         How the programmes are solved, which does not change what is optimal; None means ``SolverOptions()``.
     categorical_features : "from_dtype", None, or list of names, of positions or of bools, default="from_dtype"
         The columns of X that hold categories, as in scikit-learn's ``HistGradientBoostingClassifier``. "from_dtype"
-        takes those of text and of a categorical type (pandas, polars, Arrow); of an array, those of text. A list names
-        all of them: any other column must hold numbers. None means none. A category with fewer than 4 training rows
-        counts as missing, as one does that is not seen in training.
+        takes columns of text and of a categorical type (pandas, polars, Arrow); of an array, columns of text. A list
+        names all of them: any other column must hold numbers. None means none. A category with fewer than 4 training
+        rows counts as missing, like a category that training rows lack.
     class_weight : dict, "balanced" or None, default=None
-        What the sample weights of each class are multiplied by: a dict of weights by class, 1 for classes that it
-        leaves out; or "balanced", the number of rows / (the number of classes * the rows of the class), with rows
-        counted by ``sample_weight``. As in scikit-learn's ``HistGradientBoostingClassifier`` the rows held out are
-        weighted too, and so are the validation score and the probabilities: they are those of classes so mixed. Of no
-        effect under "lexi", which finds the weights of the classes itself.
+        A factor of the sample weights for each class: a dict of weights by class, 1 for classes that it leaves out; or
+        "balanced", the number of rows / (the number of classes * the rows of the class), with rows counted by
+        ``sample_weight``. As in scikit-learn's ``HistGradientBoostingClassifier``, it also weights the rows held out,
+        the validation score and the probabilities. No effect under "lexi", which finds the weights of the classes.
     validation_fraction : float, default=None
         The share of rows held out to record the validation score, and to calibrate probabilities on. None means none,
         and 0.1 if ``n_iter_no_change`` is given.
     n_iter_no_change : int, default=None
         Stop when the validation score has not risen for that many iterations, and keep the best iteration: later
-        learners get weight zero, and ``objective_`` and ``gap_`` are those of the best iteration.
+        learners get weight zero, and ``objective_`` and ``gap_`` belong to the best iteration.
     scoring : str, scorer or None, default=None
         The validation score: a name of ``sklearn.metrics.get_scorer_names()`` or a scorer made by
         ``sklearn.metrics.make_scorer``; None is the accuracy. Probabilities, for scorers such as "neg_log_loss", are
-        those of the curve that fits the training rows. Needs rows that are held out.
+        calibrated on the training rows. Needs rows that are held out.
     calibration : {"cross_fit", "training"}, default="cross_fit"
-        What the probabilities are calibrated on if no rows are held out; of no effect under "logistic", whose scores
-        are log-odds. "cross_fit" fits the same ensemble on either half of the rows (at most 10,000 each), less
-        precisely, and scores the other half: honest, and it takes about as long again as the fit itself. "training"
-        takes the training rows: for those who need no probabilities, as these are overconfident for deep trees. Fewer
-        than 10 rows of a class in a half are too few for "cross_fit", and "training" is used. The ensemble is the same.
+        The rows that calibrate the probabilities if no rows are held out; no effect under "logistic", whose scores are
+        log-odds. "cross_fit" fits an ensemble to each half of the rows (at most 10,000 each), less precisely, and
+        scores the other half; it takes about as long as the fit. "training" takes the training rows; its probabilities
+        are overconfident for deep trees. With fewer than 10 rows of a class in a half, "cross_fit" is "training". The
+        choice does not change the ensemble.
     warm_start : bool, default=False
-        Whether ``fit`` goes on from the trees of the fit before, on the same data with a larger ``max_trees``: these
-        trees stay, new ones join them, and all leaves, or all weights, are optimised together. ``history_`` begins with
-        the ensemble that was taken up. Other parameters should be those of before, which is not checked.
+        Whether ``fit`` continues with the trees of the last fit, on equal data with a larger ``max_trees``. These trees
+        stay, new ones join them, and all leaves, or all weights, are optimised together. ``history_`` begins with the
+        ensemble of the last fit. Other parameters should not change, which is not checked.
     time_limit : float, default=None
         Seconds for the whole of ``fit``, of which growing trees, the optimum at the end and the calibration each have a
         share. A fit takes at most a third longer, or one second if the limit is below three, unless a single step does,
-        such as one tree. If there was no time to solve to ``tol``, a ``SolverWarning`` tells the gap that was reached.
+        such as one tree. If there was no time to solve to ``tol``, a ``SolverWarning`` has the gap.
     n_jobs : int, default=None
         The number of threads; None means 1, and -1 all processors that the process may use. It does not change the
         model. Little work is done by one thread, and trees are grown on one until more have proved quicker.
@@ -132,14 +130,14 @@ class DualBoostClassifier(Boosting, InspectionMixin, PredictionMixin, Classifier
         there, so that the model is that of "cpu" up to rounding. X, y and ``sample_weight`` may be arrays of CuPy with
         either.
     random_state : int, RandomState instance or None, default=None
-        Decides which rows are held out, and which rows and features trees are grown on. With None other rows are held
-        out by every fit, but trees are always grown on the same ones.
+        Selects the rows held out, and the rows and features that trees are grown on. With None every fit holds other
+        rows out, but the rows and features of trees do not change.
     verbose : int, default=0
         1 shows a progress bar on a terminal.
     callbacks : callable or list of callables, default=None
         Called after every iteration with its record (``dualboost.boosting.history.Iteration``: one row of
-        ``history_``, for
-        the master's solution at that time). If a callback returns True, the fit stops; its exceptions are passed on.
+        ``history_``, for the solution at that time). If a callback returns True, the fit stops. Its exceptions are
+        passed on.
 
     Attributes
     ----------
@@ -155,8 +153,8 @@ class DualBoostClassifier(Boosting, InspectionMixin, PredictionMixin, Classifier
         What is added to the weighted votes; zero for the formulations without an intercept. One for each class if there
         are more than two.
     n_generated_, n_iter_ : int
-        The number of learners generated, and of iterations: the same if one column enters at a time. Where leaves are
-        corrected, trees that were eliminated or replaced count as generated.
+        The number of learners generated, and of iterations; they are equal if one column enters at a time. If leaves
+        are corrected, trees that were eliminated or replaced count as generated.
     n_trees_ : int
         The number of weights above 1e-6 times the largest weight.
     n_leaves_ : int
@@ -289,7 +287,7 @@ class DualBoostClassifier(Boosting, InspectionMixin, PredictionMixin, Classifier
         return self._optimized(formulation) in formulation.optimizes_for_classes
 
     def _takes_many_classes(self) -> bool:
-        """The same for scikit-learn's tags, which are asked for before parameters are checked."""
+        """``_learns_many_classes`` for the tags of scikit-learn, which parameters out of range must not prevent."""
         try:
             return self._learns_many_classes(make_formulation(self.formulation, self.C, self.epsilon))
         except InvalidParameterError:  # which fit will raise

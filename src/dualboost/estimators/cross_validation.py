@@ -25,7 +25,7 @@ from ..formulations.regression import NumberLoss
 from ..matrix.rows import one_blas_thread
 from ..models.fitted import Tuning
 from ..solvers import SolverOptions
-from ..targets.scoring import Scoring, require_for_task
+from ..targets.scoring import require_for_task
 from .attributes import TunedAttributes
 from .base import Boosting
 from .classifier import DualBoostClassifier
@@ -42,10 +42,6 @@ class Split(NamedTuple):
     scored: Callable[[], HeldOut]
     """Copies the rows, so that only the rows of one fold are copied at a time."""
     training: Vector
-
-
-def _held_out(data: TrainingSet, held: Integers, scoring: Scoring) -> HeldOut:
-    return HeldOut(data.features[held], data.targets[held], data.weights[held], scoring, data.numbers[held])
 
 
 class TunedBoosting(TunedAttributes, Boosting):
@@ -92,7 +88,7 @@ class TunedBoosting(TunedAttributes, Boosting):
     ) -> list[PathPoint]:
         """The scores of every value of C on the rows to score, after training on the others.
 
-        The values are meant for all rows; on fewer rows a C that counts rows means the same at another value.
+        The values are for all rows. If C counts rows, they are converted to fewer rows.
         """
         formulation = self._untuned()
         ratio = float(split.training.sum() / data.weights.sum())
@@ -150,7 +146,7 @@ class TunedBoosting(TunedAttributes, Boosting):
         for held in self._folds(data):
             training = data.weights.copy()
             training[held] = 0.0
-            splits.append(Split(partial(_held_out, data, held, scoring), training))
+            splits.append(Split(partial(data.held_out, held, scoring), training))
         return splits
 
     def _folds(self, data: TrainingSet) -> list[Integers]:

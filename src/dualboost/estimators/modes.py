@@ -8,9 +8,9 @@ import numpy as np
 
 from ..boosting.leaf_context import LeafFitContext
 from ..boosting.paths import EarlierFit
-from ..data.columns import require_categorical_features
 from ..data.merging import TrainingRows
 from ..data.on_disk import RowsOnDisk
+from ..data.tables import require_categorical_features
 from ..errors import InvalidDataError, InvalidParameterError
 from ..learners import as_learners
 from ..learners.base import NO_RECORD, NoRecord, TreeRecord

@@ -19,7 +19,7 @@ from ..arguments import (
     require_seed,
 )
 from ..boosting.history import Iteration
-from ..data.columns import require_categorical_features
+from ..data.tables import require_categorical_features
 from ..errors import InvalidDataError, InvalidParameterError
 from ..learners import require_learner
 from ..parameters import Parameter, parameters_of

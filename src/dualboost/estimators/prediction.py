@@ -24,12 +24,17 @@ from .attributes import FittedAttributes
 from .reading import read_features
 
 
-class FeatureReading(FittedAttributes):
-    """Features of rows to predict, checked and encoded as in training; and ``save``."""
+class Predicting(FittedAttributes):
+    """Predictions of classes and of numbers, and ``save``."""
 
     def _features(self, X: Any) -> Features:
+        """The features of rows to predict, checked and encoded as in training; an error before ``fit``."""
         check_is_fitted(self)
         return read_features(self, self.fitted_.encoder, X)
+
+    def _staged_predictions(self, X: Any) -> Iterator[NDArray[Any]]:
+        features, decode = self._features(X), self.fitted_.target.decode
+        return (np.asarray(decode(scores)) for scores in self.fitted_.staged_scores(features))
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model to a JSON file, compressed if its name ends with ".gz"; ``dualboost.load_model`` reads it."""
@@ -38,12 +43,12 @@ class FeatureReading(FittedAttributes):
         save_model(self, path)
 
     def tree_sum(self) -> TreeSum:
-        """What the model computes, as data: for those who write it in another language."""
+        """The computation of the model as data, for exports to other languages."""
         check_is_fitted(self)
         return self.fitted_.tree_sum()
 
 
-class PredictionMixin(FeatureReading):
+class PredictionMixin(Predicting):
     """Votes, margins, probabilities and classes for rows."""
 
     def predict(self, X: Any) -> NDArray[Any]:
@@ -98,21 +103,21 @@ class PredictionMixin(FeatureReading):
         return self.fitted_.margins(features, y)
 
     def staged_decision_function(self, X: Any) -> Iterator[Vector]:
-        """What ``decision_function`` would be for the ensemble as it was optimised after each iteration."""
+        """``decision_function`` of the ensemble after each iteration."""
         features = self._features(X)
         return self.fitted_.staged_scores(features)
 
     def staged_predict(self, X: Any) -> Iterator[NDArray[Any]]:
-        """The classes predicted by the ensemble as it was optimised after each iteration."""
-        return (self.fitted_.target.decode(scores) for scores in self.staged_decision_function(X))
+        """``predict`` of the ensemble after each iteration."""
+        return self._staged_predictions(X)
 
 
 CLOSE = 1e-9
-"""Two coverages that differ by less are the same."""
+"""Coverages that differ by less are equal."""
 
 
-class NumberPredictionMixin(FeatureReading):
-    """Predictions for rows."""
+class NumberPredictionMixin(Predicting):
+    """Predictions of numbers."""
 
     def predict(self, X: Any) -> Vector:
         """A number for each row; of several quantiles the median, interpolated between the levels around one half."""
@@ -122,7 +127,7 @@ class NumberPredictionMixin(FeatureReading):
     def predict_quantiles(self, X: Any) -> Matrix:
         """A column for each level of ``quantiles``, in increasing order in every row."""
         features = self._features(X)
-        return self._quantile_task().quantiles(self.fitted_.scores(features))
+        return self._quantile_target().quantiles(self.fitted_.scores(features))
 
     def predict_interval(self, X: Any, coverage: float | None = None) -> Matrix:
         """The lower and the upper end of an interval for each row.
@@ -133,7 +138,7 @@ class NumberPredictionMixin(FeatureReading):
         """
         if coverage is not None:
             require_fraction("coverage", coverage)
-        features, target = self._features(X), self._quantile_task()
+        features, target = self._features(X), self._quantile_target()
         shares = [target.coverage(pair) for pair in range(target.n_intervals)]
         if coverage is None:
             pair = 0
@@ -144,7 +149,7 @@ class NumberPredictionMixin(FeatureReading):
             raise InvalidParameterError(f"coverage={coverage!r} is none of the model's: {known}.")
         return target.interval(self.fitted_.scores(features), pair, self.fitted_.calibration)
 
-    def _quantile_task(self) -> QuantileTarget:
+    def _quantile_target(self) -> QuantileTarget:
         target = self.fitted_.target
         if not isinstance(target, QuantileTarget):
             raise InvalidParameterError(
@@ -153,11 +158,10 @@ class NumberPredictionMixin(FeatureReading):
         return target
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """R^2 of the predictions: the share of the variance of y that they explain."""
+        """R^2 of the predictions."""
         y, sample_weight = map(in_memory, (y, sample_weight))
         return r_squared(y, self.predict(X), sample_weight)
 
     def staged_predict(self, X: Any) -> Iterator[Vector]:
-        """What ``predict`` would be for the ensemble as it was optimised after each iteration."""
-        features = self._features(X)
-        return (np.asarray(self.fitted_.target.decode(scores)) for scores in self.fitted_.staged_scores(features))
+        """``predict`` of the ensemble after each iteration."""
+        return self._staged_predictions(X)

@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from scipy.sparse import issparse
 from sklearn.base import is_classifier
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_array, validate_data
@@ -18,12 +17,11 @@ from .._typing import Features, Integers, Matrix, Vector
 from ..boosting.context import FitContext
 from ..boosting.history import HeldOut
 from ..boosting.leaf_context import LeafFitContext
-from ..data.columns import Source, chosen_positions, require_categorical_features
-from ..data.features import FeatureEncoder, as_features, require_finite
+from ..data.columns import Source
+from ..data.features import FeatureEncoder, as_features, require_finite, require_same_columns
 from ..data.merging import TrainingRows, in_rows, numbers_of_rows
 from ..data.on_disk import LazyFeatures, RowsOnDisk, in_batches
-from ..data.parts import require_same_columns
-from ..data.tables import Table, as_table, truths_of_array
+from ..data.tables import Table, as_table, categorical_positions, require_categorical_features, truths_of_array
 from ..errors import InvalidDataError, InvalidParameterError
 from ..matrix.rows import in_memory
 from ..targets import Target, TargetReader, read_target
@@ -35,11 +33,11 @@ from ..workers.base import joined, objects_of_all
 from .parameters import as_sample_weight, weights_by_class
 
 CHECKS: dict[str, Any] = {"accept_sparse": "csr", "dtype": np.float64, "ensure_all_finite": False}
-"""How scikit-learn validates features, in training and in prediction; that they are finite is checked here."""
+"""Arguments of scikit-learn's validation of features; infinite features are refused here."""
 
 
 class Aside(NamedTuple):
-    """Rows that the fit knows nothing of, which have a weight of zero in it, and how many rows each stands for."""
+    """Rows that the fit does not use (their weight is zero), and the number of rows that each represents."""
 
     rows: Integers
     counts: Vector
@@ -47,7 +45,7 @@ class Aside(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class TrainingSet:
-    """The arguments of ``fit`` in the form that the loop needs."""
+    """The arguments of ``fit``, checked and encoded."""
 
     target: Target
     encoder: FeatureEncoder
@@ -56,25 +54,24 @@ class TrainingSet:
     weights: Vector
     """The multiplicity of each row, times the weight of its class."""
     numbers: Vector
-    """How many rows each row stands for, by its multiplicity alone."""
+    """The number of rows that each row represents, without the weight of its class."""
     feature_names: NDArray[Any] | None
     aside: Aside | None = None
     class_weights: Vector | None = None
-    """What the multiplicities of rows of each class are multiplied by; None for nothing."""
+    """A factor of the multiplicities for each class."""
     evaluation: HeldOut | None = None
-    """Rows that were passed to be scored."""
+    """The rows of ``eval_set``."""
     workers: Communicator = ALONE
-    """Those who hold the other rows, where these are a part of them."""
-
+    """All workers; each of them has a part of the rows."""
     checkpoint: str | None = None
-    """The folder in which trees are kept while the fit runs; None for nowhere."""
+    """A folder for trees while the fit runs."""
 
-    def known_to_all(self, targets: Vector) -> Vector:
-        """A few targets of rows of all workers, among them one of each class."""
-        return known_to_all(self.workers, targets)
+    def held_out(self, held: Integers, scoring: Scoring) -> HeldOut:
+        """Some rows, to be scored."""
+        return HeldOut(self.features[held], self.targets[held], self.weights[held], scoring, self.numbers[held])
 
     def weigh(self, targets: Vector, weights: Vector) -> Vector:
-        """The multiplicities of rows with these targets, times the weights of their classes."""
+        """The multiplicities of rows times the weights of their classes."""
         if self.class_weights is None:
             return weights
         groups = self.target.groups(targets)
@@ -104,11 +101,9 @@ def read_training_set(
     set_aside: Callable[[Vector], Integers | None],
     workers: Communicator = ALONE,
 ) -> TrainingSet:
-    """The training set, or an error that names the estimator.
+    """The training set; categories and classes are common to all workers.
 
-    ``set_aside`` returns the positions of the rows that the fit does not use, given their multiplicities, or None.
-
-    Where rows are spread over workers, categories and classes are those of all.
+    ``set_aside`` returns the positions of the rows that the fit does not use, given all multiplicities, or None.
     """
     X, y, sample_weight = map(in_memory, (X, y, sample_weight))
     require_one_target(estimator, y)
@@ -121,9 +116,8 @@ def read_training_set(
         aside = Aside(rows, in_rows(weights[rows]))
         weights = np.where(np.isin(np.arange(len(weights)), rows), 0.0, weights)
     target, targets = read_target(y, tasks, weights, workers)
-    classes = getattr(target, "classes", None)
-    if classes is not None:
-        warn_of_classes(classes, workers.sum(float(len(targets))))
+    if target.classes is not None:
+        warn_of_classes(target.classes, workers.sum(float(len(targets))))
     target.require_trainable(known_to_all(workers, targets[weights > 0]))
     training_set = TrainingSet(
         target=target,
@@ -141,7 +135,7 @@ def read_training_set(
 
 
 class _Read(NamedTuple):
-    """What X and y are as numbers."""
+    """X and y as arrays."""
 
     features: Features
     y: NDArray[Any]
@@ -154,7 +148,11 @@ def _read_in_memory(estimator: Any, X: Any, y: Any, sample_weight: Any, workers:
     listed = estimator.categorical_features
     table = as_table(X, by_columns=bool(require_categorical_features(listed)) or workers.size > 1)
     _require_same_columns(workers, X if table is None else table)
-    names = None if table is None else _names(stand_in, table)
+    names = None
+    if table is not None:
+        _require_columns(table)
+        validate_data(stand_in, table.native, skip_check_array=True)
+        names = getattr(stand_in, "feature_names_in_", None)  # if all names are text
     encoder = _encoder(table, X, listed, sample_weight, workers)
     features, y = validate_data(stand_in, X if table is None else encoder.transform(table), y, **CHECKS)
     _require_finite(features, table)
@@ -162,7 +160,7 @@ def _read_in_memory(estimator: Any, X: Any, y: Any, sample_weight: Any, workers:
 
 
 def _read_on_disk(estimator: Any, X: RowsOnDisk, y: Any, sample_weight: Any, workers: Communicator) -> _Read:
-    """As bins; in place of X, scikit-learn sees a column that takes no memory."""
+    """Features as bins; scikit-learn validates a column without memory in place of X."""
     if require_categorical_features(estimator.categorical_features):
         raise InvalidParameterError(
             f"categorical_features={estimator.categorical_features!r} is for rows in memory: those on disk hold "
@@ -175,8 +173,8 @@ def _read_on_disk(estimator: Any, X: RowsOnDisk, y: Any, sample_weight: Any, wor
 
 
 def require_one_target(estimator: Any, y: Any) -> None:
-    """Refuse several columns of targets, and say how they are learnt."""
-    if issparse(y):
+    """Refuse several columns of targets; the error explains how to learn them."""
+    if sparse.issparse(y):
         raise InvalidDataError("y is a sparse matrix, and must be an array: pass y.toarray().ravel().")
     shape: tuple[int, ...] = getattr(y, "shape", ())
     if len(shape) == 2 and shape[1] > 1:
@@ -188,12 +186,12 @@ def require_one_target(estimator: Any, y: Any) -> None:
 
 
 def known_to_all(workers: Communicator, targets: Vector) -> Vector:
-    """The targets; where rows are spread over workers, the distinct ones of all, of which there may be too many."""
+    """The targets; with several workers, a sample of the distinct targets of all, with one row of each class."""
     return targets if workers.size == 1 else np.unique(joined(workers, np.unique(targets)[:MOST_LABELS])[0])
 
 
 def _stand_in_for(estimator: Any) -> Any:
-    """One whose class has the same name, which scikit-learn's messages contain."""
+    """An object whose class has the name of the estimator's, for the messages of scikit-learn."""
     return type(type(estimator).__name__, (_StandIn,), {})(get_tags(estimator))
 
 
@@ -213,7 +211,10 @@ def read_features(estimator: Any, encoder: FeatureEncoder, X: Any) -> Features:
     X = in_memory(X)
     table = as_table(X, by_columns=bool(encoder.categories))
     if table is None:
-        _require_table(X, encoder)
+        if sparse.issparse(X) and encoder.categories:
+            raise InvalidDataError(
+                "The model has columns of categories, but X is a sparse matrix: pass a table, or an array."
+            )
         features = validate_data(estimator, X, reset=False, **CHECKS)
     else:
         _require_columns(table)
@@ -225,7 +226,7 @@ def read_features(estimator: Any, encoder: FeatureEncoder, X: Any) -> Features:
 
 @dataclass(frozen=True, eq=False)
 class _FiniteRows(LazyFeatures):
-    """Rows on disk of which every batch is checked, as rows in memory are."""
+    """Rows on disk; a batch with an infinite number is an error."""
 
     source: RowsOnDisk
 
@@ -248,7 +249,7 @@ class _FiniteRows(LazyFeatures):
 
 
 def _known_on_disk(estimator: Any, encoder: FeatureEncoder, X: RowsOnDisk) -> LazyFeatures:
-    """Rows on disk to predict, which must have the columns of training."""
+    """Rows on disk to predict, with the columns of the training rows."""
     known: Any = getattr(estimator, "feature_names_in_", None)
     is_other = X.names is not None and known is not None and X.names.tolist() != known.tolist()
     if X.shape[1] != estimator.n_features_in_ or is_other:
@@ -261,15 +262,8 @@ def _known_on_disk(estimator: Any, encoder: FeatureEncoder, X: RowsOnDisk) -> La
     return _FiniteRows(X)
 
 
-def _names(stand_in: Any, table: Table) -> NDArray[Any] | None:
-    """The names of the columns, if all are text."""
-    _require_columns(table)
-    validate_data(stand_in, table.native, skip_check_array=True)
-    return getattr(stand_in, "feature_names_in_", None)
-
-
 def _require_same_columns(workers: Communicator, X: Any) -> None:
-    """Refuse columns that are others than those of another worker, whose sums they would be added to."""
+    """Refuse columns that differ between workers."""
     if workers.size > 1:
         names = getattr(X, "names", None)
         own = list(range(X.shape[1]) if names is None else names)
@@ -290,15 +284,8 @@ def _encoder(table: Table | None, X: Any, listed: Any, sample_weight: Any, worke
             )
         return FeatureEncoder(truths=truths_of_array(X))
     n_rows, n_columns = table.shape
-    chosen = chosen_positions(listed, n_columns, table.names if table.has_names else None)
+    chosen = categorical_positions(listed, n_columns, table.names if table.has_names else None)
     return FeatureEncoder.fitted(table, as_sample_weight(sample_weight, n_rows), chosen, workers)
-
-
-def _require_table(X: Any, encoder: FeatureEncoder) -> None:
-    if sparse.issparse(X) and encoder.categories:
-        raise InvalidDataError(
-            "The model has columns of categories, but X is a sparse matrix: pass a table, or an array."
-        )
 
 
 def _require_finite(features: Features, table: Table | None) -> None:
@@ -309,7 +296,7 @@ def _require_finite(features: Features, table: Table | None) -> None:
 
 
 class EvaluationSet(NamedTuple):
-    """Rows to score, as they were passed; ``scoring`` is None for that of the estimator."""
+    """The arguments ``eval_set`` and ``eval_metric``; ``scoring`` is None for the scoring of the estimator."""
 
     X: Any
     y: Any
@@ -317,7 +304,7 @@ class EvaluationSet(NamedTuple):
     scoring: Scoring | None
 
     def read(self, estimator: Any, data: TrainingSet, scoring: Scoring) -> HeldOut:
-        """The rows in the form that the loop needs, encoded and weighed as those of the training set are."""
+        """The rows, encoded and weighted like the training set."""
         try:
             features = in_batches(as_features(read_other_features(estimator, data, self.X)), lambda rows: rows)
             targets = data.target.encode(data.target.plain(self.y), features.shape[0])
@@ -331,7 +318,6 @@ class EvaluationSet(NamedTuple):
 
 
 def as_evaluation_set(eval_set: Any, eval_metric: Any) -> EvaluationSet | None:
-    """The rows and the score that are asked for, if any."""
     if eval_set is None:
         if eval_metric is not None:
             raise InvalidParameterError(
@@ -363,16 +349,16 @@ Rewire = Callable[[TrainingRows], FitContext | LeafFitContext]
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """What the loop solves: its wiring, the rows to train on, and the rows to validate on."""
+    """The input of the loop: its parts, the rows to train on, and the rows to validate on."""
 
     training_set: TrainingSet
     rows: TrainingRows
     fit_context: FitContext | LeafFitContext
     held_out: HeldOut | None
     rewire: Rewire | None = None
-    """The same parts for other rows, to be solved loosely; None if nothing is to be fitted but the model itself."""
+    """Makes the parts for other rows, with a looser tolerance; None if there are no twins."""
 
     @property
     def has_twins(self) -> bool:
-        """Whether probabilities are calibrated by ensembles of other rows."""
+        """Whether probabilities are calibrated by ensembles of halves of the rows."""
         return self.held_out is None and self.rewire is not None and not self.fit_context.formulation.has_final_scores

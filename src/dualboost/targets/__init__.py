@@ -1,4 +1,4 @@
-"""The tasks, which say what y means, and the registry that a new task joins by one line."""
+"""Targets: the tasks of classifiers and regressors, and their registry."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from .numbers import RobustTarget as RobustTarget
 from .quantiles import QuantileTarget as QuantileTarget
 
 CLASSIFICATION: list[type[Target]] = [MulticlassTarget, BinaryTarget]
-"""The tasks of a classifier: the first task that takes y reads it; if no task does, the last one raises the error."""
+"""The tasks of a classifier: the first one that takes y reads it; if none does, the last one raises the error."""
 REGRESSION: dict[str, type[NumericTarget]] = {
     "identity": NumericTarget,
     "robust": RobustTarget,
@@ -34,7 +34,7 @@ REGRESSION: dict[str, type[NumericTarget]] = {
 
 
 def require_task(target: Target, known: Sequence[type[Target]], what: str) -> None:
-    """An error for a model of another task than those that can be saved, thinned and so on: ``what`` it cannot be."""
+    """Refuse a model of a task that is not among ``known``; the error states ``what`` it cannot be."""
     if type(target) not in known:
         raise UnsupportedModelError(f"A model of the task {target.name!r} cannot be {what}.")
 
@@ -42,10 +42,7 @@ def require_task(target: Target, known: Sequence[type[Target]], what: str) -> No
 def read_target(
     y: NDArray[Any], tasks: Sequence[TargetReader], weights: Vector | None = None, workers: Communicator = ALONE
 ) -> tuple[Target, Vector]:
-    """The task for this y, and the target of each row as a number; ``weights`` are the multiplicities of the rows.
-
-    Where each worker has a part of y, the task is that of the whole of it.
-    """
+    """The target for this y, of all workers, and the number of each row; ``weights`` are the multiplicities."""
     seen = tasks[0].seen_by_all(y, workers)
-    chosen = next((target for target in tasks if target.takes(seen)), tasks[-1])
-    return chosen.read(y, weights) if workers.size == 1 else chosen.read_part(y, weights, seen, workers)
+    task = next((one for one in tasks if one.takes(seen)), tasks[-1])
+    return task.read(y, weights) if workers.size == 1 else task.read_part(y, weights, seen, workers)

@@ -23,24 +23,24 @@ from ..workers import Communicator
 from ..workers.base import objects_of_all
 
 if TYPE_CHECKING:
-    from .calibration import ClassCalibration, MarginCalibration
+    from .calibration import Calibration, ClassCalibration, MarginCalibration
 
 
 TEXT = (str,)
 NUMBERS = (Real, np.bool_)
 FEW_NUMBERS = 20
-"""Where no task is given, more different whole numbers than this are learnt by regression."""
+"""If no task is given, more distinct whole numbers than this are learnt by regression."""
 MANY_NUMBERS = 50
-"""Where classes are asked for, more different numbers than this are learnt with a warning."""
+"""A classifier warns of more distinct numbers than this."""
 MANY_ROWS = 50
-"""Up to so many rows, y may have few rows a class and yet be what the user meant."""
+"""A classifier accepts few rows a class without a warning up to this number of rows."""
 
 
 def plain_labels(y: Any) -> Any:
-    """One column of labels as an array of numbers, booleans or text, or an error where labels are missing or mixed.
+    """One column of labels as an array of numbers, booleans or text; an error if labels are missing or mixed.
 
-    Arrays of objects and pandas' own types may hold any of these; scikit-learn takes numbers in them for something
-    else. What is not one column is returned unchanged, for scikit-learn to refuse.
+    scikit-learn does not recognise numbers in arrays of objects and in pandas' own types. Anything but one column is
+    returned unchanged; scikit-learn refuses it.
     """
     values = np.asarray(y)
     if values.ndim not in (1, 2) or values.shape[1:] not in ((), (1,)):
@@ -51,7 +51,7 @@ def plain_labels(y: Any) -> Any:
 
 
 def _of_one_kind(objects: NDArray[Any]) -> NDArray[Any]:
-    """Text unchanged, and numbers and booleans as an array of these."""
+    """Text unchanged; numbers and booleans as an array of their type."""
     entries = objects.ravel().tolist()
     _require_no_gaps(np.array([is_gap(entry) for entry in entries]))
     kind = TEXT if isinstance(entries[0], TEXT) else NUMBERS
@@ -73,7 +73,7 @@ def _require_no_gaps(missing: NDArray[np.bool_]) -> None:
 
 
 def look_measured(values: NDArray[Any], most: int = MANY_NUMBERS) -> bool:
-    """Whether values are numbers that look measured: more than ``most`` different ones, or one that is not whole.
+    """Whether values look like measurements: more than ``most`` distinct numbers, or one that is not whole.
 
     Two different values, truth values and text are always classes. The number of rows has no influence.
     """
@@ -104,7 +104,7 @@ def warn_of_classes(classes: NDArray[Any], n_rows: float) -> None:
 
 
 def require_labels(y: NDArray[Any]) -> None:
-    """Refuse numbers that are measured rather than counted, as a target for a regressor would be."""
+    """Refuse numbers that are not whole, which are a target for a regressor."""
     if type_of_target(y, input_name="y") in ("binary", "multiclass"):
         return
     fraction = y[y != np.round(y)] if y.dtype.kind == "f" and y.ndim == 1 else y[:0]
@@ -114,11 +114,6 @@ def require_labels(y: NDArray[Any]) -> None:
             "cut them into classes, or use a regressor."
         )
     check_classification_targets(y)
-
-
-def require_some_classes(classes: NDArray[Any]) -> None:
-    if len(classes) < 2:
-        raise InvalidDataError(f"y holds one class only ({classes.tolist()[0]!r}); training needs rows of two classes.")
 
 
 def encoded(y: Any, classes: NDArray[Any], n_rows: int) -> Integers:
@@ -136,14 +131,11 @@ def encoded(y: Any, classes: NDArray[Any], n_rows: int) -> Integers:
     return np.searchsorted(classes, y).astype(np.intp)
 
 
-# Each kind of ending asks its writer for one thing, so that a language that can be written has an answer to each
-# kind.
-
 Written = TypeVar("Written")
 
 
 class TransformWriter(ABC, Generic[Written]):
-    """One language: how it writes each kind of ending."""
+    """Writes each kind of transform in one language."""
 
     @abstractmethod
     def two_classes(self, output_transform: BinaryTransform) -> Written: ...
@@ -159,11 +151,10 @@ class TransformWriter(ABC, Generic[Written]):
 
 
 class OutputTransform(ABC):
-    """What is made of the scores of a row."""
+    """From the scores of a row to a prediction."""
 
     @abstractmethod
-    def written_by(self, writer: TransformWriter[Written]) -> Written:
-        """What the writer makes of this kind of ending."""
+    def written_by(self, writer: TransformWriter[Written]) -> Written: ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -198,7 +189,7 @@ class MulticlassTransform(OutputTransform):
 
     @property
     def lifts(self) -> bool:
-        """Whether the class predicted may have to be made the most probable one."""
+        """Whether another class may be more probable than the predicted one, which is then made the most probable."""
         return bool(np.ptp(self.calibration.intercepts) > 0)
 
 
@@ -220,20 +211,19 @@ class QuantileTransform(OutputTransform):
     shares: Vector
     """The share of each level in the prediction."""
     widening: float
-    """By how much the ends of the outermost interval are moved apart; crossed ends then meet in their middle."""
+    """The shift of both ends of the outermost interval; crossed ends then meet in their middle."""
     outwards: float
-    """By how much they are moved apart after that."""
+    """The shift of both ends after that."""
 
     def written_by(self, writer: TransformWriter[Written]) -> Written:
         return writer.quantiles(self)
 
 
-# A task reads y, computes the rows of A from the outputs of a learner (by its operator T), and turns scores into
-# predictions. No other part of the algorithm sees the targets: pricers see only T'u, columns and programmes only the
-# rows of A and the equations.
+# A target reads y, computes the rows of A from the outputs of a learner (by its operator T), and turns scores into
+# predictions. Pricers depend on y only through T'u; columns and programmes only through the rows of A.
 
 MOST_LABELS = 10_000
-"""How many labels a worker tells the others of; where it has more, they are no classes."""
+"""The most labels that a worker sends to the others; more of them are no classes."""
 
 
 class Operator(Protocol):
@@ -243,10 +233,10 @@ class Operator(Protocol):
         """T h: the entries of the column of a learner with outputs h."""
 
     def adjoint(self, u: Vector) -> Vector:
-        """T'u: the residual that a pricer sees, such that the edge of a column is the residual times its outputs."""
+        """T'u: the residual of a pricer; the edge of a column is the residual times its outputs."""
 
     def curvature(self, of_margins: Vector) -> Vector:
-        """The second derivative of the loss with respect to the score of each row, given those of the margins."""
+        """The second derivatives with respect to the scores, given the second derivatives for the margins."""
 
     def intercepts(self) -> Matrix:
         """T applied to a constant output of one: a row for each constant that an intercept may add to the scores."""
@@ -261,14 +251,14 @@ class Operator(Protocol):
         """Duals for the rows of A, given one for each row of the data."""
 
     def duals_of_rows(self, u: Vector) -> Vector:
-        """What is said of each row of the data, given the duals of the rows of A."""
+        """The duals of the rows of the data, given the duals of the rows of A."""
 
     def programme(self, formulation: Formulation, columns: Columns, rows: Rows, n_columns: int) -> Any:
-        """The programme over the rows of A, ``rows`` being those of the data, once ``n_columns`` columns are held."""
+        """The programme over the rows of A with ``n_columns`` columns; ``rows`` are the rows of the data."""
 
 
 class Scored(NamedTuple):
-    """Rows with scores, to fit probabilities to."""
+    """Rows with scores, to which probabilities are fitted."""
 
     scores: Vector
     targets: Vector
@@ -276,14 +266,14 @@ class Scored(NamedTuple):
 
 
 class Units(NamedTuple):
-    """What people are shown of a score is ``origin + unit * score``."""
+    """A score is displayed as ``origin + unit * score``."""
 
     origin: float = 0.0
     unit: float = 1.0
 
 
 class TargetReader(Protocol):
-    """Makes a task of a y; every kind of task does."""
+    """Makes a target from y; every class of targets does."""
 
     def plain(self, y: Any) -> Any: ...
 
@@ -299,41 +289,50 @@ class TargetReader(Protocol):
 
 
 class Target(ABC):
-    """What y means; it is made from the y of a fit, and is a part of the fitted model."""
+    """The task of a fit: how y is read, and how scores are decoded."""
 
     name: ClassVar[str]
+    quality_name: ClassVar[str] = "accuracy"
+    """The name of the score ``quality``."""
+    calibration_type: ClassVar[type[Calibration] | None] = None
+    """From scores to probabilities; None for numbers."""
+    classes: NDArray[Any] | None = None
+
+    @property
+    def has_classes(self) -> bool:
+        return self.classes is not None
 
     @property
     def n_outputs(self) -> int:
-        """How many scores a row has."""
+        """The number of scores of a row."""
         return 1
 
     @property
     def output_names(self) -> list[str]:
-        """What scores are for: the classes, or the quantiles; empty where a score is the prediction itself."""
-        return [str(label) for label in getattr(self, "classes", ())]
+        """The classes, or the quantiles; empty where a score is the prediction itself."""
+        return [] if self.classes is None else [str(label) for label in self.classes]
 
     @property
     def units(self) -> Units:
-        """What people are shown of scores: those of classes as they are."""
+        """The units in which scores are displayed."""
         return Units()
 
     @classmethod
     @abstractmethod
     def takes(cls, y: NDArray[Any]) -> bool:
-        """Whether the task can read this y."""
+        """Whether this class of targets can read y."""
 
     @classmethod
     @abstractmethod
     def read(cls, y: NDArray[Any], weights: Vector | None = None) -> tuple[Target, Vector]:
-        """The task for this y, and the target of each row as a number; raises ``InvalidDataError`` if it cannot.
+        """The target for this y, and the number of each row; raises ``InvalidDataError`` for a y of another type.
 
-        ``weights`` are the multiplicities of the rows, for tasks that measure y.
+        ``weights`` are the multiplicities of the rows.
         """
 
     @classmethod
     def seen_by_all(cls, y: NDArray[Any], workers: Communicator) -> NDArray[Any]:
-        """What tells the task that takes y: all of it, or its distinct labels where each worker has a part of it."""
+        """y; or its distinct labels on all workers, if each of them has a part of y."""
         if workers.size == 1:
             return y
         return np.unique(np.concatenate(objects_of_all(workers, np.unique(y)[:MOST_LABELS])))
@@ -342,7 +341,7 @@ class Target(ABC):
     def read_part(
         cls, y: NDArray[Any], weights: Vector | None, seen: NDArray[Any], workers: Communicator
     ) -> tuple[Target, Vector]:
-        """``read`` for the part of y that this worker has, given what all have seen."""
+        """``read`` for the part of y on this worker, given the result of ``seen_by_all``."""
         target, _ = cls.read(seen)
         return target, target.encode(y, len(y))
 
@@ -355,20 +354,16 @@ class Target(ABC):
         """Raise ``InvalidDataError`` if the rows with a positive ``sample_weight`` are not enough to train on."""
 
     def require_fold(self, targets: Vector) -> None:
-        """The same for a part of the rows, such as the other folds of a cross-validation."""
+        """``require_trainable`` for a part of the rows, such as the other folds of a cross-validation."""
         self.require_trainable(targets)
-
-    has_classes: ClassVar[bool] = True
-    quality_name: ClassVar[str] = "accuracy"
-    """What ``quality`` is."""
 
     @classmethod
     def plain(cls, y: Any) -> Any:
-        """y as an array of numpy's own types, or an error where entries are missing."""
+        """y as an array of numpy's own types; raises ``InvalidDataError`` for missing entries."""
         return plain_labels(y)
 
     def rows(self, targets: Vector, counts: Vector, n_jobs: int = 1, rows_each: float = 1.0) -> Rows:
-        """The rows of a fit, with what formulations need to know of their targets."""
+        """The rows of a fit, with the classes or the values that formulations need."""
         return Rows(counts, self.groups(targets), n_jobs, rows_each=rows_each)
 
     @abstractmethod
@@ -385,25 +380,17 @@ class Target(ABC):
 
     @abstractmethod
     def quality(self, scores: Scores, targets: Vector, rows: Rows) -> float:
-        """How good the scores are, as a mean over the rows weighted by multiplicity; larger is better."""
+        """The accuracy, or R² for numbers, of the rows weighted by multiplicity."""
 
-    @abstractmethod
     def calibrate(self, scores: Scores, targets: Vector, counts: Vector) -> Any:
-        """What turns scores into probabilities, fitted to these rows.
-
-        ``counts`` are numbers of rows (``Rows.rows_in_unit``), so that smoothing does not depend on a unit of weights.
-        """
+        """The calibration of these rows, given as numbers of rows; None for numbers."""
+        return None if self.calibration_type is None else self.calibration_type.fitted(scores, targets, counts)
 
     def calibrate_by_twins(self, training: Scored, unseen: Scored) -> Any:
-        """The same, fitted to rows with the scores of ensembles like this one that were not trained on these rows.
+        return None if self.calibration_type is None else self.calibration_type.fitted_by_twins(training, unseen)
 
-        ``training`` are the training rows as the ensemble itself scores them.
-        """
-        return self.calibrate(*unseen)
-
-    @abstractmethod
     def identity_calibration(self) -> Any:
-        """What turns scores into probabilities if the scores are log-odds already."""
+        return None if self.calibration_type is None else self.calibration_type.identity(self.n_outputs)
 
     @abstractmethod
     def decode(self, scores: Scores) -> NDArray[Any]:
@@ -419,10 +406,10 @@ class Target(ABC):
 
     @abstractmethod
     def output_transform(self, calibration: Any, is_normalised: bool) -> OutputTransform:
-        """What is made of scores, as data; those of numbers are in the units that people are shown."""
+        """The transform of scores as data; scores of numbers are in displayed units."""
 
     def for_metrics(self) -> Target:
-        """The task whose labels and predictions metrics are given: itself, unless double precision cannot hold them."""
+        """The target whose labels and predictions are passed to metrics: itself, if double precision suffices."""
         return self
 
     @abstractmethod

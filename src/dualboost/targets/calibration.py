@@ -2,14 +2,42 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.optimize import brentq, minimize
 from scipy.special import entr, expit, log_softmax, logit, softmax
 
-from .._typing import Matrix, Vector
+from .._typing import Matrix, Scores, Vector
 from .base import Scored
+
+
+class Calibration(ABC):
+    """From scores to the probabilities of the classes.
+
+    Numbers of rows (``Rows.rows_in_unit``) count, so that smoothing does not depend on a unit of weights.
+    """
+
+    @abstractmethod
+    def probabilities(self, scores: Scores) -> Matrix:
+        """The probabilities, one column for each class."""
+
+    @classmethod
+    @abstractmethod
+    def identity(cls, n_classes: int) -> Calibration:
+        """The calibration of scores that are log-odds, or logarithms of probabilities."""
+
+    @classmethod
+    @abstractmethod
+    def fitted(cls, scores: Scores, targets: Vector, counts: Vector) -> Calibration:
+        """The calibration of least log loss on these rows."""
+
+    @classmethod
+    @abstractmethod
+    def fitted_by_twins(cls, training: Scored, unseen: Scored) -> Calibration:
+        """The calibration of an ensemble: its scores of the training rows, and its twins' scores of unseen rows."""
+
 
 # The curve increases up to a limit on either side, and is flat beyond it. Its intercept makes the mean probability
 # the share of the class, so that it need not pass through one half at margin zero: formulations treat the two classes
@@ -20,7 +48,7 @@ SMALLEST_SLOPE = 1e-3
 LARGEST_SLOPE = 1e4
 """The largest slope."""
 DIGITS = 5
-"""Margins are rounded to this many decimal places, so that there are few different ones to fit to."""
+"""Margins are rounded to this many decimal places, so that few distinct ones remain."""
 LIMIT = 2.0
 """Margins are limited to this multiple of their median size: a programme on noisy rows has an optimum with tiny margins
 but for a few rows, on which a curve would depend more than on all others."""
@@ -31,7 +59,7 @@ RIDGE = 1e-8
 
 
 @dataclass(frozen=True)
-class MarginCalibration:
+class MarginCalibration(Calibration):
     """P(second class | margin) = 1/(1 + exp(-intercept - slope*margin)); a slope for each sign of the margin.
 
     Margins beyond ``limit`` count as ``limit``. ``MarginCalibration(1, 1)`` takes the margin itself as the log odds.
@@ -47,29 +75,58 @@ class MarginCalibration:
         """Whether margins are log-odds as they are."""
         return self == MarginCalibration(1.0, 1.0)
 
-    def probability(self, margins: Vector) -> Vector:
-        """The probability of the second class."""
-        return expit(self.log_odds(margins))
+    def probabilities(self, scores: Vector) -> Matrix:
+        positive = expit(self.log_odds(scores))
+        return np.column_stack([1.0 - positive, positive])
 
     def log_odds(self, margins: Vector) -> Vector:
         """The logarithm of the odds of the second class."""
         slopes = np.where(margins < 0, self.negative_slope, self.positive_slope)
         return self.intercept + slopes * np.clip(margins, -self.limit, self.limit)
 
+    @classmethod
+    def identity(cls, n_classes: int) -> MarginCalibration:
+        return cls(1.0, 1.0)
+
+    @classmethod
+    def fitted(cls, scores: Vector, targets: Vector, counts: Vector) -> MarginCalibration:
+        """The curve of least log loss, with one slope for both signs."""
+        limit = limit_of(scores, counts)
+        return replace(_curve(np.clip(scores, -limit, limit), targets, counts), limit=limit)
+
+    @classmethod
+    def fitted_by_twins(cls, training: Scored, unseen: Scored) -> MarginCalibration:
+        """The curve of an ensemble, from the scores of its twins on rows that these have not seen.
+
+        It is no steeper than the curve of the training rows. An ensemble that does worse on its training rows than the
+        twins do on unseen rows gets a flatter curve: the slope is multiplied by the ratio of their gains over the class
+        balance. The mean probability, over the training rows and the unseen ones, is the share of the second class.
+        """
+        limit = limit_of(training.scores, training.counts)
+        training, unseen = (one._replace(scores=np.clip(one.scores, -limit, limit)) for one in (training, unseen))
+        curves = [_curve(*training), _curve(*unseen)]
+        own, others = (_gain(curve, scored) for curve, scored in zip(curves, (training, unseen), strict=True))
+        slope = min(curve.positive_slope for curve in curves) * (min(own / others, 1.0) if others > 0 else 1.0)
+        slope = max(slope, SMALLEST_SLOPE)
+        margins = np.concatenate([training.scores, unseen.scores])
+        shares = np.concatenate([counts / (2.0 * counts.sum()) for counts in (training.counts, unseen.counts)])
+        share = np.average(training.targets > 0, weights=training.counts)
+
+        def excess(intercept: float) -> float:
+            return float(shares @ expit(intercept + slope * margins) - share)
+
+        reach = slope * float(np.abs(margins).max()) + 1e-6
+        intercept = brentq(excess, logit(share) - reach, logit(share) + reach)
+        return cls(slope, slope, float(intercept), limit)
+
 
 def limit_of(margins: Vector, counts: Vector) -> float:
-    """Beyond which margin a larger one says no more; infinite where most margins are zero."""
+    """The limit of margins; infinite if most margins are zero."""
     sizes = np.abs(margins)
     order = np.argsort(sizes, kind="stable")
     below = np.cumsum(counts[order])
     median = float(sizes[order][np.searchsorted(below, HALF * below[-1])])
     return LIMIT * median if median > 10.0**-DIGITS else np.inf
-
-
-def calibrate(margins: Vector, labels: Vector, counts: Vector) -> MarginCalibration:
-    """The curve of least log loss, with one slope for both signs; ``counts`` are numbers of rows."""
-    limit = limit_of(margins, counts)
-    return replace(_curve(np.clip(margins, -limit, limit), labels, counts), limit=limit)
 
 
 def _curve(margins: Vector, labels: Vector, counts: Vector) -> MarginCalibration:
@@ -87,39 +144,13 @@ def _curve(margins: Vector, labels: Vector, counts: Vector) -> MarginCalibration
         design = np.column_stack([(margins - centre) / width, np.ones(len(margins))])
         steepness, height = logistic_fit(design, targets, counts)
         slope = min(steepness / width, LARGEST_SLOPE)
-    if slope < SMALLEST_SLOPE:  # the margins say nothing of the class: every row gets nearly the same probability
+    if slope < SMALLEST_SLOPE:  # margins without information: every row gets nearly the same probability
         slope, height = SMALLEST_SLOPE, logit(np.average(targets, weights=counts))
     return MarginCalibration(float(slope), float(slope), float(height - slope * centre))
 
 
-def calibrate_by_twins(training: Scored, unseen: Scored) -> MarginCalibration:
-    """The curve of an ensemble, from the scores of its twins on rows that these have not seen.
-
-    It is no steeper than the curve of the training rows, which is the most that can be hoped for. If the ensemble does
-    worse on its training rows than the twins do on unseen ones, it is less than they are, and the curve is flatter as
-    its share of their gain over the class balance is smaller. The mean probability, over the training rows and the
-    unseen ones, is the share of the second class.
-    """
-    limit = limit_of(training.scores, training.counts)
-    training, unseen = (one._replace(scores=np.clip(one.scores, -limit, limit)) for one in (training, unseen))
-    curves = [_curve(*training), _curve(*unseen)]
-    own, others = (_gain(curve, scored) for curve, scored in zip(curves, (training, unseen), strict=True))
-    slope = min(curve.positive_slope for curve in curves) * (min(own / others, 1.0) if others > 0 else 1.0)
-    slope = max(slope, SMALLEST_SLOPE)
-    margins = np.concatenate([training.scores, unseen.scores])
-    shares = np.concatenate([counts / (2.0 * counts.sum()) for counts in (training.counts, unseen.counts)])
-    share = np.average(training.targets > 0, weights=training.counts)
-
-    def excess(intercept: float) -> float:
-        return float(shares @ expit(intercept + slope * margins) - share)
-
-    reach = slope * float(np.abs(margins).max()) + 1e-6
-    intercept = brentq(excess, logit(share) - reach, logit(share) + reach)
-    return MarginCalibration(slope, slope, float(intercept), limit)
-
-
 def _gain(curve: MarginCalibration, scored: Scored) -> float:
-    """By which share the curve's log loss is below that of the class balance; zero if it is not."""
+    """One minus the ratio of the log loss to that of the class balance, or zero."""
     is_second, shares = scored.targets > 0, scored.counts / scored.counts.sum()
     share = shares @ is_second
     logits = curve.log_odds(scored.scores)
@@ -128,7 +159,7 @@ def _gain(curve: MarginCalibration, scored: Scored) -> float:
 
 
 def _binned(margins: Vector, labels: Vector, counts: Vector) -> tuple[Vector, Vector, Vector]:
-    """Merge rows of nearly equal margin and the same label."""
+    """Merge rows with nearly equal margins and equal labels."""
     values, group = np.unique(np.round(margins, DIGITS), return_inverse=True)
     by_label = [np.bincount(group, weights=np.where(labels == sign, counts, 0.0)) for sign in (-1.0, 1.0)]
     return np.tile(values, 2), np.repeat([-1.0, 1.0], len(values)), np.concatenate(by_label)
@@ -154,18 +185,17 @@ def logistic_fit(design: Matrix, targets: Vector, counts: Vector) -> Vector:
     return np.asarray(found.x)
 
 
-# Both are those of the least log loss. The numbers make up for how often classes are, which formulations do not look
-# at. The class with the largest score, which is predicted, is then made the most probable one, as scikit-learn
-# requires.
+# The intercepts make up for the shares of the classes, on which formulations do not depend. The predicted class, with
+# the largest score, is then made the most probable one, as scikit-learn requires.
 
 CLASS_RIDGE = 1e-6
-"""The strength of a ridge that keeps the numbers of the classes finite."""
+"""The strength of a ridge penalty that keeps the intercepts finite."""
 AHEAD = 1e-6
 """By how much the logit of the class predicted is above the others, where these would be more probable."""
 
 
 @dataclass(frozen=True, eq=False)
-class ClassCalibration:
+class ClassCalibration(Calibration):
     """P(class k | scores) is in proportion to exp(slope * score_k + intercept_k), the predicted class being lifted."""
 
     slope: float
@@ -181,37 +211,33 @@ class ClassCalibration:
         found: Matrix = softmax(logits, axis=1)
         return found
 
+    @classmethod
+    def identity(cls, n_classes: int) -> ClassCalibration:
+        return cls(1.0, np.zeros(n_classes))
 
-def log_probabilities(n_classes: int) -> ClassCalibration:
-    """The calibration of scores that are logarithms of probabilities."""
-    return ClassCalibration(1.0, np.zeros(n_classes))
+    @classmethod
+    def fitted(cls, scores: Matrix, targets: Vector, counts: Vector) -> ClassCalibration:
+        """The curve of least log loss; one more row of each class for every class keeps it finite (Platt's targets)."""
+        codes, n_classes = targets.astype(np.intp), scores.shape[1]
+        totals = np.bincount(codes, weights=counts, minlength=n_classes)[codes, None]
+        goals = (totals * np.eye(n_classes)[codes] + 1.0) / (totals + n_classes)
+        shares = (counts / counts.sum())[:, None]
 
+        def penalised(theta: Vector) -> tuple[float, Vector]:
+            slope = np.exp(theta[0])
+            logits = slope * scores + theta[1:]
+            off = shares * (softmax(logits, axis=1) - goals)
+            loss = -float((shares * goals * log_softmax(logits, axis=1)).sum())
+            value = loss + 0.5 * CLASS_RIDGE * float(theta @ theta)
+            return value, np.append(slope * float((off * scores).sum()), off.sum(axis=0)) + CLASS_RIDGE * theta
 
-def calibrate_classes(scores: Matrix, targets: Vector, counts: Vector) -> ClassCalibration:
-    """The curve of least log loss; one more row of each class for every class keeps it finite (Platt's targets).
+        width = float(np.sqrt(np.average(scores.var(axis=1), weights=counts)))
+        limits = [(np.log(SMALLEST_SLOPE), np.log(LARGEST_SLOPE)), *[(None, None)] * n_classes]
+        start = np.append(np.clip(-np.log(max(width, SMALLEST_SLOPE)), *limits[0]), np.zeros(n_classes))
+        found = minimize(penalised, start, jac=True, bounds=limits).x
+        return cls(float(np.exp(found[0])), found[1:] - found[1:].mean())
 
-    ``counts`` are numbers of rows.
-    """
-    codes, n_classes = targets.astype(np.intp), scores.shape[1]
-    totals = np.bincount(codes, weights=counts, minlength=n_classes)[codes, None]
-    wanted = (totals * np.eye(n_classes)[codes] + 1.0) / (totals + n_classes)
-    shares = (counts / counts.sum())[:, None]
-
-    def loss(theta: Vector) -> tuple[float, Vector]:
-        slope = np.exp(theta[0])
-        logits = slope * scores + theta[1:]
-        off = shares * (softmax(logits, axis=1) - wanted)
-        value = -float((shares * wanted * log_softmax(logits, axis=1)).sum()) + 0.5 * CLASS_RIDGE * float(theta @ theta)
-        return value, np.append(slope * float((off * scores).sum()), off.sum(axis=0)) + CLASS_RIDGE * theta
-
-    width = float(np.sqrt(np.average(scores.var(axis=1), weights=counts)))
-    limits = [(np.log(SMALLEST_SLOPE), np.log(LARGEST_SLOPE)), *[(None, None)] * n_classes]
-    start = np.append(np.clip(-np.log(max(width, SMALLEST_SLOPE)), *limits[0]), np.zeros(n_classes))
-    found = minimize(loss, start, jac=True, bounds=limits).x
-    return ClassCalibration(float(np.exp(found[0])), found[1:] - found[1:].mean())
-
-
-def calibrate_classes_by_twins(training: Scored, unseen: Scored) -> ClassCalibration:
-    """The curve of an ensemble from the scores of its twins, no steeper than that of its own training rows."""
-    curves = [calibrate_classes(*training), calibrate_classes(*unseen)]
-    return min(curves, key=lambda curve: curve.slope)
+    @classmethod
+    def fitted_by_twins(cls, training: Scored, unseen: Scored) -> ClassCalibration:
+        """The flatter one of two curves, of the training rows and of the unseen ones."""
+        return min([cls.fitted(*training), cls.fitted(*unseen)], key=lambda curve: curve.slope)

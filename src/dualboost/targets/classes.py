@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from abc import abstractmethod
+from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,16 +19,13 @@ from ..formulations.programme import Programme
 from ..matrix.columns import Columns
 from ..matrix.pairs import OutputsThemselves, Pairs
 from ..matrix.rows import Rows
-from .base import BinaryTransform, MulticlassTransform, Scored, Target, encoded, require_labels, require_some_classes
-from .calibration import (
-    ClassCalibration,
-    MarginCalibration,
-    calibrate,
-    calibrate_by_twins,
-    calibrate_classes,
-    calibrate_classes_by_twins,
-    log_probabilities,
-)
+from .base import BinaryTransform, MulticlassTransform, Target, encoded, require_labels
+from .calibration import Calibration, ClassCalibration, MarginCalibration
+
+TIE = 1e-12
+"""A score below this fraction of the largest score is a tie: its sign may be a rounding error."""
+DIGITS = 12
+"""Scores of several classes are compared to this many decimal places."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,7 +62,7 @@ class ClassMargins:
         return np.stack([self.apply(np.tile(row, (len(self.codes), 1))) for row in np.eye(self.n_classes)])
 
     def scores(self, margins: Vector) -> Matrix:
-        """The scores up to a number for each row: those with zero for the row's own class."""
+        """The scores up to one number for each row, which makes the score of its own class zero."""
         scores = np.zeros((len(self.codes), self.n_classes))
         np.put_along_axis(scores, self.others, -margins.reshape(self.others.shape), axis=1)
         return scores
@@ -91,15 +89,9 @@ class ClassMargins:
         return Pairs.all_of(*self.others.shape)
 
 
-# Operator: (T h)_i = y_i h(x_i), so that (T'u)_i = u_i y_i. The sign of a score decides; a tie is the first class.
-
-TIE = 1e-12
-"""A score below this fraction of the largest score is a tie: its sign may be a rounding error."""
-
-
 @dataclass(frozen=True, eq=False)
 class BinaryOperator(OutputsThemselves):
-    """T for two classes: multiplication by the targets."""
+    """(T h)_i = y_i h(x_i), so that (T'u)_i = u_i y_i."""
 
     targets: Vector
 
@@ -119,27 +111,63 @@ class BinaryOperator(OutputsThemselves):
         return formulation.programme_over(columns, n_columns)
 
 
+Known = TypeVar("Known", bound="ClassTarget")
+
+
 @dataclass(frozen=True, eq=False)
-class BinaryTarget(Target):
-    """Classification into two classes of any type; the second class in sorted order is the positive one."""
+class ClassTarget(Target):
+    """Classification; the classes, of any type, are sorted."""
 
-    classes: NDArray[Any]
+    classes: NDArray[Any] = field()  # a dataclass would take the attribute of Target for a default
 
-    name: ClassVar[str] = "two classes"
+    type_of_y: ClassVar[str]
+    """scikit-learn's name for the type of target."""
+    calibration_type: ClassVar[type[Calibration]]
 
     @classmethod
     def takes(cls, y: NDArray[Any]) -> bool:
-        return type_of_target(y, input_name="y") == "binary"
+        return type_of_target(y, input_name="y") == cls.type_of_y
 
     @classmethod
-    def read(cls, y: NDArray[Any], weights: Vector | None = None) -> tuple[BinaryTarget, Vector]:
+    def read(cls: type[Known], y: NDArray[Any], weights: Vector | None = None) -> tuple[Known, Vector]:
         require_labels(y)
         classes, codes = np.unique(y, return_inverse=True)
-        require_some_classes(classes)
-        return cls(classes), np.where(codes == 1, 1.0, -1.0)
+        if len(classes) < 2:
+            raise InvalidDataError(
+                f"y holds one class only ({classes.tolist()[0]!r}); training needs rows of two classes."
+            )
+        return cls(classes), cls._targets(codes)
+
+    @staticmethod
+    @abstractmethod
+    def _targets(codes: Integers) -> Vector:
+        """The targets of rows, given the positions of their classes."""
+
+    @abstractmethod
+    def groups(self, targets: Vector) -> Integers: ...
 
     def encode(self, y: Any, n_rows: int) -> Vector:
-        return np.where(encoded(y, self.classes, n_rows) == 1, 1.0, -1.0)
+        return self._targets(encoded(y, self.classes, n_rows))
+
+    def labels(self, targets: Vector) -> NDArray[Any]:
+        known: NDArray[Any] = self.classes[self.groups(targets)]
+        return known
+
+    def probabilities(self, scores: Scores, calibration: Calibration) -> Matrix:
+        return calibration.probabilities(scores)
+
+
+@dataclass(frozen=True, eq=False)
+class BinaryTarget(ClassTarget):
+    """Two classes; the second one is the positive one. The sign of a score decides; a tie is the first class."""
+
+    name: ClassVar[str] = "two classes"
+    type_of_y: ClassVar[str] = "binary"
+    calibration_type: ClassVar[type[Calibration]] = MarginCalibration
+
+    @staticmethod
+    def _targets(codes: Integers) -> Vector:
+        return np.where(codes == 1, 1.0, -1.0)
 
     def require_trainable(self, targets: Vector) -> None:
         if targets.min() == targets.max():
@@ -163,25 +191,9 @@ class BinaryTarget(Target):
         """The accuracy."""
         return share_correct(scores, targets, rows)
 
-    def calibrate(self, scores: Vector, targets: Vector, counts: Vector) -> MarginCalibration:
-        return calibrate(scores, targets, counts)
-
-    def calibrate_by_twins(self, training: Scored, unseen: Scored) -> MarginCalibration:
-        return calibrate_by_twins(training, unseen)
-
-    def identity_calibration(self) -> MarginCalibration:
-        return MarginCalibration(1.0, 1.0)
-
     def decode(self, scores: Vector) -> NDArray[Any]:
         predicted: NDArray[Any] = self.classes[(scores > 0).astype(np.intp)]
         return predicted
-
-    def labels(self, targets: Vector) -> NDArray[Any]:
-        return self.decode(targets)
-
-    def probabilities(self, scores: Vector, calibration: MarginCalibration) -> Matrix:
-        positive = calibration.probability(scores)
-        return np.column_stack([1.0 - positive, positive])
 
     def output_transform(self, calibration: MarginCalibration, is_normalised: bool) -> BinaryTransform:
         return BinaryTransform(self.classes.tolist(), calibration, is_normalised)
@@ -201,38 +213,21 @@ def accuracy(scores: Vector, targets: Vector, counts: Vector) -> float:
     return share_correct(scores, targets, Rows(counts))
 
 
-# The largest score decides; of equal scores, the first class. Under softmax the scores are logarithms of the
-# probabilities, up to a number that all classes of a row share; of other formulations a curve makes probabilities.
-
-DIGITS = 12
-"""Scores are compared to this many decimal places."""
-
-
 @dataclass(frozen=True, eq=False)
-class MulticlassTarget(Target):
-    """Classification into three classes or more, of any type; scores are in the order of the sorted classes."""
-
-    classes: NDArray[Any]
+class MulticlassTarget(ClassTarget):
+    """Three classes or more, each with a score. The largest score decides; of equal scores, the first class."""
 
     name: ClassVar[str] = "several classes"
-
-    @classmethod
-    def takes(cls, y: NDArray[Any]) -> bool:
-        return type_of_target(y, input_name="y") == "multiclass"
-
-    @classmethod
-    def read(cls, y: NDArray[Any], weights: Vector | None = None) -> tuple[MulticlassTarget, Vector]:
-        require_labels(y)
-        classes, codes = np.unique(y, return_inverse=True)
-        require_some_classes(classes)
-        return cls(classes), codes.astype(float)
+    type_of_y: ClassVar[str] = "multiclass"
+    calibration_type: ClassVar[type[Calibration]] = ClassCalibration
 
     @property
     def n_outputs(self) -> int:
         return len(self.classes)
 
-    def encode(self, y: Any, n_rows: int) -> Vector:
-        return encoded(y, self.classes, n_rows).astype(float)
+    @staticmethod
+    def _targets(codes: Integers) -> Vector:
+        return codes.astype(float)
 
     def require_trainable(self, targets: Vector) -> None:
         present = np.unique(targets).astype(np.intp)
@@ -266,25 +261,9 @@ class MulticlassTarget(Target):
         correct = np.round(scores, DIGITS).argmax(axis=1) == targets
         return rows.total(np.where(correct, rows.counts, 0.0)) / rows.n_samples
 
-    def calibrate(self, scores: Matrix, targets: Vector, counts: Vector) -> ClassCalibration:
-        return calibrate_classes(scores, targets, counts)
-
-    def calibrate_by_twins(self, training: Scored, unseen: Scored) -> ClassCalibration:
-        return calibrate_classes_by_twins(training, unseen)
-
-    def identity_calibration(self) -> ClassCalibration:
-        return log_probabilities(len(self.classes))
-
     def decode(self, scores: Matrix) -> NDArray[Any]:
         predicted: NDArray[Any] = self.classes[scores.argmax(axis=1)]
         return predicted
-
-    def labels(self, targets: Vector) -> NDArray[Any]:
-        known: NDArray[Any] = self.classes[targets.astype(np.intp)]
-        return known
-
-    def probabilities(self, scores: Matrix, calibration: ClassCalibration) -> Matrix:
-        return calibration.probabilities(scores)
 
     def output_transform(self, calibration: ClassCalibration, is_normalised: bool) -> MulticlassTransform:
         return MulticlassTransform(self.classes.tolist(), calibration, is_normalised)

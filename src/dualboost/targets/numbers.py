@@ -1,8 +1,8 @@
 """Targets that are numbers: rows of A are the outputs of learners themselves.
 
 Targets are standardised before the fit and scores are scaled back, so that a fit does not depend on the unit of y:
-y -> a y + b makes the predictions a F + b. Under a logarithmic link targets are divided by their mean only. Losses that
-outliers in y hardly move have a centre and a scale that these hardly move either.
+y -> a y + b makes the predictions a F + b. Under a logarithmic link targets are divided by their mean only. Robust
+losses have a robust centre and scale.
 """
 
 from __future__ import annotations
@@ -60,8 +60,8 @@ class Identity(OutputsThemselves):
 class TwoSides(Identity):
     """T for losses that bend twice: a row of A for falling below y, and one of the opposite sign for rising above.
 
-    Rows of the kind named by ``first`` come first, +1 for those below. A linear programme depends, where it is
-    degenerate, on the order of its rows, so ``first`` is chosen such that y and -y are the same programme.
+    ``first`` is +1 if the rows for falling below come first, else -1. The solution of a degenerate linear programme
+    depends on the order of its rows, so ``first`` is such that y and -y give the same programme.
     """
 
     first: float = 1.0
@@ -104,7 +104,6 @@ class NumericTarget(Target):
     scale: float
 
     name: ClassVar[str] = "numbers"
-    has_classes: ClassVar[bool] = False
     quality_name: ClassVar[str] = "R²"
     has_centre: ClassVar[bool] = True
     """Whether the centre may be other than zero."""
@@ -113,17 +112,16 @@ class NumericTarget(Target):
 
     @classmethod
     def of_loss(cls, loss: Any) -> TargetReader:
-        """Who reads y for the loss: the task itself, unless it needs to know more than y."""
+        """The reader of y for this loss: the class itself, unless it has parameters."""
         return cls
 
     @property
     def units(self) -> Units:
-        """Those of y."""
         return Units(self.centre, self.scale)
 
     @classmethod
     def plain(cls, y: Any) -> Any:
-        """y as an array of numpy's own types, or an error where an entry is missing or infinite."""
+        """y as an array of numpy's own types; raises ``InvalidDataError`` for missing and infinite entries."""
         values = super().plain(without_decimals(y))
         is_infinite = np.isinf(values).ravel() if getattr(values, "dtype", np.dtype(object)).kind == "f" else []
         if np.any(is_infinite):
@@ -156,7 +154,7 @@ class NumericTarget(Target):
 
     @classmethod
     def _read(cls, y: NDArray[Any], weights: Vector | None, workers: Communicator) -> tuple[NumericTarget, Vector]:
-        """The task for the y of all workers, and the targets of the part of this one."""
+        """The target for the y of all workers, and the numbers of the rows of this worker."""
         weights = np.ones(len(y)) if weights is None else weights
         counted = weights > 0
         cls.require_numbers(y, counted, workers)
@@ -168,18 +166,18 @@ class NumericTarget(Target):
 
     @classmethod
     def require_numbers(cls, y: NDArray[Any], counted: NDArray[np.bool_], workers: Communicator) -> None:
-        """Refuse numbers that the loss is not for; ``counted`` are the rows with a weight."""
+        """Refuse numbers outside the domain of the loss; ``counted`` are the rows with a weight."""
 
     @classmethod
     def standard(cls, y: NDArray[Any], weights: Vector, workers: Communicator) -> Standard:
-        """What is taken from y, and what it is divided by."""
+        """The centre and the scale of y."""
         return by_deviation(y, weights, workers)
 
     def _loses_digits(self) -> bool:
         return bool(np.spacing(abs(self.centre)) > LARGEST_DIGIT * self.scale)
 
     def _lost_digits(self, y: NDArray[Any], workers: Communicator) -> Standard | None:
-        """What y varies around and by, where predictions have too few digits for it."""
+        """The centre and the scale of y if predictions have too few digits for them; else None."""
         return Standard(self.centre, self.scale) if self._loses_digits() else None
 
     def _warn_of_lost_digits(self, y: NDArray[Any], workers: Communicator) -> None:
@@ -212,19 +210,13 @@ class NumericTarget(Target):
         return 0.0
 
     def quality(self, scores: Vector, targets: Vector, rows: Rows) -> float:
-        """The share of the variance of y that the predictions explain."""
+        """R²."""
         mean = rows.dot(targets, rows.counts) / rows.n_samples
         spread = rows.dot((targets - mean) ** 2, rows.counts)
         with np.errstate(over="ignore"):  # exponentials of scores between two pricings
             squares = (targets - self.standard_predictions(scores)) ** 2
         missed = rows.dot(squares, rows.counts)
         return float(missed <= ROUNDING**2 * rows.n_samples) if spread <= 0 else 1.0 - missed / spread
-
-    def calibrate(self, scores: Vector, targets: Vector, counts: Vector) -> None:
-        return None
-
-    def identity_calibration(self) -> None:
-        return None
 
     def standard_predictions(self, scores: Vector) -> Vector:
         """The predictions for standardised targets."""
@@ -243,12 +235,12 @@ class NumericTarget(Target):
         return NumericTransform(is_logarithm=False)
 
     def for_metrics(self) -> NumericTarget:
-        """That of the standardised y where squares of y are no numbers, or where its digits are lost."""
+        """The target of the standardised y if squares of y overflow, or if its digits are lost."""
         is_of_usual_size = 1.0 / LARGEST_USUAL < self.scale < LARGEST_USUAL and abs(self.centre) < LARGEST_USUAL
         return self if is_of_usual_size and not self._loses_digits() else replace(self, centre=0.0, scale=1.0)
 
     def margins(self, scores: Vector, targets: Vector) -> Vector:
-        """How far the prediction is above y."""
+        """The prediction minus y."""
         return np.asarray(self.scale * (scores - targets))
 
 
@@ -299,10 +291,10 @@ class CountTarget(NumericTarget):
 
 @dataclass(frozen=True, eq=False)
 class RobustTarget(NumericTarget):
-    """Numbers of which a tenth on either side may be anywhere, under a loss whose slope is bounded.
+    """Numbers with outliers, up to a tenth of the rows on either side, under a loss whose slope is bounded.
 
-    Far away the loss is linear, so that a target that is nearer has the same optimum unless predictions are as far; and
-    a gap that is relative to the loss still says something of the other rows.
+    The loss of an outlier is linear, so that clipping its target at ``reach`` does not change the optimum unless
+    predictions are as far away. Without clipping, the relative gap would depend on outliers only.
     """
 
     reach: ClassVar[float] = 1e4

@@ -1,6 +1,6 @@
 """Several quantiles of targets that are numbers: a row has a score for each level.
 
-Scores of a row are sorted before they are used: the master keeps them in order on the training rows only.
+Scores of a row are sorted before they are used: the solver keeps their order on the training rows only.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from .numbers import NumericTarget, RobustTarget
 
 MIDDLE = 0.5
 OUTWARDS = 1e-6
-"""By how much of the scale of y intervals are rounded outwards: where many rows have the same y, as counts do, an end
-is such a y up to the tolerance of the solver, and must not miss all of these rows by a billionth."""
+"""Intervals are rounded outwards by this share of the scale of y. An end that equals the y of many rows, as with
+counts, is only as precise as the solver, and must not miss all of these rows by a billionth."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,14 +59,14 @@ class QuantileTarget(RobustTarget):
         return np.asarray(self.centre + self.scale * np.sort(scores, axis=1))
 
     def interval(self, scores: Matrix, pair: int, widening: Widening | None) -> Matrix:
-        """The lower and the upper end for each row, of one pair of levels, counted from outside."""
+        """The lower and the upper end for each row; pairs of levels are counted from outside."""
         ends = np.sort(scores, axis=1)[:, [pair, self.n_outputs - 1 - pair]]
         if widening is not None:
             ends = moved_apart(ends, widening.shifts[pair])
         return np.asarray(self.centre + self.scale * moved_apart(ends, OUTWARDS))
 
     def coverage(self, pair: int) -> float:
-        """The share of rows that the interval of a pair of levels is to cover."""
+        """The nominal coverage of the interval of a pair of levels."""
         return self.levels[-1 - pair] - self.levels[pair]
 
     @property
@@ -86,21 +86,16 @@ class QuantileTarget(RobustTarget):
 
 @dataclass(frozen=True)
 class QuantileReader:
-    """Reads y for some levels, as the other tasks do by themselves."""
+    """Makes a ``QuantileTarget`` with these levels from y."""
 
     levels: tuple[float, ...]
 
-    def plain(self, y: Any) -> Any:
-        return QuantileTarget.plain(y)
-
-    def takes(self, y: NDArray[Any]) -> bool:
-        return QuantileTarget.takes(y)
+    plain = staticmethod(QuantileTarget.plain)
+    takes = staticmethod(QuantileTarget.takes)
+    seen_by_all = staticmethod(QuantileTarget.seen_by_all)
 
     def read(self, y: NDArray[Any], weights: Vector | None = None) -> tuple[QuantileTarget, Vector]:
         return self._with_levels(*RobustTarget.read(y, weights))
-
-    def seen_by_all(self, y: NDArray[Any], workers: Communicator) -> NDArray[Any]:
-        return QuantileTarget.seen_by_all(y, workers)
 
     def read_part(
         self, y: NDArray[Any], weights: Vector | None, seen: NDArray[Any], workers: Communicator
@@ -113,12 +108,12 @@ class QuantileReader:
 
 @dataclass(frozen=True)
 class Widening:
-    """By how much intervals are made wider on both sides, in scores: a number for each pair of levels, from outside."""
+    """The shift of both ends of the intervals, in scores: a number for each pair of levels, from outside."""
 
     shifts: tuple[float, ...]
 
 
 def moved_apart(ends: Matrix, shift: float) -> Matrix:
-    """The ends of intervals, each moved outwards; those that a negative shift lets cross are in their middle."""
+    """The ends of intervals, each moved outwards; ends that a negative shift makes cross meet in their middle."""
     moved = ends + shift * np.array([-1.0, 1.0])
     return np.where(moved[:, :1] <= moved[:, 1:], moved, moved.mean(axis=1, keepdims=True))

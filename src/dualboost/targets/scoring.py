@@ -1,7 +1,6 @@
-"""Judges held-out scores by a scorer of scikit-learn's, which expects a fitted classifier and its features.
+"""Applies scorers of scikit-learn to held-out scores.
 
-The loop knows the scores of the held-out rows, and has no classifier yet. So the scorer gets a stand-in for one, which
-looks the scores up: its features are the numbers of the rows.
+A scorer expects a fitted estimator and features. It gets a stand-in that looks scores up by the positions of the rows.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ from .quantiles import QuantileTarget
 EXAMPLES = ("accuracy", "balanced_accuracy", "f1", "neg_brier_score", "neg_log_loss", "roc_auc")
 """The scorers that messages name; scikit-learn has more."""
 FOR_NUMBERS = "'r2' or 'neg_mean_absolute_error'"
-"""The same where y has numbers."""
+"""The scorers that messages name for numbers."""
 FOR_SEVERAL = {
     "roc_auc_score": "roc_auc_ovr",
     "f1_score": "f1_macro",
@@ -37,9 +36,9 @@ FOR_SEVERAL = {
     "precision_score": "precision_macro",
     "recall_score": "recall_macro",
 }
-"""For functions whose scorers of the same name are for two classes, a name that is for any number."""
+"""For metrics of two classes, the scorer for any number of classes."""
 N_GROUPS = 20
-"""How many groups of rows are left out in turn, to see how much a score depends on the rows."""
+"""The number of groups of the jackknife."""
 
 
 class ScorerFailed(InvalidParameterError):
@@ -55,19 +54,26 @@ class ScoredRows:
     targets: Vector
     rows: Rows
     probabilities: Callable[[Vector], Matrix]
-    """The class probabilities for some scores; asked only by scorers that need them."""
+    """From scores to class probabilities; only some scorers need it."""
 
 
-class StandIn(ClassifierMixin, BaseEstimator):
-    """A classifier that looks up what an ensemble says of the rows whose numbers are X."""
+class _StandIn(BaseEstimator):
+    """A fitted estimator whose features are the positions of rows."""
 
     def __init__(self, known: ScoredRows) -> None:
         self.known = known
-        self.classes_ = getattr(known.target, "classes", None)
-        self._scores = np.where(np.abs(known.scores) < TIE, 0.0, known.scores)  # such a sign may be a rounding error
+        self.classes_ = known.target.classes
 
     def __sklearn_is_fitted__(self) -> bool:
         return True
+
+
+class StandIn(ClassifierMixin, _StandIn):
+    """A classifier with known scores."""
+
+    @cached_property
+    def _scores(self) -> Vector:
+        return np.where(np.abs(self.known.scores) < TIE, 0.0, self.known.scores)  # the sign may be a rounding error
 
     def decision_function(self, X: Any) -> Vector:
         return self._scores[np.asarray(X)[:, 0]]
@@ -83,37 +89,28 @@ class StandIn(ClassifierMixin, BaseEstimator):
         return self.known.probabilities(self._scores)
 
 
-class NumberStandIn(RegressorMixin, BaseEstimator):
-    """The same for numbers."""
-
-    classes_ = None
-
-    def __init__(self, known: ScoredRows) -> None:
-        self.known = known
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return True
+class NumberStandIn(RegressorMixin, _StandIn):
+    """A regressor with known scores."""
 
     def predict(self, X: Any) -> NDArray[Any]:
         return self.known.target.for_metrics().decode(self.known.scores[np.asarray(X)[:, 0]])
 
     def predict_quantiles(self, X: Any) -> Matrix:
-        assert isinstance(self.known.target, QuantileTarget), "only such tasks have a scorer that asks for quantiles"
+        assert isinstance(self.known.target, QuantileTarget), "the scorer is for quantiles"
         return self.known.target.quantiles(self.known.scores[np.asarray(X)[:, 0]])
 
 
 def stand_in_for(known: ScoredRows) -> StandIn | NumberStandIn:
-    """What a scorer takes for a fitted estimator."""
     return StandIn(known) if known.target.has_classes else NumberStandIn(known)
 
 
 @dataclass(frozen=True, eq=False)
 class Scoring:
-    """How good the scores of rows are; larger is better."""
+    """A score of rows; larger is better."""
 
     name: str = "accuracy"
     scorer: Callable[..., Any] | None = None
-    """scikit-learn's scorer; None is the task's own quality, which is the accuracy."""
+    """scikit-learn's scorer; None is the accuracy."""
 
     def score(self, known: ScoredRows) -> float:
         if self.scorer is None:
@@ -121,10 +118,9 @@ class Scoring:
         return self._scored(known, stand_in_for(known), np.arange(len(known.scores)))
 
     def standard_error(self, known: ScoredRows) -> float:
-        """How far the score may be off because the rows are a sample.
+        """The binomial error of the accuracy, or the jackknife error of another score; nan if time is up.
 
-        For the accuracy it is the binomial error; for others the jackknife's, which leaves out a group of rows at a
-        time. Each group has the same share of every class. It is not a number if time is up.
+        The jackknife leaves out one group of rows at a time. Each group has an equal share of every class.
         """
         if self.scorer is None:
             share = self.score(known)
@@ -143,7 +139,7 @@ class Scoring:
     def _scored(self, known: ScoredRows, stand_in: StandIn | NumberStandIn, rows: Integers) -> float:
         assert self.scorer is not None
         counts = known.rows.counts[rows]
-        weights = {"sample_weight": counts} if (counts != 1).any() and _takes_weights(self.scorer) else {}
+        weights = {"sample_weight": counts} if (counts != 1).any() and _takes("sample_weight", self.scorer) else {}
         y = known.target.for_metrics().labels(known.targets[rows])
         try:
             with warnings.catch_warnings():
@@ -159,7 +155,7 @@ class Scoring:
 
 
 def require_for_task(scoring: Scoring, target: Target) -> Scoring:
-    """The scoring, unless it is the accuracy and there are no classes."""
+    """The scoring; an error if it is the accuracy and there are no classes."""
     if scoring.scorer is None and not target.has_classes:
         raise InvalidParameterError(f"scoring='accuracy' needs classes, and y has numbers: use {FOR_NUMBERS}.")
     return scoring
@@ -182,11 +178,11 @@ def make_scoring(value: Any, name: str = "scoring") -> Scoring:
 
 
 SPELLED: dict[str | None, str] = {"r2": "R²"}
-"""The names of scores that people spell in another way."""
+"""Names of scores with another spelling in text."""
 
 
 def scoring_name(value: Any) -> str:
-    """What to call the score in messages and pictures."""
+    """The name of the score in messages and pictures."""
     if value is None or isinstance(value, str):
         return SPELLED.get(value, value) or "accuracy"
     function, sign = getattr(value, "_score_func", value), getattr(value, "_sign", 1)
@@ -194,18 +190,18 @@ def scoring_name(value: Any) -> str:
 
 
 def _for_classes(scorer: Callable[..., Any], classes: Any) -> Callable[..., Any]:
-    """The scorer; the log loss, which takes classes that no row has for a mistake, is told the classes."""
+    """The scorer; the log loss gets the classes as an argument, since rows may lack some of them."""
     own = getattr(scorer, "_kwargs", {})
     if getattr(scorer, "_score_func", None) is not log_loss or "labels" in own:
         return scorer
-    told: Callable[..., Any] = make_scorer(
+    found: Callable[..., Any] = make_scorer(
         log_loss, greater_is_better=False, response_method="predict_proba", labels=classes, **own
     )
-    return told
+    return found
 
 
 def _reason(scorer: Callable[..., Any], classes: Any, y: NDArray[Any]) -> str | None:
-    """Why the scorer failed, where scikit-learn's own words do not say what to do."""
+    """Why the scorer failed and what to do, for failures with an unclear message of scikit-learn; else None."""
     function = getattr(getattr(scorer, "_score_func", None), "__name__", "")
     own = getattr(scorer, "_kwargs", {})
     if classes is None and getattr(scorer, "_response_method", "predict") != "predict":
@@ -227,13 +223,13 @@ def _reason(scorer: Callable[..., Any], classes: Any, y: NDArray[Any]) -> str | 
 
 
 def _lacks_positive_class(scorer: Callable[..., Any], classes: Any) -> bool:
-    """Whether the scorer takes one of two classes for the positive one, and neither is the one that it expects."""
-    asked = getattr(scorer, "_kwargs", {}).get("pos_label", 1)
-    return classes is not None and len(classes) == 2 and _takes("pos_label", scorer) and asked not in classes.tolist()
+    """Whether there are two classes, and neither is the positive class of the scorer."""
+    label = getattr(scorer, "_kwargs", {}).get("pos_label", 1)
+    return classes is not None and len(classes) == 2 and _takes("pos_label", scorer) and label not in classes.tolist()
 
 
 def _positive_class(scorer: Callable[..., Any], function: str, classes: list[Any]) -> str:
-    """What to do about it: the scorer once more, with one of the classes."""
+    """The message for a scorer without a positive class: how to make it with one of the classes."""
     response = getattr(scorer, "_response_method", "predict")
     options = {"pos_label": classes[1]}
     options |= {} if response == "predict" else {"response_method": response}
@@ -246,20 +242,16 @@ def _positive_class(scorer: Callable[..., Any], function: str, classes: list[Any
     )
 
 
-def _takes_weights(scorer: Callable[..., Any]) -> bool:
-    return _takes("sample_weight", scorer)
-
-
 def _takes(name: str, scorer: Callable[..., Any]) -> bool:
     """Whether the function behind the scorer has such a parameter."""
     try:
         return name in inspect.signature(getattr(scorer, "_score_func", scorer)).parameters
-    except (TypeError, ValueError):  # a function that does not tell its parameters
+    except (TypeError, ValueError):  # a function without a signature
         return False
 
 
 def _groups(known: ScoredRows) -> Integers:
-    """A group for each row, dealt out in turn within each class."""
+    """The group of each row, in turn within each class."""
     classes = known.target.groups(known.targets)
     order = np.arange(len(known.targets)) if classes is None else np.argsort(classes, kind="stable")
     group = np.empty(len(order), dtype=np.intp)

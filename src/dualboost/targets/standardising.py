@@ -22,7 +22,7 @@ ROUNDING = 1e-12
 
 
 def r_squared(true: Any, predicted: Any, sample_weight: Any = None) -> float:
-    """The share of the variance that is explained; of a constant, one where it is predicted and zero elsewhere."""
+    """R²; for a constant, one if it is predicted and zero otherwise."""
     true, predicted, _ = _in_a_usual_unit(true, predicted)
     if len(true) > 1 and not np.ptp(true):
         return float(np.abs(predicted - true).max() <= ROUNDING * np.abs(true[0]))
@@ -43,9 +43,9 @@ def _in_a_usual_unit(true: Any, predicted: Any) -> tuple[Vector, Vector, int]:
     return np.ldexp(true, -unit), np.ldexp(predicted, -unit), unit
 
 
-# Differences from the centre are taken before whole numbers beyond double precision are rounded, and targets are
-# rounded to fewer digits than a change of the unit leaves intact, so that a fit sees the same bits in every unit.
-# Where workers have a part of y each, centre and scale are those of all parts.
+# A fit gives the same bits in every unit of y: the centre is subtracted before whole numbers beyond double precision
+# are rounded, and targets are rounded to fewer digits than a change of the unit preserves. If workers have parts of y,
+# centre and scale are computed from all parts.
 
 LARGEST_EXACT = 2.0**53
 """Whole numbers up to this are exact in double precision."""
@@ -53,23 +53,23 @@ LARGEST = float(np.finfo(np.float64).max)
 GRID = 36
 """The bits of a target after the binary point; of a target beyond one, after its leading bit."""
 LEAST_TAIL, LARGEST_TAIL = 0.1, 0.25
-"""The share of rows beyond the outer quantiles on either side: the larger one if y has few numbers."""
+"""The share of rows beyond the outer quantiles on either side; it is larger if y has few distinct numbers."""
 MANY = 13
-"""With so many different numbers y has enough for the smaller share."""
+"""With this many distinct numbers, y has the smaller share."""
 LEAST_SHARE = 2.0**-46
-"""Quantiles nearer to each other than this share of the largest difference are apart by rounding errors only."""
+"""A smaller distance of two quantiles, as a share of the largest difference, is a rounding error."""
 
 
 class Standard(NamedTuple):
     """A target is ``(y - centre) / scale``."""
 
     centre: float
-    """A whole number of Python's where y has more digits than double precision."""
+    """A whole number of Python if y has more digits than double precision."""
     scale: float
 
 
 def without_decimals(y: Any) -> Any:
-    """y with every ``Decimal`` as a whole number of Python's or in double precision; unchanged if it has none."""
+    """y with every ``Decimal`` as a whole number of Python or in double precision."""
     values = np.asarray(y)
     if values.dtype.kind != "O" or not any(isinstance(entry, Decimal) for entry in values.ravel().tolist()):
         return y
@@ -86,7 +86,7 @@ def _without_decimal(entry: Any) -> Any:
 
 
 def with_all_digits(y: NDArray[Any]) -> NDArray[Any]:
-    """y in double precision, or in a type of more digits where it needs them; an error names what is no number."""
+    """y in double precision, or in a type of more digits if necessary; an error names an entry that is no number."""
     if y.ndim != 1:
         raise InvalidDataError(f"y has {y.ndim} dimensions; it must have one number for each row.")
     numbers = _in_double_precision(y)
@@ -147,9 +147,9 @@ def by_deviation(y: NDArray[Any], weights: Vector, workers: Communicator = ALONE
 
 
 def by_quantiles(y: NDArray[Any], weights: Vector, workers: Communicator = ALONE) -> Standard:
-    """The median, and the distance of two quantiles as a part of what it is under the normal distribution.
+    """The median, and the distance of two quantiles relative to their distance under the normal distribution.
 
-    A tenth of the rows on either side may be anywhere; at least one of five. Where the quantiles coincide, the scale is
+    A tenth of the rows on either side may be anywhere; at least one of five. If the quantiles coincide, the scale is
     the standard deviation.
     """
     shares = _shares(weights, workers)
@@ -186,22 +186,22 @@ def _largest(values: Vector, workers: Communicator) -> float:
 
 
 def _mean(values: Vector, shares: Vector, workers: Communicator) -> float:
-    """The mean, of numbers that may be next to the smallest or the largest ones too."""
+    """The mean, without overflow or underflow."""
     largest = _largest(values, workers) or 1.0
     return largest * workers.sum(float(np.dot(values / largest, shares)))
 
 
 def _quantiles(values: Vector, weights: Vector, shares: list[float], workers: Communicator) -> list[float]:
-    """Where the shares of the weight are reached; the middle of two values where one is reached in between."""
+    """The weighted quantiles; the middle of two values if a share is reached between them."""
     total = workers.sum(float(weights.sum()))
-    wanted = np.array(shares) * total
+    goals = np.array(shares) * total
     slack = 1e-12 * total
-    lows, highs = smallest_reaching(workers, values, weights, np.array([wanted - slack, wanted + slack])).tolist()
+    lows, highs = smallest_reaching(workers, values, weights, np.array([goals - slack, goals + slack])).tolist()
     return [low if low == high else 0.5 * low + 0.5 * high for low, high in zip(lows, highs, strict=True)]
 
 
 def _moved(y: NDArray[Any], centre: float, step: float) -> float:
-    """The centre moved by a step; to a whole number where y has more digits than double precision."""
+    """The centre plus a step; a whole number if y has more digits than double precision."""
     return int(centre) + round(step) if y.dtype.kind == "O" else centre + step
 
 
@@ -212,16 +212,16 @@ def _finite(apart: Vector) -> Vector:
 
 
 def _positive(scale: float, centre: float) -> float:
-    """The scale; where all numbers are the same, their size, or one if they are zero."""
+    """The scale; if all numbers are equal, their size, or one if they are zero."""
     return float(scale) if scale > 0 else abs(float(centre)) or 1.0
 
 
 ONE_NUMBER = 1e-6
-"""One number is told of if the variance of all others is a smaller share of its square."""
+"""One number is an outlier if the variance of all others is a smaller share of its square."""
 
 
 def warn_of_outliers(standard: Standard, reach: float, y: NDArray[Any], targets: Vector, workers: Communicator) -> None:
-    """``targets`` are y standardised, and ``reach`` says how far from zero one may be."""
+    """``targets`` are the standardised y; beyond ``reach`` they are clipped."""
     if np.isfinite(reach):
         _warn_of_those_beyond(standard, reach, targets, workers)
     elif _is_of_one_number(y, targets, workers):
@@ -234,7 +234,7 @@ def warn_of_outliers(standard: Standard, reach: float, y: NDArray[Any], targets:
 
 
 def _is_of_one_number(y: NDArray[Any], targets: Vector, workers: Communicator) -> bool:
-    """Whether all others, which differ, are nearly the same beside one number."""
+    """Whether one number is so large that all others, which differ, are nearly equal beside it."""
     sizes = np.abs(targets)
     largest = workers.max(float(sizes.max(initial=0.0)))
     is_other = sizes < largest
