@@ -15,7 +15,7 @@ from ..arguments import ParameterObject, how_to_install, require_positive
 from ..data.features import has_missing
 from ..deadlines import seconds_left
 from ..errors import GrowingError, InvalidDataError, MissingDependencyError
-from ..trees.growing import MOST_BIN_CUTS, Bins, Branch, Split, build_tree
+from ..trees.growing import EVEN, MOST_BIN_CUTS, Bins, Branch, Split, build_tree
 from .base import PricedColumn, Pricer, PricingContext, TrainingData, priced, require_tree_options
 from .cart import CartLearner, PricedTrees
 from .newton_trees import Grower
@@ -27,9 +27,9 @@ from .vector_trees import priced_for_classes
 
 MOST_PAIRED = 2**14
 """The most splits that are paired: P takes 2 GiB for so many, and a few matrices of its size are made of it."""
-EVEN = 1e-12
-"""Edges that differ by less than this share of the residuals' sizes are equal, and the first split with one is taken:
-rounding errors, which depend on the unit of the weights, must not choose."""
+# Edges that differ by less than the share ``EVEN`` of the residuals' sizes are equal, and the first split is taken:
+# rounding errors depend on the unit of the weights.
+
 ROWS_PER_BLOCK = 4096
 """How many rows of Z are converted to double precision at a time."""
 

@@ -8,9 +8,8 @@ from typing import NamedTuple
 import numpy as np
 
 from .._typing import Integers, Vector
-from ..trees.growing import MOST_BIN_CUTS, Bins, Branch, build_tree
+from ..trees.growing import EVEN, MOST_BIN_CUTS, Bins, Branch, build_tree
 from .base import PricedColumn, PricingContext, TrainingData, priced
-from .optimal import EVEN
 from .pool import without_leading_features
 
 
