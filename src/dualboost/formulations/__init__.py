@@ -9,6 +9,8 @@ from ..errors import InvalidParameterError
 from .base import Formulation as Formulation
 from .convex import ConvexBoost as ConvexBoost
 from .convex import LogisticBoost as LogisticBoost
+from .custom import MarginLoss as MarginLoss
+from .custom import ResidualLoss as ResidualLoss
 from .margins import HardMarginBoost as HardMarginBoost
 from .margins import LexiBoost as LexiBoost
 from .margins import MDFullBoost as MDFullBoost
@@ -103,6 +105,11 @@ STUDIED = ("nm", "qrlp", "lp", "cg", "erlp", "md")
 
 def make_formulation(formulation: str | Formulation, C: float | None, epsilon: float | None) -> Formulation:
     """A formulation from its name and parameters, or the object given, with ``C`` if it has none itself."""
+    if isinstance(formulation, NumberLoss):
+        raise InvalidParameterError(
+            f"formulation={formulation!r} is a loss for numbers: pass it as DualBoostRegressor(loss=...), or "
+            f"choose one of {sorted(FORMULATIONS)}."
+        )
     if isinstance(formulation, Formulation):
         return _completed(formulation, C, epsilon)
     if not isinstance(formulation, str) or formulation not in FORMULATIONS:

@@ -19,6 +19,8 @@ LARGEST_C = 1e15
 """The largest C beside a ridge: beyond it the ridge is lost in the rounding errors of the loss."""
 SMALLEST_C = 1e-100
 """The bound of C from below: squares of smaller prices of rows vanish."""
+LEAST_ROWS = 100
+"""With fewer rows, the default C of a mean loss is that of so many."""
 ROUNDING = 1e-9
 """By what share C may exceed its bound: a sum of weights depends on the order in which it is added up."""
 
@@ -286,3 +288,43 @@ class PricesLoss(CountsRows):
 
     def C_grid(self, n_samples: float, k: int = 10) -> Vector:
         return np.geomspace(2.0, 2000.0, k) if self.scale_free else regularisation_grid(k)
+
+
+@dataclass
+class PricesMeanLoss(Formulation):
+    """A loss with a ridge and a free intercept, whose C is the price of the mean loss.
+
+    With n rows, C is the ridge n/C beside the sum of the losses. The class attributes below are such ridges.
+    """
+
+    objective_sign: ClassVar[int] = 1
+    optimize: ClassVar[str] = "leaves"
+    has_intercept: ClassVar[bool] = True
+    default_ridge: ClassVar[float] = 25.0
+    growing_ridges: ClassVar[tuple[float, ...]] = (5.0, 20.0, 100.0)
+    """Trees are grown with the nearest of these, so that all values of C share a few sets of trees."""
+    grid_ridges: ClassVar[tuple[float, float]] = (300.0, 1.0)
+    least_growing_rows: ClassVar[int] = LEAST_ROWS
+    """With fewer rows, trees are grown as with this number of rows."""
+
+    def size_of(self, rows: Rows) -> float:
+        """The number of rows."""
+        return rows.n_observed
+
+    def C_bounds(self, n_samples: float) -> tuple[float, float]:
+        return SMALLEST_C, LARGEST_C
+
+    def default_C(self, n_samples: float) -> float:
+        return max(n_samples, LEAST_ROWS) / self.default_ridge
+
+    def for_growing(self, rows: Rows) -> Formulation:
+        n_rows = max(self.size_of(rows), self.least_growing_rows)
+        ridge = min(self.growing_ridges, key=lambda one: abs(np.log(one * self.C_value / n_rows)))
+        return replace(self, C=n_rows / ridge)
+
+    def C_grid(self, n_samples: float, k: int = 10) -> Vector:
+        return n_samples / np.geomspace(*self.grid_ridges, k)
+
+    def prices(self, rows: Rows) -> Vector:
+        """P_i = C c_i/M: the price of the loss of each row."""
+        return rows.counts * (self.C_value / rows.n_samples)

@@ -186,9 +186,8 @@ class QuantilesLoss(NumberLoss):
         return PinballScorer(tuple(self.quantiles))
 
     def over_leaves(self, rows: Rows, operator: Intercepts, n_outputs: int) -> QuantilesProgramme:
-        prices = rows.counts * (self.C_value / rows.n_samples)
         alone = [QuantileLoss(C=self.C, quantile=level).over_leaves(rows, operator, 1) for level in self.quantiles]
-        return QuantilesProgramme(rows, prices, np.array(self.quantiles), alone)
+        return QuantilesProgramme(rows, self.prices(rows), np.array(self.quantiles), alone)
 
     def row_loss(self, y: Vector, prices: Vector) -> RowLoss:
         raise UnsupportedFormulationError(
