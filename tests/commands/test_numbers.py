@@ -15,7 +15,8 @@ from sklearn.metrics import (
     root_mean_squared_error,
 )
 
-from dualboost import DualBoostRegressor, DualBoostRegressorCV, HuberLoss, QuantileLoss, load_model
+from dualboost import DualBoostRegressor, DualBoostRegressorCV, load_model
+from dualboost.formulations import HuberLoss, QuantileLoss
 
 from ..numbers_to_learn import amounts, counts
 
@@ -70,7 +71,7 @@ def test_few_whole_numbers_are_classes_unless_the_user_says_otherwise(run, table
     [
         (("--loss", "huber"), "huber"),
         (("--loss", "huber", "--delta", "0.5"), HuberLoss(delta=0.5)),
-        (("--loss", "quantile", "--quantile", "0.9"), QuantileLoss(quantile=0.9)),
+        (("--loss", "quantile", "--quantile", "0.9"), QuantileLoss(quantiles=0.9)),
     ],
     ids=str,
 )

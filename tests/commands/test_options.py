@@ -10,10 +10,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from dualboost import ConvexBoost, DualBoostClassifier, EpsilonInsensitiveLoss, load_model
+from dualboost import DualBoostClassifier, load_model
 from dualboost.commands import COMMANDS
 from dualboost.commands import fitting as options
-from dualboost.formulations import FORMULATIONS, NUMBER_LOSSES
+from dualboost.formulations import FORMULATIONS, NUMBER_LOSSES, ConvexBoost, EpsilonInsensitiveLoss
 from dualboost.formulations.convex import LOSSES
 from dualboost.learners import LEARNERS
 

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from sklearn.metrics import roc_auc_score
 
-from dualboost import DualBoostClassifier, DualBoostClassifierCV, DualBoostRegressor, LPBoost
+from dualboost import DualBoostClassifier, DualBoostClassifierCV, DualBoostRegressor
 from dualboost.errors import ConstantPredictionWarning, DegenerateEnsembleWarning, DualBoostWarning
-from dualboost.formulations import FORMULATIONS
+from dualboost.formulations import FORMULATIONS, LPBoost
 
 from ..conftest import small_dataset
 

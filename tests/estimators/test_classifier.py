@@ -10,9 +10,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from dualboost import DualBoostClassifier, ERLPBoost, LPBoost, SolverOptions
+from dualboost import DualBoostClassifier, SolverOptions
 from dualboost.datasets import make_ringnorm, make_twonorm
 from dualboost.errors import InterruptedFitWarning, InvalidDataError, InvalidParameterError, SolverWarning
+from dualboost.formulations import ERLPBoost, LPBoost
 from dualboost.solvers import interior_point
 
 from ..conftest import is_priced_by_votes, small_dataset

@@ -5,18 +5,12 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV
 
-from dualboost import (
-    CartLearner,
-    ClassifierLearner,
-    ConvexBoost,
-    DualBoostClassifier,
-    DualBoostClassifierCV,
-    SolverOptions,
-)
+from dualboost import CartLearner, ClassifierLearner, DualBoostClassifier, DualBoostClassifierCV, SolverOptions
 from dualboost.arguments import require_choice, require_fraction, require_integer, require_positive
 from dualboost.datasets import make_twonorm
 from dualboost.errors import InvalidDataError, InvalidParameterError
 from dualboost.estimators.parameters import as_sample_weight
+from dualboost.formulations import ConvexBoost
 
 
 @pytest.mark.parametrize("value", [0, 1.5, True, "3", None])

@@ -15,7 +15,7 @@ from sklearn.metrics import mean_absolute_error
 from sklearn.model_selection import GridSearchCV, train_test_split
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from dualboost import DualBoostRegressor, DualBoostRegressorCV, HuberLoss, QuantileLoss
+from dualboost import DualBoostRegressor, DualBoostRegressorCV
 from dualboost.errors import (
     DataWarning,
     DegenerateEnsembleWarning,
@@ -23,7 +23,7 @@ from dualboost.errors import (
     InvalidDataError,
     InvalidParameterError,
 )
-from dualboost.formulations import NUMBER_LOSSES
+from dualboost.formulations import NUMBER_LOSSES, HuberLoss, QuantileLoss
 
 from ..number_programmes import optimum
 from ..thoroughness import every, how_many
@@ -37,12 +37,15 @@ def diabetes():
     return train_test_split(X, y, random_state=0)
 
 
+SEVERAL = QuantileLoss(quantiles=[0.05, 0.5, 0.95])
+
+
 def made(loss, **options):
-    return DualBoostRegressor(QuantileLoss(quantile=0.8) if loss == "quantile" else loss, **options)
+    return DualBoostRegressor(QuantileLoss(quantiles=0.8) if loss == "quantile" else loss, **options)
 
 
 @pytest.mark.parametrize("optimize", ["leaves", "weights"])
-@pytest.mark.parametrize("loss", [name for name in NUMBER_LOSSES if name != "quantiles"])  # see test_quantiles.py
+@pytest.mark.parametrize("loss", list(NUMBER_LOSSES))  # see test_quantiles.py
 def test_the_objective_is_that_of_cvxpy(loss, optimize):
     X, y = load_diabetes(return_X_y=True)
     X, y = X[:80], y[:80]
@@ -73,7 +76,7 @@ def test_squared_loss_over_leaves_is_ridge_regression(diabetes):
     np.testing.assert_allclose(reg.predict(Xt), ridge.predict(one_hot(Xt)), rtol=1e-6)
 
 
-@pytest.mark.parametrize("loss", NUMBER_LOSSES)
+@pytest.mark.parametrize("loss", [*NUMBER_LOSSES, SEVERAL])
 def test_each_loss_predicts(loss, diabetes):
     X, Xt, y, yt = diabetes
     reg = DualBoostRegressor(loss, C=len(y) / 100, max_depth=3, max_trees=15).fit(X, y)
@@ -86,7 +89,7 @@ def test_each_loss_predicts(loss, diabetes):
 @given(
     seed=st.integers(0, 10_000),
     n_rows=st.integers(1, 60),
-    loss=st.sampled_from(list(NUMBER_LOSSES)),
+    loss=st.sampled_from([*NUMBER_LOSSES, SEVERAL]),
     kind=st.sampled_from(["normal", "heavy", "counts", "constant"]),
 )
 def test_every_table_has_a_certified_model(seed, n_rows, loss, kind):
@@ -111,7 +114,7 @@ def test_every_table_has_a_certified_model(seed, n_rows, loss, kind):
 def test_quantiles_are_where_they_should_be(diabetes):
     X, _, y, _ = diabetes
     for quantile in (0.1, 0.5, 0.9):
-        reg = DualBoostRegressor(QuantileLoss(quantile=quantile), max_depth=2, max_trees=5).fit(X, y)
+        reg = DualBoostRegressor(QuantileLoss(quantiles=quantile), max_depth=2, max_trees=5).fit(X, y)
         assert np.mean(y <= reg.predict(X)) == pytest.approx(quantile, abs=0.05)
 
 
@@ -154,7 +157,7 @@ def test_options_out_of_range(options, message):
         DualBoostRegressor(**options).fit(np.arange(4.0)[:, None], np.arange(4.0))
 
 
-@pytest.mark.parametrize("make", [lambda: HuberLoss(delta=0.0), lambda: QuantileLoss(quantile=1.0)])
+@pytest.mark.parametrize("make", [lambda: HuberLoss(delta=0.0), lambda: QuantileLoss(quantiles=1.0)])
 def test_losses_out_of_range(make):
     with pytest.raises(InvalidParameterError, match="must be a number above 0"):
         make()

@@ -7,20 +7,19 @@ import pandas as pd
 import pytest
 from sklearn.model_selection import GridSearchCV
 
-from dualboost import (
+from dualboost import DualBoostClassifier, DualBoostClassifierCV, load_model
+from dualboost.errors import DegenerateEnsembleWarning, InvalidParameterError
+from dualboost.formulations import (
+    FORMULATIONS,
+    STUDIED,
     CGBoost,
     ConvexBoost,
-    DualBoostClassifier,
-    DualBoostClassifierCV,
     ERLPBoost,
     LPBoost,
     MDBoost,
     NMBoost,
     QRLPBoost,
-    load_model,
 )
-from dualboost.errors import DegenerateEnsembleWarning, InvalidParameterError
-from dualboost.formulations import FORMULATIONS, STUDIED
 
 from ..conftest import small_dataset
 from ..thoroughness import how_many

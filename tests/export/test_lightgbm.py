@@ -13,8 +13,9 @@ from sklearn.base import clone
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 
-from dualboost import DualBoostClassifier, DualBoostRegressor, LPBoost, thin, to_lightgbm
+from dualboost import DualBoostClassifier, DualBoostRegressor, thin, to_lightgbm
 from dualboost.errors import DegenerateEnsembleWarning, UnfittedModelError, UnsupportedModelError
+from dualboost.formulations import LPBoost
 
 from ..numbers_to_learn import amounts, counts
 from ..several_classes import three_classes
@@ -221,7 +222,7 @@ def test_which_libraries_read_several_quantiles(tmp_path):
 def test_several_quantiles_without_a_tree():
     X = np.zeros((20, 2))
     with pytest.warns(DegenerateEnsembleWarning):
-        reg = DualBoostRegressor("quantiles", max_trees=3).fit(X, np.arange(20.0))
+        reg = DualBoostRegressor("quantile", quantiles=[0.05, 0.5, 0.95], max_trees=3).fit(X, np.arange(20.0))
     np.testing.assert_allclose(to_lightgbm(reg).predict(X), reg.predict_quantiles(X), rtol=1e-9)
 
 

@@ -49,7 +49,9 @@ class SmoothHinge(MarginLoss):
 
     def value(self, m):
         missing = 1.0 - m
-        return np.where(missing > self.width, missing - 0.5 * self.width, 0.5 * np.maximum(missing, 0) ** 2 / self.width)
+        return np.where(
+            missing > self.width, missing - 0.5 * self.width, 0.5 * np.maximum(missing, 0) ** 2 / self.width
+        )
 
     def derivative(self, m):
         return -np.clip((1.0 - m) / self.width, 0.0, 1.0)

@@ -111,7 +111,7 @@ def test_parameters_can_be_cloned_and_searched(classes):
 
 def test_a_model_file_holds_our_losses_only(classes, tmp_path):
     model = DualBoostClassifier(OwnLogistic(), **SMALL).fit(*classes)
-    with pytest.raises(UnsupportedModelError, match="OwnLogistic.* is not one of dualboost's; .*pickle the model"):
+    with pytest.raises(UnsupportedModelError, match=r"OwnLogistic.* is not one of dualboost's; .*pickle the model"):
         model.save(tmp_path / "model.json")
 
 
@@ -165,7 +165,7 @@ def test_a_loss_for_numbers_is_refused_by_classifiers(loss, classes):
 
 def test_a_loss_of_the_margin_is_refused_where_it_has_no_meaning(numbers):
     X, y = numbers
-    with pytest.raises(InvalidParameterError, match="loss=.* is not known"):
+    with pytest.raises(InvalidParameterError, match=r"loss=.* is not known"):
         DualBoostRegressor(SmoothHinge()).fit(X, y)
     with pytest.raises(UnsupportedFormulationError, match="Only binary classification"):
         DualBoostClassifier(SmoothHinge()).fit(X, np.digitize(y, [0.0, 2.0]))

@@ -13,8 +13,9 @@ from scipy import sparse
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
 
-from dualboost import CartLearner, DualBoostClassifier, DualBoostClassifierCV, LPBoost, to_lightgbm
+from dualboost import CartLearner, DualBoostClassifier, DualBoostClassifierCV, to_lightgbm
 from dualboost.errors import DegenerateEnsembleWarning, UnsupportedModelError
+from dualboost.formulations import LPBoost
 from dualboost.learners import LEARNERS
 from dualboost.models.ensemble import Ensemble
 from dualboost.trees.tree import Tree, constant_tree

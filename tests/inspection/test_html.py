@@ -10,8 +10,9 @@ from sklearn import config_context
 from sklearn.pipeline import make_pipeline
 from sklearn.utils import estimator_html_repr
 
-from dualboost import DualBoostClassifier, LPBoost
+from dualboost import DualBoostClassifier
 from dualboost.errors import DegenerateEnsembleWarning
+from dualboost.formulations import LPBoost
 from dualboost.inspection.effects import effects_of
 from dualboost.inspection.html import fitted_html
 

@@ -6,8 +6,9 @@ import pytest
 from sklearn.inspection import PartialDependenceDisplay, partial_dependence, permutation_importance
 from sklearn.linear_model import LogisticRegression
 
-from dualboost import DualBoostClassifier, LPBoost
+from dualboost import DualBoostClassifier
 from dualboost.errors import DegenerateEnsembleWarning
+from dualboost.formulations import LPBoost
 
 from ..thinning.models import numbers, table
 

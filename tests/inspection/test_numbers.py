@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 import shap
 
-from dualboost import DualBoostRegressor, QuantileLoss, to_lightgbm
+from dualboost import DualBoostRegressor, to_lightgbm
 from dualboost.errors import DegenerateEnsembleWarning
+from dualboost.formulations import QuantileLoss
 from dualboost.inspection.html import fitted_html
 
 from ..numbers_to_learn import amounts, counts
@@ -83,7 +84,7 @@ def test_without_a_split_the_base_value_is_the_prediction():
         ({}, ["R²"]),
         ({"validation_fraction": 0.2}, ["R²", "neg_mean_squared_error"]),
         ({"validation_fraction": 0.2, "scoring": "r2"}, ["R²"]),
-        ({"validation_fraction": 0.2, "loss": QuantileLoss(quantile=0.8)}, ["R²", "neg_mean_pinball_loss"]),
+        ({"validation_fraction": 0.2, "loss": QuantileLoss(quantiles=0.8)}, ["R²", "neg_mean_pinball_loss"]),
     ],
     ids=str,
 )

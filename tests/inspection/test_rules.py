@@ -9,8 +9,9 @@ import pytest
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
 
-from dualboost import DualBoostClassifier, LPBoost
+from dualboost import DualBoostClassifier
 from dualboost.errors import DegenerateEnsembleWarning, MissingDependencyError, UnsupportedModelError
+from dualboost.formulations import LPBoost
 from dualboost.learners import LEARNERS
 
 from ..thinning.models import numbers, table

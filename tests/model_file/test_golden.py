@@ -47,7 +47,7 @@ def test_every_kind_is_there(folder):
         ] * 3
         assert models["class_margins"].fitted_.ensemble.is_normalised
         losses = {model.formulation_.name for model in models.values() if isinstance(model, DualBoostRegressor)}
-        assert losses == {"squared", "huber", "quantile", "quantiles", "poisson"}
+        assert losses == {"squared", "huber", "quantile", "poisson"}
         assert {models[name].fitted_.target.name for name in ("numbers", "counts")} == {"numbers", "counts"}
         assert models["quantiles"].fitted_.calibration is not None
         assert models["listed"].categorical_features == ["colour", "group"]

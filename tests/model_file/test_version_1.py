@@ -4,8 +4,9 @@ import json
 
 import pytest
 
-from dualboost import CartLearner, LPBoost, MDBoost, OptimalLearner, SolverOptions
+from dualboost import CartLearner, OptimalLearner, SolverOptions
 from dualboost.errors import ModelFormatError
+from dualboost.formulations import LPBoost, MDBoost
 from dualboost.loading import read_model
 from dualboost.model_file.checks import read_file
 

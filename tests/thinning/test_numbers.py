@@ -19,7 +19,7 @@ from sklearn.ensemble import (
 from sklearn.linear_model import LinearRegression, Ridge
 from sklearn.metrics import mean_absolute_error, r2_score
 
-from dualboost import DualBoostRegressor, QuantileLoss, load_model, thin
+from dualboost import DualBoostRegressor, load_model, thin
 from dualboost.errors import (
     InvalidDataError,
     InvalidParameterError,
@@ -27,6 +27,7 @@ from dualboost.errors import (
     UnfittedModelError,
     UnsupportedModelError,
 )
+from dualboost.formulations import QuantileLoss
 from dualboost.thinning import NUMBER_ADAPTERS, adapter_for
 from dualboost.thinning.paths import NumberLeafPath
 from dualboost.thinning.refitting import sizes_below
@@ -290,12 +291,12 @@ def pairs(estimator):
         (lambda: GradientBoostingRegressor(loss="quantile", n_estimators=3).fit(X, Y), "loss='quantile'.*huber"),
         (lambda: GradientBoostingRegressor(init=LinearRegression()).fit(X, Y), "a DummyRegressor can be thinned"),
         (
-            lambda: DualBoostRegressor(QuantileLoss(quantile=0.9), C=5.0, max_trees=2).fit(X, Y),
+            lambda: DualBoostRegressor(QuantileLoss(quantiles=0.9), C=5.0, max_trees=2).fit(X, Y),
             "loss='quantile'.*squared",
         ),
         (
             lambda: DualBoostRegressor("quantile", C=5.0, quantiles=[0.1, 0.9], max_trees=2).fit(X, Y),
-            "loss='quantiles' cannot be thinned.*squared",
+            "loss='quantile' cannot be thinned.*squared",
         ),
         (lambda: RandomForestRegressor(2, random_state=0).fit(*wave(2500)), "more than 1024 different leaves"),
         (

@@ -16,7 +16,7 @@ FORMULATIONS = (
 )
 WITH_SIDES = ("cq", "spatial")
 """The formulations that ask something of learners beyond their margins."""
-LOSSES_FOR_NUMBERS = ("squared", "huber", "absolute", "quantile", "quantiles", "poisson", "epsilon_insensitive")
+LOSSES_FOR_NUMBERS = ("squared", "huber", "absolute", "quantile", "poisson", "epsilon_insensitive")
 LOSSES_FOR_CLASSES = ("exponential", "logistic", "squared_hinge", "huber")
 """Those of the formulation "convex"."""
 LEARNERS = ("cart", "optimal", "xgboost")

@@ -13,7 +13,6 @@ from ..arguments import require_choice
 from ..errors import InvalidParameterError
 from ..formulations import make_number_loss
 from ..formulations.base import Formulation
-from ..formulations.quantiles import QuantilesLoss
 from ..formulations.regression import NumberLoss
 from ..inspection import InspectionMixin
 from ..models.fitted import FittedModel
@@ -42,7 +41,7 @@ class DualBoostRegressor(Boosting, InspectionMixin, NumberPredictionMixin, Regre
         What is optimised: "squared", "huber", "absolute", "quantile", "epsilon_insensitive" or "poisson". Options are
         given by an object: ``HuberLoss(delta=1.0)`` and ``EpsilonInsensitiveLoss(epsilon=0.1)``, in units of y read
         off its deciles,
-        and ``QuantileLoss(quantile=0.9)``. "poisson" is for counts and rates, and predicts means by their logarithm.
+        and ``QuantileLoss(quantiles=0.9)``. "poisson" is for counts and rates, and predicts means by their logarithm.
     C : float, default=None
         The price of the mean loss, above 0: a larger one follows y more closely. None is the number of rows divided
         by 20.
@@ -174,7 +173,7 @@ class DualBoostRegressor(Boosting, InspectionMixin, NumberPredictionMixin, Regre
         if self.calibrate is None:
             return
         require_choice("calibrate", self.calibrate, ["conformal"])
-        if self._loss(None).link != QuantilesLoss.link:
+        if self._loss(None).link != "quantiles":
             raise InvalidParameterError(
                 f"calibrate={self.calibrate!r} is for intervals: pass loss='quantile' and quantiles=[0.05, 0.5, 0.95]."
             )

@@ -26,21 +26,51 @@ from .paper import NMBoost as NMBoost
 from .paper import QRLPBoost as QRLPBoost
 from .programme import Programme as Programme
 from .programme import TwoStageProgramme as TwoStageProgramme
-from .quantiles import QuantilesLoss as QuantilesLoss
+from .quantiles import QuantileLoss as QuantileLoss
 from .quantiles import require_levels
 from .regression import AbsoluteLoss as AbsoluteLoss
 from .regression import EpsilonInsensitiveLoss as EpsilonInsensitiveLoss
 from .regression import HuberLoss as HuberLoss
 from .regression import NumberLoss as NumberLoss
 from .regression import PoissonLoss as PoissonLoss
-from .regression import QuantileLoss as QuantileLoss
 from .regression import SquaredLoss as SquaredLoss
 from .side_rows import CqBoost as CqBoost
 from .side_rows import SpatialLPBoost as SpatialLPBoost
 
+__all__ = [
+    "AbsoluteLoss",
+    "CGBoost",
+    "ConvexBoost",
+    "CqBoost",
+    "ERLPBoost",
+    "EpsilonInsensitiveLoss",
+    "Formulation",
+    "HardMarginBoost",
+    "HuberLoss",
+    "LPBoost",
+    "LexiBoost",
+    "LogisticBoost",
+    "MDBoost",
+    "MDFullBoost",
+    "MLPBoost",
+    "MarginLoss",
+    "NMBoost",
+    "NuLPBoost",
+    "NumberLoss",
+    "PoissonLoss",
+    "QRLPBoost",
+    "QuantileLoss",
+    "ResidualLoss",
+    "SoftBoost",
+    "SpatialLPBoost",
+    "SquaredLoss",
+    "TotalBoost",
+]
+"""The public names: formulations, losses and their bases."""
+
 NUMBER_LOSSES: dict[str, type[NumberLoss]] = {
     loss.name: loss
-    for loss in (SquaredLoss, HuberLoss, AbsoluteLoss, QuantileLoss, QuantilesLoss, PoissonLoss, EpsilonInsensitiveLoss)
+    for loss in (SquaredLoss, HuberLoss, AbsoluteLoss, QuantileLoss, PoissonLoss, EpsilonInsensitiveLoss)
 }
 """The losses by name."""
 
@@ -48,7 +78,7 @@ NUMBER_LOSSES: dict[str, type[NumberLoss]] = {
 def make_number_loss(loss: str | NumberLoss, C: float | None, quantiles: Sequence[float] | None = None) -> NumberLoss:
     """A loss from its name, or the object given, with ``C`` if it has none itself.
 
-    ``quantiles`` makes "quantile" the loss of several levels, which "quantiles" is by itself.
+    ``quantiles`` are the levels of "quantile".
     """
     if quantiles is not None:
         return _of_quantiles(loss, C, quantiles)
@@ -69,11 +99,11 @@ def make_number_loss(loss: str | NumberLoss, C: float | None, quantiles: Sequenc
 
 def _of_quantiles(loss: str | NumberLoss, C: float | None, quantiles: Sequence[float]) -> NumberLoss:
     levels = require_levels("quantiles", quantiles)
-    if loss not in (QuantileLoss.name, QuantilesLoss.name):
+    if loss != QuantileLoss.name:
         raise InvalidParameterError(
             f"quantiles={list(levels)} is for loss='quantile', but loss is {loss!r}: leave one of them out."
         )
-    return QuantilesLoss(C=C, quantiles=levels)
+    return QuantileLoss(C=C, quantiles=levels)
 
 
 FORMULATIONS: dict[str, type[Formulation]] = {

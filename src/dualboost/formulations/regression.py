@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-from sklearn.metrics import make_scorer, mean_pinball_loss
 
 from .._typing import Vector
 from ..errors import InvalidParameterError
@@ -115,34 +114,6 @@ class HuberLoss(NumberLoss):
     def row_loss(self, y: Vector, prices: Vector) -> RowLoss:
         bound = self.delta * prices
         return RowLoss(-bound, bound, QuadraticTerm(-y, 1.0 / prices, np.zeros_like(y)))
-
-
-@dataclass
-class QuantileLoss(NumberLoss):
-    """loss = tau (y - F) above F and (1 - tau) (F - y) below: (tau-1) P <= u <= tau P, g(u) = -y u.
-
-    Koenker & Bassett, "Regression quantiles", Econometrica 46 (1978). ``quantile`` is tau, inside (0, 1); one half is
-    half of the absolute error, and the scores are medians.
-    """
-
-    quantile: float = 0.5
-
-    name: ClassVar[str] = "quantile"
-    title: ClassVar[str] = "Quantile loss"
-    optimises: ClassVar[str] = "the pinball loss plus half the squared norm of all leaf values"
-    use: ClassVar[str] = "Medians and other quantiles."
-    link: ClassVar[str] = "robust"
-
-    def __post_init__(self) -> None:
-        if not (isinstance(self.quantile, (int, float)) and 0 < self.quantile < 1):
-            raise InvalidParameterError(f"quantile={self.quantile!r} must be a number above 0 and below 1.")
-
-    @property
-    def scorer(self) -> Any:
-        return make_scorer(mean_pinball_loss, greater_is_better=False, alpha=self.quantile)
-
-    def row_loss(self, y: Vector, prices: Vector) -> RowLoss:
-        return RowLoss((self.quantile - 1.0) * prices, self.quantile * prices, LinearTerm(y, np.zeros_like(y)))
 
 
 @dataclass

@@ -15,7 +15,7 @@ from ..targets.calibration import LARGEST_SLOPE, SMALLEST_SLOPE, ClassCalibratio
 from ..targets.quantiles import Widening
 from ..trees.tree import Tree
 from .checks import SMALLEST, choice, fail, fields, flag, inside, number, numbers, shown
-from .objects import made
+from .objects import made, plain
 from .trees import LARGEST_FIGURE, read_classes
 
 # That is one for two classes and for numbers, and else one for each class or quantile.
@@ -116,13 +116,15 @@ def describe_widening(widening: Widening | None) -> dict[str, Any] | None:
 
 def asked_loss(parameters: dict[str, Any], used: NumberLoss) -> tuple[NumberLoss | str, str]:
     """The loss that the arguments ask for, and where they do; levels among them must be those of the loss used."""
-    loss, levels = parameters["loss"], parameters.get("quantiles")
+    loss, levels, known = parameters["loss"], parameters.get("quantiles"), plain(used.get_params().get("quantiles"))
     if levels is None:
+        asked = made(make_number_loss, {"loss": loss, "C": None}, "parameters.loss")
+        if asked.name == used.name and asked.link != used.link:
+            fail("formulation.quantiles", f"is {known}, but the loss of the parameters is {asked!r}")
         return loss, "parameters.loss"
     asked = made(make_number_loss, {"loss": loss, "C": None, "quantiles": levels}, "parameters.quantiles")
-    known = used.get_params().get("quantiles")
-    if known is not None and list(known) != levels:
-        fail("formulation.quantiles", f"is {list(known)}, but parameters.quantiles is {levels}")
+    if known is not None and known != levels:
+        fail("formulation.quantiles", f"is {known}, but parameters.quantiles is {levels}")
     return asked, "that of parameters.quantiles"
 
 

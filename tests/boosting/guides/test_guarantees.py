@@ -5,9 +5,10 @@ from functools import cache
 import numpy as np
 import pytest
 
-from dualboost import DualBoostClassifier, ERLPBoost, MLPBoost, OptimalLearner, SoftBoost, SolverOptions, TotalBoost
+from dualboost import DualBoostClassifier, OptimalLearner, SolverOptions
 from dualboost.boosting.column_generation import ColumnGeneration
 from dualboost.boosting.context import make_fit_context
+from dualboost.formulations import ERLPBoost, MLPBoost, SoftBoost, TotalBoost
 from dualboost.learners import Pool, PricingContext, TrainingData
 from dualboost.matrix.columns import Columns
 from dualboost.matrix.rows import Rows
