@@ -126,7 +126,7 @@ def test_one_bad_cell_of_the_target_is_told(cell, message, run, tables):
         (("--class-weight", "balanced"), "--class-weight balanced is not for regression"),
         (("--task", "classification"), "'y' holds numbers with fractions"),
         (("--quantile", "0.9"), "--quantile is no option of the loss squared: set --loss quantile, or"),
-        (("--loss", "quantile", "--quantile", "2"), "quantile=2.0 must be a number above 0 and below 1"),
+        (("--loss", "quantile", "--quantile", "2"), "quantiles=2.0 must be a number above 0 and below 1"),
         (("--target", "colour", "--task", "regression"), "column 'colour' must hold numbers, for regression; row 1"),
         (("--target", "n", "--task", "classification", "--loss", "huber"), "--loss huber is not for classification"),
     ],

@@ -127,7 +127,7 @@ def test_evaluate_judges_quantiles_and_the_interval(run, model, tables):
 def test_show_trees_and_rules(run, model):
     fitted = load_model(model)
     trees = run("show", model).stdout
-    assert trees.startswith("loss             quantiles\n")
+    assert trees.startswith("loss             quantile\n")
     assert trees.count("values up to") == 5
     assert all(f" for {name}" in trees for name in NAMES)
     rules = fitted.rules()
@@ -151,4 +151,4 @@ def test_thin_refuses(run, model):
 
 def test_formulations_lists_them(run):
     listed = {row["name"]: row["option"] for row in json.loads(run("formulations", "--json").stdout)}
-    assert listed["quantiles"] == "--loss"
+    assert listed["quantile"] == "--loss"

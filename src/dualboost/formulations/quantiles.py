@@ -189,7 +189,7 @@ class QuantileLoss(NumberLoss):
         given: Any = self.quantiles
         if not isinstance(given, Real):
             self.quantiles = require_levels("quantiles", given)
-        elif not 0 < given < 1:  # which refuses True and False
+        elif not 0 < float(given) < 1:  # which refuses True and False
             raise InvalidParameterError(
                 f"quantiles={given!r} must be a number above 0 and below 1, or several of them."
             )
