@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 from scipy.optimize import brentq, nnls
@@ -144,78 +144,63 @@ def root_of_rising(function: Callable[[float], float], near: float, scale: float
     return near
 
 
-# A weight set contributes ``cost*sum(w) + ridge*|w|^2/2`` to the primal value, and its support function of the edges
-# to the dual value. ``total`` is the prescribed sum of the weights, or None; ``bound`` is the largest value of each
-# weight.
+class WeightSet(ABC):
+    """W: weights from ``lowest`` to ``bound`` that cost ``cost*sum(w) + ridge*|w|^2/2`` and may have a fixed total."""
 
-
-class WeightSet(Protocol):
-    """What a master and a certificate need to know of W."""
-
-    @property
-    def cost(self) -> float: ...
-
-    @property
-    def ridge(self) -> float: ...
-
-    @property
-    def total(self) -> float | None: ...
-
-    @property
-    def bound(self) -> float: ...
-
-    @property
-    def lowest(self) -> float:
-        """The smallest value of each weight."""
+    cost: float = 0.0
+    ridge: float = 0.0
+    total: float | None = None
+    """The sum of the weights, if it is fixed."""
+    bound: float = np.inf
+    """The largest value of each weight."""
+    lowest: float = 0.0
+    """The smallest value of each weight."""
 
     @property
     def is_bounded(self) -> bool:
         """Whether ``bound`` is finite."""
+        return self.bound < np.inf
 
     def value(self, w: Vector) -> float:
         """The cost of w in the primal."""
+        return float((self.cost * w.sum() if self.cost else 0.0) + (0.5 * self.ridge * (w @ w) if self.ridge else 0.0))
 
+    @abstractmethod
     def support(self, edges: Vector) -> float:
         """max over W of w.edges - value(w); infinite when unbounded."""
 
     def threshold(self, edges: Vector) -> float:
-        """What the edge of a new column must exceed to improve the master."""
+        """The value that the edge of a new column must exceed to improve the solution."""
+        return self.cost
 
+    @abstractmethod
     def nearest(self, w: Vector) -> Vector:
         """An admissible vector close to w."""
 
     def edge_scale(self, edges: Vector) -> float:
         """The factor in (0, 1] by which u must shrink for ``support`` to be finite."""
+        return 1.0
 
+    @abstractmethod
     def with_unseen(self, edges: Vector, best_edge: float, n_unseen: float) -> Vector:
-        """The edges with one more, which stands for ``n_unseen`` columns with edges of at most ``best_edge``.
+        """The edges with one more, which represents ``n_unseen`` columns with edges of at most ``best_edge``.
 
-        The ``support`` of what is returned is at least that of all these edges.
+        The ``support`` of the returned edges is at least the support of all these edges.
         """
 
 
 @dataclass(frozen=True)
-class Cone:
+class Cone(WeightSet):
     """w >= 0, with a linear cost, a ridge, or both."""
 
     cost: float = 0.0
     ridge: float = 0.0
-    total: None = None
-    bound: float = np.inf
-    lowest: float = 0.0
-    is_bounded: bool = False
-
-    def value(self, w: Vector) -> float:
-        return float(self.cost * w.sum() + 0.5 * self.ridge * (w @ w))
 
     def support(self, edges: Vector) -> float:
         excess = np.maximum(edges - self.cost, 0.0)
         if self.ridge > 0:
             return float(excess @ excess) / (2.0 * self.ridge)
         return 0.0 if excess.max(initial=0.0) <= 1e-12 * self.cost else np.inf
-
-    def threshold(self, edges: Vector) -> float:
-        return self.cost
 
     def nearest(self, w: Vector) -> Vector:
         return np.maximum(w, 0.0)
@@ -230,18 +215,10 @@ class Cone:
 
 
 @dataclass(frozen=True)
-class Simplex:
-    """w >= 0 with sum(w) = total; costs nothing."""
+class Simplex(WeightSet):
+    """w >= 0 with sum(w) = total, without a cost."""
 
     total: float = 1.0
-    cost: float = 0.0
-    ridge: float = 0.0
-    bound: float = np.inf
-    lowest: float = 0.0
-    is_bounded: bool = False
-
-    def value(self, w: Vector) -> float:
-        return 0.0
 
     def support(self, edges: Vector) -> float:
         return self.total * float(edges.max())
@@ -254,68 +231,38 @@ class Simplex:
         size = w.sum()
         return w * (self.total / size) if size > 0 else np.full_like(w, self.total / len(w))
 
-    def edge_scale(self, edges: Vector) -> float:
-        return 1.0
-
     def with_unseen(self, edges: Vector, best_edge: float, n_unseen: float) -> Vector:
         return np.append(edges, best_edge)
 
 
 @dataclass(frozen=True)
-class Box:
-    """0 <= w <= bound; costs nothing."""
+class Box(WeightSet):
+    """0 <= w <= bound, without a cost."""
 
     bound: float
-    cost: float = 0.0
-    ridge: float = 0.0
-    total: None = None
-    lowest: float = 0.0
-    is_bounded: bool = True
-
-    def value(self, w: Vector) -> float:
-        return 0.0
 
     def support(self, edges: Vector) -> float:
         return self.bound * float(np.maximum(edges, 0.0).sum())
 
-    def threshold(self, edges: Vector) -> float:
-        return 0.0
-
     def nearest(self, w: Vector) -> Vector:
         return np.clip(w, 0.0, self.bound)
-
-    def edge_scale(self, edges: Vector) -> float:
-        return 1.0
 
     def with_unseen(self, edges: Vector, best_edge: float, n_unseen: float) -> Vector:
         return np.append(edges, best_edge * max(n_unseen, 0.0) if best_edge > 0 else best_edge)
 
 
 @dataclass(frozen=True)
-class Free:
+class Free(WeightSet):
     """Weights of any sign, with a ridge: the values of leaves."""
 
     ridge: float = 1.0
-    cost: float = 0.0
-    total: None = None
-    bound: float = np.inf
-    lowest: float = -np.inf
-    is_bounded: bool = False
-
-    def value(self, w: Vector) -> float:
-        return float(0.5 * self.ridge * (w @ w))
+    lowest = -np.inf
 
     def support(self, edges: Vector) -> float:
         return float(edges @ edges) / (2.0 * self.ridge)
 
-    def threshold(self, edges: Vector) -> float:
-        return 0.0
-
     def nearest(self, w: Vector) -> Vector:
         return w
-
-    def edge_scale(self, edges: Vector) -> float:
-        return 1.0
 
     def with_unseen(self, edges: Vector, best_edge: float, n_unseen: float) -> Vector:
         return np.append(edges, best_edge * np.sqrt(max(n_unseen, 0.0)))
