@@ -76,7 +76,7 @@ NUMBER_LOSSES: dict[str, type[NumberLoss]] = {
 
 
 def make_number_loss(loss: str | NumberLoss, C: float | None, quantiles: Sequence[float] | None = None) -> NumberLoss:
-    """A loss from its name, or the object given, with ``C`` if it has none itself.
+    """The loss with this name, or the loss object, with ``C`` if the object has no C.
 
     ``quantiles`` are the levels of "quantile".
     """
@@ -92,7 +92,7 @@ def make_number_loss(loss: str | NumberLoss, C: float | None, quantiles: Sequenc
     if not isinstance(loss, str) or loss not in NUMBER_LOSSES:
         raise InvalidParameterError(
             f"loss={loss!r} is not known; choose one of {list(NUMBER_LOSSES)}, or pass an object, for example "
-            "HuberLoss(delta=2)."
+            "HuberLoss(delta=2) or an object of your own subclass of ResidualLoss."
         )
     return NUMBER_LOSSES[loss](C=C)
 
@@ -134,7 +134,7 @@ STUDIED = ("nm", "qrlp", "lp", "cg", "erlp", "md")
 
 
 def make_formulation(formulation: str | Formulation, C: float | None, epsilon: float | None) -> Formulation:
-    """A formulation from its name and parameters, or the object given, with ``C`` if it has none itself."""
+    """The formulation with this name and these parameters, or the object, with ``C`` if the object has no C."""
     if isinstance(formulation, NumberLoss):
         raise InvalidParameterError(
             f"formulation={formulation!r} is a loss for numbers: pass it as DualBoostRegressor(loss=...), or "
@@ -145,11 +145,11 @@ def make_formulation(formulation: str | Formulation, C: float | None, epsilon: f
     if not isinstance(formulation, str) or formulation not in FORMULATIONS:
         raise InvalidParameterError(
             f"formulation={formulation!r} is not known; choose one of {sorted(FORMULATIONS)}, or pass an object, for "
-            "example LPBoost()."
+            "example LPBoost() or an object of your own subclass of MarginLoss."
         )
     if epsilon is None:
         return FORMULATIONS[formulation](C=C)
-    able = [name for name, kind in FORMULATIONS.items() if kind.has_epsilon()]
+    able = [name for name, one in FORMULATIONS.items() if one.has_epsilon()]
     if formulation not in able:
         raise InvalidParameterError(
             f"epsilon={epsilon!r}: formulation {formulation!r} has no epsilon, only {able} have; leave it at None."
@@ -158,7 +158,7 @@ def make_formulation(formulation: str | Formulation, C: float | None, epsilon: f
 
 
 def _completed(formulation: Formulation, C: float | None, epsilon: float | None) -> Formulation:
-    """The formulation object, with ``C`` filled in if the object has none; an argument given twice is refused."""
+    """The formulation object, with ``C`` if the object has no C; a value given twice is refused."""
     formulation.check()
     if epsilon is not None:
         raise InvalidParameterError(

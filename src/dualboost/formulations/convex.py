@@ -73,7 +73,7 @@ class ConvexBoost(PricesLoss):
     optimum is at most that of w = 0.
 
     Pricing: a column improves when its edge exceeds 1 ("l1"), or is positive and the column is not held ("l2", "linf").
-    One that is held keeps a positive edge, often the largest: the best other one is asked for.
+    A column that is held keeps a positive edge, often the largest: the pricer returns the best other one.
 
     C: the cost of a unit of loss, above 0, or for "linf" the largest weight. Default: 50/M, where M is the total of the
     multiplicities, and 1 for "linf". Paper's range: chosen by cross-validation; the grid is 10^-4 to 10^-0.33, and
@@ -140,17 +140,17 @@ class LogisticBoost(PricesMeanLoss):
 
         min  1/2 |w|^2 + C/M sum_i c_i log(1 + exp(-y_i F(x_i)))
 
-    Dual, with P_i = C c_i/M and e the edges: e_l = sum of u_i y_i over the rows of leaf l, or those of the trees::
+    Dual, with P_i = C c_i/M and e the edges: e_l = sum of u_i y_i over the rows of leaf l, or the edges of the trees::
 
         max  -sum_i [u_i log(u_i/P_i) + (P_i - u_i) log(1 - u_i/P_i)] - 1/2 |e|^2     (for trees: max(0, e)^2)
         s.t. 0 <= u_i <= P_i,   sum_i y_i u_i = 0
 
     Pricing: the tree with the largest sum over its leaves of e^2/(h + 1), where h is the sum of the curvature
-    u_i (1 - u_i/P_i): twice what the objective falls to second order if the leaves of that tree alone move. With
+    u_i (1 - u_i/P_i): twice the decrease of the objective to second order if the leaves of that tree alone move. With
     ``optimize="weights"``, a column improves when its edge is positive.
 
     With more than two classes the loss is the cross-entropy and a leaf has a value for each class; its primal, dual and
-    pricing are those of ``SoftmaxProgramme`` and ``VectorTrees``.
+    pricing are stated in ``SoftmaxProgramme`` and ``VectorTrees``.
 
     C: the price of the mean loss, above 0; one half of the squared values costs one. It does not depend on the number
     of rows, nor on the scale of the sample weights: all rows four times give the model of all rows once. Default: the

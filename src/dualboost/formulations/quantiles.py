@@ -68,9 +68,9 @@ class QuantilesProgramme:
         return SeparateLevels(self.rows, [programme.for_growing() for programme in self.alone])
 
     def expansion(self, scores: Matrix) -> tuple[float, Matrix, Matrix]:
-        """The total loss, and by row and level the dual and what stands in for the second derivative.
+        """The total loss, and by row and level the dual and the curvature.
 
-        That is the width of the box, since the loss bends only in its kink.
+        The curvature is the width of the box, since the loss bends only in its kink.
         """
         distances = self.rows.values[:, None] - scores
         duals = np.where(distances > 0, self.upper, self.lower)
@@ -78,14 +78,14 @@ class QuantilesProgramme:
         return lost, duals, self.upper - self.lower
 
     def feasible(self, duals: Matrix, order: Matrix) -> tuple[Matrix, Matrix]:
-        """u and lambda close to these, with the sums that the intercepts ask for."""
+        """u and lambda close to these, with the sums that the intercepts require."""
         duals, order = np.clip(duals, self.lower, self.upper), np.maximum(order, 0.0)
         least, most = self._sums(self.lower), self._sums(self.upper)
-        asked = -self._sums(residual_of(np.zeros_like(duals), order))
-        order = order * _largest_share(asked, least, most)
-        asked = -self._sums(residual_of(np.zeros_like(duals), order))
+        required = -self._sums(residual_of(np.zeros_like(duals), order))
+        order = order * _largest_share(required, least, most)
+        required = -self._sums(residual_of(np.zeros_like(duals), order))
         for _ in range(2):  # the second pass removes rounding errors of the first
-            missing = asked - self._sums(duals)
+            missing = required - self._sums(duals)
             room = np.where(missing > 0, self.upper - duals, self.lower - duals)
             space = np.maximum(np.abs(self._sums(room)), np.finfo(float).tiny)
             duals = np.clip(duals + room * np.minimum(np.abs(missing) / space, 1.0), self.lower, self.upper)
@@ -118,7 +118,7 @@ class QuantilesProgramme:
 
 @dataclass(frozen=True, eq=False)
 class SeparateLevels:
-    """Levels that do not know of each other: the programme that trees are grown for."""
+    """Levels without the order: the programme for growing trees."""
 
     rows: Rows
     alone: Sequence[Programme]
@@ -158,10 +158,10 @@ def residual_of(duals: Matrix, order: Matrix) -> Matrix:
     return residual
 
 
-def _largest_share(asked: Vector, least: Vector, most: Vector) -> float:
-    """The largest share up to one of what is asked for that is between the bounds, which are on both sides of zero."""
+def _largest_share(required: Vector, least: Vector, most: Vector) -> float:
+    """The largest share, at most one, of the required sums that is between the bounds, which enclose zero."""
     with np.errstate(divide="ignore", invalid="ignore"):
-        shares = np.where(asked > 0, most / asked, np.where(asked < 0, least / asked, 1.0))
+        shares = np.where(required > 0, most / required, np.where(required < 0, least / required, 1.0))
     return float(min(1.0, shares.min(initial=1.0)))
 
 
@@ -241,7 +241,7 @@ class PinballScorer:
         return -float(np.mean(losses))
 
     def quantiles(self, found: Matrix, y: Vector, sample_weight: Vector | None) -> Matrix:
-        """What is judged of the quantiles found."""
+        """The quantiles that the loss is computed for."""
         return found
 
 

@@ -48,11 +48,11 @@ class NumberLoss(PricesMeanLoss):
     grid_ridges: ClassVar[tuple[float, float]] = (300.0, 0.03)
     least_growing_rows: ClassVar[int] = 0
     link: ClassVar[str] = "identity"
-    """What the scores are: the target itself, also if outliers hardly move them ("robust") or the loss bends on both
-    sides of y ("tube"); or its logarithm ("log")."""
+    """The relation of scores to y: y itself ("identity"; "robust" where the slope of the loss is bounded; "tube" where
+    the loss bends on both sides of y; "quantiles" for several levels), or its logarithm ("log")."""
 
     scorer: ClassVar[Any] = "neg_mean_absolute_error"
-    """What held-out rows are judged by unless the user says otherwise: a scorer of scikit-learn's, or its name."""
+    """The default score for held-out rows: a scorer of scikit-learn's, or its name."""
 
     @abstractmethod
     def row_loss(self, y: Vector, prices: Vector) -> RowLoss:

@@ -14,10 +14,9 @@ from ..matrix.rows import Rows
 from ..trees.ordering import LeafOrder
 from ..workers.base import cached_property
 
-# There are two kinds. A *total* requires that the duals add up to a number; its multiplier is the soft margin. A
-# *free intercept* requires that the duals are orthogonal to the column of a learner of constant output, because the
-# weight of that learner may have any sign and costs nothing; its multiplier is the intercept. The multipliers are
-# called rho.
+# There are two sorts of equations. A *total* requires that the duals add up to a number; its multiplier is the soft
+# margin. A *free intercept* requires that the duals are orthogonal to the column of a learner of constant output, whose
+# weight has any sign and no cost; its multiplier is the intercept. The multipliers are called rho.
 
 MOST_PROJECTIONS = 200
 """How many alternating projections are made at most; a few suffice to find which sums end at a bound."""
@@ -35,7 +34,7 @@ class Equations:
     right_side: Vector
     """t."""
     total: float | None = None
-    """What all duals add up to, if one of the equations is a total."""
+    """The total of all duals, if one of the equations fixes it."""
 
     @classmethod
     def of(cls, rows: Rows, total: float | None, intercepts: Matrix | None) -> Equations:
@@ -68,36 +67,36 @@ class Equations:
         return not len(self) or not (np.abs(sums - self.right_side) > 1e-13 * size).any()
 
     @cached_property
-    def kinds(self) -> tuple[Matrix, list[Integers | slice]]:
-        """The distinct columns of E, and for each the rows that have it.
+    def groups(self) -> tuple[Matrix, list[Integers | slice]]:
+        """The distinct columns of E, and for each the rows with this column.
 
-        The equations depend on u only through its sums over these kinds of rows.
+        The equations depend on u only through its sums over these groups of rows.
         """
         if len(self) == 1 and self.total is not None:
             return np.ones((1, 1)), [slice(None)]
-        coefficients, kind = self.rows.kinds(self.matrix)
-        return coefficients, [np.flatnonzero(kind == k) for k in range(coefficients.shape[1])]
+        coefficients, group = self.rows.kinds(self.matrix)
+        return coefficients, [np.flatnonzero(group == k) for k in range(coefficients.shape[1])]
 
-    def sums_by_kind(self, u: Vector) -> Vector:
-        return self.rows.totals([u[rows] for rows in self.kinds[1]])
+    def sums_by_group(self, u: Vector) -> Vector:
+        return self.rows.totals([u[rows] for rows in self.groups[1]])
 
     @cached_property
     def _inverse(self) -> Matrix:
-        return np.asarray(np.linalg.pinv(self.kinds[0]), dtype=float)
+        return np.asarray(np.linalg.pinv(self.groups[0]), dtype=float)
 
     def nearest_sums(self, sums: Vector, least: Vector, most: Vector) -> Vector | None:
-        """Sums by kind that satisfy the equations and their bounds, near the sums given; None if there are none."""
+        """Sums by group that satisfy the equations and their bounds, near the sums given; None if there are none."""
         sums = np.where(np.isfinite(sums), sums, 0.0)
         for _ in range(MOST_PROJECTIONS):
             found = self._held_inside(sums, least, most)
             if found is not None:
                 return found
-            sums = np.clip(sums - self._inverse @ (self.kinds[0] @ sums - self.right_side), least, most)
+            sums = np.clip(sums - self._inverse @ (self.groups[0] @ sums - self.right_side), least, most)
         return None
 
     def _held_inside(self, sums: Vector, least: Vector, most: Vector) -> Vector | None:
         """The sums moved to satisfy the equations; a sum that reaches a bound stays there. None if that fails."""
-        coefficients, is_free, is_held = self.kinds[0], np.ones(len(sums), dtype=bool), True
+        coefficients, is_free, is_held = self.groups[0], np.ones(len(sums), dtype=bool), True
         while is_held:
             moved = sums.copy()
             moved[is_free] += np.linalg.pinv(coefficients[:, is_free]) @ (self.right_side - coefficients @ sums)
@@ -109,10 +108,10 @@ class Equations:
         return sums if (missed <= ROUNDING * (np.abs(coefficients) @ sizes)).all() else None
 
     def described(self) -> str:
-        """What the equations require of the duals, in words for messages."""
-        asked = "" if self.total is None else f" add up to {self.total:g}"
+        """The requirements on the duals, in words for messages."""
+        required = "" if self.total is None else f" add up to {self.total:g}"
         has_intercept = len(self) > (0 if self.total is None else 1)
-        return asked + (" with equal sums on both sides, as a free intercept asks for" if has_intercept else "")
+        return required + (" with equal sums on both sides, as a free intercept requires" if has_intercept else "")
 
 
 def combined(multipliers: Vector, coefficients: Matrix) -> Vector:
@@ -124,7 +123,7 @@ def combined(multipliers: Vector, coefficients: Matrix) -> Vector:
 
 
 FIRST_STEP = 1e-9
-"""The first step from where the root is looked for, as a share of the scale; each step is four times the last one."""
+"""The first step of the search for a root, as a share of the scale; each step is four times the last one."""
 MOST_STEPS = 40
 PRECISION = 4.0 * float(np.finfo(float).eps)
 
