@@ -14,8 +14,9 @@ import numpy as np
 import pandas as pd
 from sklearn.model_selection import train_test_split
 
-from dualboost import DualBoostClassifier, MDBoost
+from dualboost import DualBoostClassifier
 from dualboost.datasets import make_ringnorm, make_twonorm, make_waveform
+from dualboost.formulations import MDBoost
 
 MOST_ROWS = 6000
 

@@ -32,8 +32,8 @@ from threadpoolctl import threadpool_limits
 from tqdm import tqdm
 from xgboost import XGBClassifier
 
-from dualboost import DualBoostClassifier, MDBoost
-from dualboost.formulations import FORMULATIONS
+from dualboost import DualBoostClassifier
+from dualboost.formulations import FORMULATIONS, MDBoost
 from dualboost_study.fitting import prepared
 from dualboost_study.tables import paper_results
 

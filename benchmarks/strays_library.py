@@ -16,7 +16,7 @@ from __future__ import annotations
 import numpy as np
 from sklearn.tree import DecisionTreeClassifier
 
-from dualboost import QRLPBoost
+from dualboost.formulations import QRLPBoost
 from dualboost.formulations.programme import Programme
 from dualboost.formulations.terms import QuadraticTerm
 from dualboost.formulations.weight_sets import Simplex

@@ -10,7 +10,7 @@ from io import BytesIO, TextIOWrapper
 
 import pytest
 
-from dualboost import cli
+from dualboost.formulations import cli
 
 from .thoroughness import THOROUGH
 

@@ -13,7 +13,8 @@ from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from dualboost import DualBoostClassifier, LPBoost
+from dualboost import DualBoostClassifier
+from dualboost.formulations import LPBoost
 
 from .conftest import ALL_FORMULATIONS, TRIED_FORMULATIONS, small_dataset
 from .thoroughness import ANY, SHAPES, every, together

@@ -13,29 +13,6 @@ if TYPE_CHECKING:
     from .estimators.cross_validation import DualBoostClassifierCV, DualBoostRegressorCV
     from .estimators.regressor import DualBoostRegressor
     from .export import to_c, to_lightgbm, to_onnx, to_sql
-    from .formulations import (
-        CGBoost,
-        ConvexBoost,
-        CqBoost,
-        EpsilonInsensitiveLoss,
-        ERLPBoost,
-        Formulation,
-        HardMarginBoost,
-        HuberLoss,
-        LexiBoost,
-        LPBoost,
-        MDBoost,
-        MDFullBoost,
-        MLPBoost,
-        NMBoost,
-        NuLPBoost,
-        QRLPBoost,
-        QuantileLoss,
-        QuantilesLoss,
-        SoftBoost,
-        SpatialLPBoost,
-        TotalBoost,
-    )
     from .learners import CartLearner, ClassifierLearner, OptimalLearner, XGBoostLearner
     from .loading import load_model
     from .solvers.base import SolverOptions
@@ -60,39 +37,18 @@ _HOMES = {
     "to_onnx": "export",
     "to_sql": "export",
 }
-"""The modules of public names outside ``formulations``; a name is imported when it is first used."""
+"""The module of each public name; it is imported when the name is first used."""
 
 __all__ = [
-    "CGBoost",
     "CartLearner",
     "ClassifierLearner",
-    "ConvexBoost",
-    "CqBoost",
     "DualBoostClassifier",
     "DualBoostClassifierCV",
     "DualBoostRegressor",
     "DualBoostRegressorCV",
-    "ERLPBoost",
-    "EpsilonInsensitiveLoss",
-    "Formulation",
-    "HardMarginBoost",
-    "HuberLoss",
-    "LPBoost",
-    "LexiBoost",
-    "MDBoost",
-    "MDFullBoost",
-    "MLPBoost",
-    "NMBoost",
-    "NuLPBoost",
     "OptimalLearner",
-    "QRLPBoost",
-    "QuantileLoss",
-    "QuantilesLoss",
     "RowsOnDisk",
-    "SoftBoost",
     "SolverOptions",
-    "SpatialLPBoost",
-    "TotalBoost",
     "XGBoostLearner",
     "__version__",
     "load_model",
@@ -110,9 +66,9 @@ _ROOMS = ("datasets", "errors", "formulations", "plots")
 def __getattr__(name: str) -> Any:
     if name in _ROOMS:
         return import_module(f".{name}", __name__)
-    if name not in __all__:
+    if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = globals()[name] = getattr(import_module(f".{_HOMES.get(name, 'formulations')}", __name__), name)
+    value = globals()[name] = getattr(import_module(f".{_HOMES[name]}", __name__), name)
     return value
 
 

@@ -17,7 +17,7 @@ FORMULATIONS = (
 )
 WITH_SIDES = ("cq", "spatial")
 """The formulations whose programmes have rows beside the margins."""
-LOSSES_FOR_NUMBERS = ("squared", "huber", "absolute", "quantile", "quantiles", "poisson", "epsilon_insensitive")
+LOSSES_FOR_NUMBERS = ("squared", "huber", "absolute", "quantile", "poisson", "epsilon_insensitive")
 LOSSES_FOR_CLASSES = ("exponential", "logistic", "squared_hinge", "huber")
 """The losses of the formulation "convex"."""
 LEARNERS = ("cart", "optimal", "xgboost")

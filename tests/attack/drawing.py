@@ -98,5 +98,5 @@ def _of_numbers(rng, task, plain):
         options = {"loss": '"quantile"', "quantiles": repr(levels), "optimize": '"leaves"'}
         return options | _strength(rng) | ({} if plain else _some(rng, 0.3, "interval_calibration", ['"conformal"']))
     loss = str(rng.choice([name for name in NUMBER_LOSSES if name != "quantiles"]))
-    source = "QuantileLoss(quantile=0.8)" if loss == "quantile" else repr(loss).replace("'", '"')
+    source = "QuantileLoss(quantiles=0.8)" if loss == "quantile" else repr(loss).replace("'", '"')
     return {"loss": source} | _strength(rng)

@@ -98,7 +98,7 @@ def proof_of(model, case):
     if hasattr(model, "classes_"):
         return of_softmax(Z, np.searchsorted(model.classes_, case.target()), prices, model.duals_, values, scores)
     t = targets_of(model, case)
-    if model.formulation_.name == "quantiles":
+    if model.formulation_.link == "quantiles":
         return of_quantiles(Z, t, prices, model.duals_, values, scores, model.formulation_.quantiles)
     return of_numbers(model.formulation_.name, Z, t, prices, model.duals_, values, scores, True)
 

@@ -105,7 +105,7 @@ def _softmax(Z, codes, n_classes, C):
 
 FURTHEST = 1e4
 """Under losses that grow linearly, a target further from the median, in units of its scale, counts as being so far."""
-LINEAR_FAR_AWAY = ("huber", "absolute", "quantile", "epsilon_insensitive", "quantiles")
+LINEAR_FAR_AWAY = ("huber", "absolute", "quantile", "epsilon_insensitive")
 
 
 def targets_of(model, case):
@@ -120,7 +120,7 @@ def targets_of(model, case):
 def _of_numbers(model, case, X):
     loss, targets, counts = model.formulation_, targets_of(model, case), case.counts()
     prices = loss.C * counts / counts.sum()
-    if loss.name == "quantiles":
+    if loss.link == "quantiles":
         return ordered_quantiles(indicators(model, X), targets, prices, loss.quantiles)
     require(loss.name in NUMBER_LOSSES, "no programme for", loss.name)
     over_leaves = corrects_leaves(model)

@@ -7,12 +7,12 @@ import cvxpy as cp
 import numpy as np
 import pytest
 
-from dualboost import DualBoostClassifier, ERLPBoost, MLPBoost, OptimalLearner, SoftBoost, SolverOptions, TotalBoost
+from dualboost import DualBoostClassifier, OptimalLearner, SolverOptions
 from dualboost.boosting.column_generation import ColumnGeneration
 from dualboost.boosting.context import make_fit_context
 from dualboost.boosting.dual_strategies import project, smoothed
 from dualboost.datasets import make_twonorm
-from dualboost.formulations import FORMULATIONS
+from dualboost.formulations import FORMULATIONS, ERLPBoost, MLPBoost, SoftBoost, TotalBoost
 from dualboost.formulations.terms import EntropyTerm
 from dualboost.formulations.weight_sets import Cone
 from dualboost.learners import Pool, PricingContext, TrainingData

@@ -6,7 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from dualboost import DualBoostClassifier, DualBoostRegressor, LPBoost, QRLPBoost, load_model
+from dualboost import DualBoostClassifier, DualBoostRegressor, load_model
+from dualboost.formulations import LPBoost, QRLPBoost
 
 from ..thoroughness import only_thorough
 

@@ -15,7 +15,8 @@ from sklearn.metrics import (
     root_mean_squared_error,
 )
 
-from dualboost import DualBoostRegressor, DualBoostRegressorCV, HuberLoss, QuantileLoss, load_model
+from dualboost import DualBoostRegressor, DualBoostRegressorCV, load_model
+from dualboost.formulations import HuberLoss, QuantileLoss
 
 from ..numbers_to_learn import amounts, counts
 
@@ -70,7 +71,7 @@ def test_few_whole_numbers_are_classes_unless_the_user_says_otherwise(run, table
     [
         (("--loss", "huber"), "huber"),
         (("--loss", "huber", "--delta", "0.5"), HuberLoss(delta=0.5)),
-        (("--loss", "quantile", "--quantile", "0.9"), QuantileLoss(quantile=0.9)),
+        (("--loss", "quantile", "--quantile", "0.9"), QuantileLoss(quantiles=0.9)),
     ],
     ids=str,
 )
@@ -125,7 +126,7 @@ def test_one_bad_cell_of_the_target_is_told(cell, message, run, tables):
         (("--class-weight", "balanced"), "--class-weight balanced is not for regression"),
         (("--task", "classification"), "'y' holds numbers with fractions"),
         (("--quantile", "0.9"), "--quantile is no option of the loss squared: set --loss quantile, or"),
-        (("--loss", "quantile", "--quantile", "2"), "quantile=2.0 must be a number above 0 and below 1"),
+        (("--loss", "quantile", "--quantile", "2"), "quantiles=2.0 must be a number above 0 and below 1"),
         (("--target", "colour", "--task", "regression"), "column 'colour' must hold numbers, for regression; row 1"),
         (("--target", "n", "--task", "classification", "--loss", "huber"), "--loss huber is not for classification"),
     ],

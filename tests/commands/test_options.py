@@ -10,10 +10,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from dualboost import ConvexBoost, DualBoostClassifier, EpsilonInsensitiveLoss, load_model
+from dualboost import DualBoostClassifier, load_model
 from dualboost import parameters as options
 from dualboost.commands import COMMANDS
-from dualboost.formulations import FORMULATIONS, NUMBER_LOSSES
+from dualboost.formulations import FORMULATIONS, NUMBER_LOSSES, ConvexBoost, EpsilonInsensitiveLoss
 from dualboost.formulations.convex import LOSSES
 from dualboost.learners import LEARNERS
 
@@ -195,7 +195,7 @@ def test_tuning_shows_how_far_it_is(tables, capsys, monkeypatch):
 
 
 def test_the_command_line_without_its_packages_says_how_to_install_them(monkeypatch, capsys):
-    from dualboost import cli
+    from dualboost.formulations import cli
 
     monkeypatch.setattr(cli, "find_spec", lambda name: None)
     with pytest.raises(SystemExit, match=r"needs the package click: pip install 'click>=8\.1' 'pandas>=2\.0' 'pyarrow"):

@@ -54,15 +54,14 @@ def test_fit_tells_the_intercept_of_each_quantile(run, model):
 @pytest.mark.parametrize(
     ("options", "levels"),
     [
-        (("--loss", "quantiles"), LEVELS),
-        (("--loss", "quantiles", "--quantiles", "0.1, 0.9"), [0.1, 0.9]),
+        (("--loss", "quantile", "--quantiles", "0.1, 0.9"), [0.1, 0.9]),
         (("--loss", "quantile", "--quantiles", "0.1,0.2,0.7"), [0.1, 0.2, 0.7]),
     ],
     ids=str,
 )
 def test_levels(options, levels, run, tables):
     figures = json.loads(run(*FIT, *options, "--json").stdout)
-    assert figures["loss"] == "quantiles"
+    assert figures["loss"] == "quantile"
     assert list(load_model(tables / "model.json").formulation_.quantiles) == levels
 
 
@@ -134,7 +133,7 @@ def test_evaluate_judges_quantiles_and_the_interval(run, model, tables):
 def test_show_trees_and_rules(run, model):
     fitted = load_model(model)
     trees = run("show", model).stdout
-    assert trees.startswith("loss             quantiles\n")
+    assert trees.startswith("loss             quantile\n")
     assert trees.count("values up to") == 5
     assert all(f" for {name}" in trees for name in NAMES)
     rules = fitted.rules()
@@ -153,9 +152,9 @@ def test_show_trees_and_rules(run, model):
 def test_thin_refuses(run, model):
     done = run("thin", model, "train.csv", "--target", "y", "-o", "small.json")
     assert done.returncode == 1
-    assert "model with loss='quantiles' cannot be thinned; with one of these it can: squared" in done.stderr
+    assert "model with loss='quantile' cannot be thinned; with one of these it can: squared" in done.stderr
 
 
 def test_formulations_lists_them(run):
     listed = {row["name"]: row["option"] for row in json.loads(run("formulations", "--json").stdout)}
-    assert listed["quantiles"] == "--loss"
+    assert listed["quantile"] == "--loss"

@@ -13,10 +13,10 @@ from sklearn.model_selection import train_test_split
 from sklearn.preprocessing import KBinsDiscretizer
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from dualboost import DualBoostClassifier, ERLPBoost, LPBoost, SolverOptions
+from dualboost import DualBoostClassifier, SolverOptions
 from dualboost.datasets import make_ringnorm, make_twonorm
 from dualboost.errors import InterruptedFitWarning, InvalidDataError, InvalidParameterError, SolverWarning
-from dualboost.formulations import FORMULATIONS
+from dualboost.formulations import FORMULATIONS, ERLPBoost, LPBoost
 from dualboost.solvers import interior_point
 
 from ..conftest import ALL_FORMULATIONS, has_no_C, is_priced_by_votes, small_dataset

@@ -9,7 +9,7 @@ import pytest
 from sklearn import multioutput
 from sklearn.metrics import roc_auc_score
 
-from dualboost import DualBoostClassifier, DualBoostClassifierCV, DualBoostRegressor, LPBoost
+from dualboost import DualBoostClassifier, DualBoostClassifierCV, DualBoostRegressor
 from dualboost.datasets import make_twonorm
 from dualboost.errors import (
     ConstantPredictionWarning,
@@ -20,7 +20,7 @@ from dualboost.errors import (
     TiedEnsembleWarning,
     UnsupportedFormulationError,
 )
-from dualboost.formulations import FORMULATIONS
+from dualboost.formulations import FORMULATIONS, LPBoost
 
 from ..conftest import ALL_FORMULATIONS, small_dataset
 from ..thoroughness import SHAPES, every

@@ -10,8 +10,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
-from dualboost import CartLearner, ClassifierLearner, ConvexBoost, DualBoostClassifier, OptimalLearner, SolverOptions
+from dualboost import CartLearner, ClassifierLearner, DualBoostClassifier, OptimalLearner, SolverOptions
 from dualboost.errors import InvalidParameterError
+from dualboost.formulations import ConvexBoost
 from dualboost.learners import PricingContext, TrainingData
 
 from ..conftest import ALL_FORMULATIONS, SMALL_DATASETS, is_priced_by_votes, small_dataset

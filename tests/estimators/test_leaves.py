@@ -8,14 +8,7 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 
-from dualboost import (
-    ConvexBoost,
-    DualBoostClassifier,
-    DualBoostClassifierCV,
-    DualBoostRegressor,
-    load_model,
-    to_lightgbm,
-)
+from dualboost import DualBoostClassifier, DualBoostClassifierCV, DualBoostRegressor, load_model, to_lightgbm
 from dualboost.errors import (
     ConstantPredictionWarning,
     DegenerateEnsembleWarning,
@@ -23,7 +16,7 @@ from dualboost.errors import (
     InvalidParameterError,
     UnsupportedFormulationError,
 )
-from dualboost.formulations import FORMULATIONS
+from dualboost.formulations import FORMULATIONS, ConvexBoost
 from dualboost.formulations.convex import LOSSES
 
 from ..conftest import small_dataset

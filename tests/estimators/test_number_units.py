@@ -11,22 +11,21 @@ from hypothesis import strategies as st
 from sklearn.datasets import load_diabetes
 from sklearn.model_selection import GridSearchCV
 
-from dualboost import (
+from dualboost import DualBoostClassifier, DualBoostClassifierCV, DualBoostRegressor, load_model
+from dualboost.errors import DataWarning, DegenerateEnsembleWarning, InvalidParameterError
+from dualboost.formulations import (
+    FORMULATIONS,
+    NUMBER_LOSSES,
+    STUDIED,
     CGBoost,
     ConvexBoost,
-    DualBoostClassifier,
-    DualBoostClassifierCV,
-    DualBoostRegressor,
     ERLPBoost,
     LPBoost,
     MDBoost,
     NMBoost,
     QRLPBoost,
     QuantileLoss,
-    load_model,
 )
-from dualboost.errors import DataWarning, DegenerateEnsembleWarning, InvalidParameterError
-from dualboost.formulations import FORMULATIONS, NUMBER_LOSSES, STUDIED
 
 from ..conftest import small_dataset
 from ..thoroughness import how_many
@@ -47,7 +46,7 @@ WEIGHTS = np.random.default_rng(1).uniform(0.1, 3.0, 120)
 
 
 def predicted(loss, optimize, y, **more):
-    loss = QuantileLoss(quantile=0.8) if loss == "quantile" else loss
+    loss = QuantileLoss(quantiles=0.8) if loss == "quantile" else loss
     return DualBoostRegressor(loss, optimize=optimize, max_depth=2, max_trees=4).fit(X, y, **more).predict(X_UNSEEN)
 
 

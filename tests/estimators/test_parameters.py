@@ -11,18 +11,17 @@ from sklearn.model_selection import GridSearchCV
 from dualboost import (
     CartLearner,
     ClassifierLearner,
-    ConvexBoost,
     DualBoostClassifier,
     DualBoostClassifierCV,
     DualBoostRegressor,
     DualBoostRegressorCV,
-    MDBoost,
     SolverOptions,
 )
 from dualboost.datasets import make_twonorm
 from dualboost.errors import InvalidDataError, InvalidParameterError
 from dualboost.estimators.modes import MODES
 from dualboost.estimators.parameters import CHECKS, as_sample_weight
+from dualboost.formulations import ConvexBoost, MDBoost
 from dualboost.model_file.objects import CODECS
 from dualboost.parameters import ALL, TABLE, Choice, Other, parameters_of
 

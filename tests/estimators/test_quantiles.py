@@ -12,9 +12,10 @@ from sklearn.datasets import load_diabetes
 from sklearn.metrics import mean_pinball_loss
 from sklearn.model_selection import cross_val_score, train_test_split
 
-from dualboost import DualBoostRegressor, DualBoostRegressorCV, QuantileLoss, QuantilesLoss
+from dualboost import DualBoostRegressor, DualBoostRegressorCV
 from dualboost.errors import DualBoostWarning, InvalidDataError, InvalidParameterError, UnsupportedFormulationError
 from dualboost.estimators.calibrating import CalibratedPinballScorer
+from dualboost.formulations import QuantileLoss
 
 from ..number_programmes import ordered_quantiles
 from ..thoroughness import how_many
@@ -68,7 +69,7 @@ def test_the_order_holds_on_every_training_row_where_it_would_not_by_itself(diab
     levels = (0.4, 0.45, 0.5, 0.55, 0.6)
     reg = made(levels, C=2000.0, max_depth=3, max_trees=10).fit(X, y)
     assert (np.diff(reg.fitted_.scores(X), axis=1) >= 0).all()
-    alone = [DualBoostRegressor(QuantileLoss(quantile=level), C=2000.0, max_depth=3, max_trees=10) for level in levels]
+    alone = [DualBoostRegressor(QuantileLoss(quantiles=level), C=2000.0, max_depth=3, max_trees=10) for level in levels]
     crossing = np.diff([one.fit(X, y).predict(X) for one in alone], axis=0) < 0
     assert crossing.any()
     assert (np.diff(reg.predict_quantiles(Xt), axis=1) >= 0).all()
@@ -198,7 +199,7 @@ def test_tuning_stopping_and_searching(diabetes):
     stopped = made(max_depth=2, max_trees=40, n_iter_no_change=2, random_state=0).fit(X, y)
     assert stopped.n_trees_ < 40
     assert cross_val_score(made(max_depth=2, max_trees=5), X, y, cv=2).min() > 0.2
-    by_object = clone(DualBoostRegressor(QuantilesLoss(quantiles=(0.1, 0.9)), max_trees=2)).fit(X, y)
+    by_object = clone(DualBoostRegressor(QuantileLoss(quantiles=(0.1, 0.9)), max_trees=2)).fit(X, y)
     assert by_object.predict_interval(Xt).shape == (len(Xt), 2)
 
 

@@ -17,7 +17,7 @@ from sklearn.metrics import mean_absolute_error
 from sklearn.model_selection import GridSearchCV, train_test_split
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from dualboost import DualBoostRegressor, DualBoostRegressorCV, EpsilonInsensitiveLoss, HuberLoss, QuantileLoss
+from dualboost import DualBoostRegressor, DualBoostRegressorCV
 from dualboost.errors import (
     DataWarning,
     DegenerateEnsembleWarning,
@@ -26,7 +26,7 @@ from dualboost.errors import (
     InvalidParameterError,
     SolverWarning,
 )
-from dualboost.formulations import NUMBER_LOSSES
+from dualboost.formulations import NUMBER_LOSSES, EpsilonInsensitiveLoss, HuberLoss, QuantileLoss
 
 from ..number_programmes import optimum
 from ..thoroughness import every, how_many
@@ -41,7 +41,7 @@ def diabetes():
 
 
 def made(loss, **options):
-    return DualBoostRegressor(QuantileLoss(quantile=0.8) if loss == "quantile" else loss, **options)
+    return DualBoostRegressor(QuantileLoss(quantiles=0.8) if loss == "quantile" else loss, **options)
 
 
 @pytest.mark.parametrize("optimize", ["leaves", "weights"])
@@ -114,7 +114,7 @@ def test_every_table_has_a_certified_model(seed, n_rows, loss, kind):
 def test_quantiles_are_where_they_should_be(diabetes):
     X, _, y, _ = diabetes
     for quantile in (0.1, 0.5, 0.9):
-        reg = DualBoostRegressor(QuantileLoss(quantile=quantile), max_depth=2, max_trees=5).fit(X, y)
+        reg = DualBoostRegressor(QuantileLoss(quantiles=quantile), max_depth=2, max_trees=5).fit(X, y)
         assert np.mean(y <= reg.predict(X)) == pytest.approx(quantile, abs=0.05)
 
 
@@ -157,7 +157,7 @@ def test_options_out_of_range(options, message):
         DualBoostRegressor(**options).fit(np.arange(4.0)[:, None], np.arange(4.0))
 
 
-@pytest.mark.parametrize("make", [lambda: HuberLoss(delta=0.0), lambda: QuantileLoss(quantile=1.0)])
+@pytest.mark.parametrize("make", [lambda: HuberLoss(delta=0.0), lambda: QuantileLoss(quantiles=1.0)])
 def test_losses_out_of_range(make):
     with pytest.raises(InvalidParameterError, match="must be a number above 0"):
         make()

@@ -12,9 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
 
-from dualboost import ConvexBoost, DualBoostClassifier, DualBoostRegressor, LPBoost, load_model, thin
+from dualboost import DualBoostClassifier, DualBoostRegressor, load_model, thin
 from dualboost.errors import DegenerateEnsembleWarning, UnfittedModelError, UnsupportedModelError
 from dualboost.export import to_c, to_lightgbm, to_onnx, to_sql
+from dualboost.formulations import ConvexBoost, LPBoost
 from dualboost.targets.quantiles import Widening
 from dualboost.thinning import ThinnedTreesClassifier
 

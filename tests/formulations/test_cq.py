@@ -4,8 +4,9 @@ import cvxpy as cp
 import numpy as np
 import pytest
 
-from dualboost import CqBoost, DualBoostClassifier
+from dualboost import DualBoostClassifier
 from dualboost.errors import DegenerateEnsembleWarning
+from dualboost.formulations import CqBoost
 from dualboost.solvers import FallbackSolver
 from dualboost.solvers.interior_point import InteriorPointSolver
 

@@ -146,7 +146,7 @@ def test_sums_and_kinds():
     equations = Equations.of(Rows(np.ones(N_ROWS)), 2.0, labels[None, :])
     np.testing.assert_allclose(equations.sums(u), [u.sum(), -labels @ u], rtol=1e-12)
     np.testing.assert_array_equal(equations.right_side, [2.0, 0.0])
-    coefficients, rows = equations.kinds
+    coefficients, rows = equations.groups
     for column, members in zip(coefficients.T, rows, strict=True):
         np.testing.assert_array_equal(equations.matrix[:, members], np.repeat(column[:, None], len(members), axis=1))
     assert sorted(np.concatenate(rows)) == list(range(N_ROWS))

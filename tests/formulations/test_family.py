@@ -5,10 +5,11 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_breast_cancer
 
-from dualboost import (
+from dualboost import DualBoostClassifier
+from dualboost.errors import InvalidParameterError
+from dualboost.formulations import (
     ConvexBoost,
     CqBoost,
-    DualBoostClassifier,
     ERLPBoost,
     HardMarginBoost,
     LexiBoost,
@@ -17,7 +18,6 @@ from dualboost import (
     MDFullBoost,
     NuLPBoost,
 )
-from dualboost.errors import InvalidParameterError
 from dualboost.formulations.convex import LOSSES
 from dualboost.solvers import SOLVERS, FallbackSolver, Precision, SolverOptions, WarmStartedSolver, make_reoptimiser
 from dualboost.solvers.interior_point import InteriorPointSolver

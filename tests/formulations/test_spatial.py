@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 from sklearn.naive_bayes import GaussianNB
 
-from dualboost import CartLearner, DualBoostClassifier, DualBoostClassifierCV, SolverOptions, SpatialLPBoost, load_model
+from dualboost import CartLearner, DualBoostClassifier, DualBoostClassifierCV, SolverOptions, load_model
 from dualboost.errors import DegenerateEnsembleWarning, InvalidParameterError
+from dualboost.formulations import SpatialLPBoost
 from dualboost.formulations.side_rows import most_neighbours, neighbouring_pairs
 
 from ..conftest import small_dataset

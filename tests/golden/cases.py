@@ -227,8 +227,7 @@ OF_CLASSES = {
 OF_NUMBERS = {
     "HuberLoss": {"delta": 0.3},
     "TubeLoss": {"epsilon": 0.5},
-    "QuantileLoss": {"quantile": 0.9},
-    "QuantilesLoss": {"quantiles": (0.2, 0.8)},
+    "QuantileLoss": {"quantiles": 0.9},
 }
 
 

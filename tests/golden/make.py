@@ -14,15 +14,12 @@ from dualboost import (
     DualBoostClassifierCV,
     DualBoostRegressor,
     DualBoostRegressorCV,
-    HuberLoss,
-    LPBoost,
-    MDBoost,
     OptimalLearner,
-    QuantileLoss,
     SolverOptions,
     thin,
 )
 from dualboost.errors import DegenerateEnsembleWarning
+from dualboost.formulations import HuberLoss, LPBoost, MDBoost, QuantileLoss
 
 from ..numbers_to_learn import amounts, counts
 from ..several_classes import three_classes
@@ -109,7 +106,7 @@ def models():
     huber = DualBoostRegressor(HuberLoss(delta=0.5), optimize="weights", max_depth=2, max_trees=6, n_jobs=2)
     yield "huber", amounts, huber.fit(*amounts())
     yield "counts", counts, DualBoostRegressor("poisson", max_depth=2, max_trees=5, random_state=0).fit(*counts())
-    tuned_numbers = DualBoostRegressorCV(QuantileLoss(quantile=0.9), Cs=2, cv=2, max_depth=2, max_trees=3)
+    tuned_numbers = DualBoostRegressorCV(QuantileLoss(quantiles=0.9), Cs=2, cv=2, max_depth=2, max_trees=3)
     yield "tuned_numbers", amounts, tuned_numbers.fit(*amounts())
     quantiles = DualBoostRegressor(
         "quantile",

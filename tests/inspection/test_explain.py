@@ -16,8 +16,9 @@ from sklearn.exceptions import NotFittedError
 from sklearn.inspection import PartialDependenceDisplay, partial_dependence, permutation_importance
 from sklearn.linear_model import LogisticRegression
 
-from dualboost import CartLearner, DualBoostClassifier, DualBoostClassifierCV, DualBoostRegressor, LPBoost, to_lightgbm
+from dualboost import CartLearner, DualBoostClassifier, DualBoostClassifierCV, DualBoostRegressor, to_lightgbm
 from dualboost.errors import DegenerateEnsembleWarning, UnsupportedModelError
+from dualboost.formulations import LPBoost
 from dualboost.inspection.html import fitted_html
 from dualboost.learners import LEARNERS
 from dualboost.models.ensemble import Ensemble

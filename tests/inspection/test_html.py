@@ -10,8 +10,9 @@ from sklearn import config_context
 from sklearn.pipeline import make_pipeline
 from sklearn.utils import estimator_html_repr
 
-from dualboost import DualBoostClassifier, DualBoostRegressor, LPBoost, QuantileLoss
+from dualboost import DualBoostClassifier, DualBoostRegressor
 from dualboost.errors import DegenerateEnsembleWarning
+from dualboost.formulations import LPBoost, QuantileLoss
 from dualboost.inspection.effects import effects_of
 from dualboost.inspection.html import fitted_html
 
@@ -155,7 +156,7 @@ def test_the_summary_of_several_classes_draws_the_history(name):
         ({}, ["R²"]),
         ({"validation_fraction": 0.2}, ["R²", "neg_mean_squared_error"]),
         ({"validation_fraction": 0.2, "scoring": "r2"}, ["R²"]),
-        ({"validation_fraction": 0.2, "loss": QuantileLoss(quantile=0.8)}, ["R²", "neg_mean_pinball_loss"]),
+        ({"validation_fraction": 0.2, "loss": QuantileLoss(quantiles=0.8)}, ["R²", "neg_mean_pinball_loss"]),
     ],
     ids=str,
 )

@@ -10,9 +10,10 @@ import pytest
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
 
-from dualboost import DualBoostClassifier, DualBoostRegressor, LPBoost
+from dualboost import DualBoostClassifier, DualBoostRegressor
 from dualboost.commands.models import _rules, _trees
 from dualboost.errors import DegenerateEnsembleWarning, MissingDependencyError, UnsupportedModelError
+from dualboost.formulations import LPBoost
 from dualboost.inspection.rules import (
     Condition,
     Names,

@@ -11,14 +11,8 @@ import numpy as np
 import pytest
 
 import dualboost
-from dualboost import (
-    CartLearner,
-    ConvexBoost,
-    DualBoostClassifier,
-    DualBoostClassifierCV,
-    OptimalLearner,
-    SolverOptions,
-)
+from dualboost import CartLearner, DualBoostClassifier, DualBoostClassifierCV, OptimalLearner, SolverOptions
+from dualboost.formulations import ConvexBoost
 from dualboost.matrix.rows import Rows
 
 from ..conftest import small_dataset

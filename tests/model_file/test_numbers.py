@@ -8,16 +8,9 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
-from dualboost import (
-    CartLearner,
-    DualBoostRegressor,
-    DualBoostRegressorCV,
-    HuberLoss,
-    QuantileLoss,
-    SolverOptions,
-    load_model,
-)
+from dualboost import CartLearner, DualBoostRegressor, DualBoostRegressorCV, SolverOptions, load_model
 from dualboost.errors import DegenerateEnsembleWarning, ModelFileWarning, UnsupportedModelError
+from dualboost.formulations import HuberLoss, QuantileLoss
 
 from ..numbers_to_learn import amounts, counts
 from .test_damaged import document, put, refuse
@@ -31,7 +24,7 @@ NEW, _ = amounts(n=200, seed=5)
         DualBoostRegressor(max_depth=3, max_trees=6),
         DualBoostRegressor("absolute", C=20.0, optimize="weights", max_depth=2, max_trees=20, n_jobs=2),
         DualBoostRegressor(HuberLoss(C=3, delta=np.float64(0.5)), max_trees=4, n_iter_no_change=5, random_state=0),
-        DualBoostRegressor(QuantileLoss(quantile=0.9), learner=CartLearner(n_thresholds=9), max_depth=2, max_trees=4),
+        DualBoostRegressor(QuantileLoss(quantiles=0.9), learner=CartLearner(n_thresholds=9), max_depth=2, max_trees=4),
         DualBoostRegressor("poisson", C=20, max_depth=2, max_trees=4, solver=SolverOptions(reoptimize="every")),
         DualBoostRegressorCV("huber", Cs=[1, 30.0], cv=2, max_depth=2, max_trees=4, select="sparsest"),
     ],

@@ -10,7 +10,7 @@ from sklearn.base import clone
 
 from dualboost import DualBoostRegressor, DualBoostRegressorCV, load_model
 from dualboost.errors import DegenerateEnsembleWarning, ModelFormatError
-from dualboost.formulations.quantiles import QuantilesLoss
+from dualboost.formulations.quantiles import QuantileLoss
 
 from ..numbers_to_learn import amounts
 from .test_damaged import document, put, refuse
@@ -54,7 +54,7 @@ def test_what_is_saved_is_loaded(reg, tmp_path):
 
 
 def test_a_loss_object(tmp_path):
-    reg = DualBoostRegressor(QuantilesLoss(C=20.0, quantiles=[0.6, 0.9]), **SMALL).fit(*amounts())
+    reg = DualBoostRegressor(QuantileLoss(C=20.0, quantiles=[0.6, 0.9]), **SMALL).fit(*amounts())
     reg.save(tmp_path / "model.json")
     loaded = load_model(tmp_path / "model.json")
     assert (loaded.loss, loaded.formulation_) == (reg.loss, reg.formulation_)

@@ -16,9 +16,6 @@ from dualboost import (
     CartLearner,
     DualBoostClassifier,
     DualBoostClassifierCV,
-    ERLPBoost,
-    LPBoost,
-    MDBoost,
     OptimalLearner,
     SolverOptions,
     load_model,
@@ -26,6 +23,7 @@ from dualboost import (
     to_lightgbm,
 )
 from dualboost.errors import DegenerateEnsembleWarning, UnsupportedModelError
+from dualboost.formulations import ERLPBoost, LPBoost, MDBoost
 from dualboost.thinning import ThinnedTreesClassifier
 
 from ..conftest import small_dataset

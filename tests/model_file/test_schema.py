@@ -6,16 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from dualboost import (
-    ConvexBoost,
-    DualBoostClassifier,
-    DualBoostRegressor,
-    LPBoost,
-    QRLPBoost,
-    SpatialLPBoost,
-    load_model,
-)
-from dualboost.formulations import FORMULATIONS, NUMBER_LOSSES
+from dualboost import DualBoostClassifier, DualBoostRegressor, load_model
+from dualboost.formulations import FORMULATIONS, NUMBER_LOSSES, ConvexBoost, LPBoost, QRLPBoost, SpatialLPBoost
 from dualboost.learners import LEARNERS
 from dualboost.loading import read_model
 from dualboost.model_file.checks import BODY, MOST_FEATURES, STOP_REASONS, read_file

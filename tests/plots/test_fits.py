@@ -8,14 +8,7 @@ import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
 
-from dualboost import (
-    DualBoostClassifier,
-    DualBoostClassifierCV,
-    DualBoostRegressor,
-    DualBoostRegressorCV,
-    LPBoost,
-    thin,
-)
+from dualboost import DualBoostClassifier, DualBoostClassifierCV, DualBoostRegressor, DualBoostRegressorCV, thin
 from dualboost.errors import (
     DegenerateEnsembleWarning,
     InvalidDataError,
@@ -24,6 +17,7 @@ from dualboost.errors import (
     UnfittedModelError,
     UnsupportedModelError,
 )
+from dualboost.formulations import LPBoost
 from dualboost.inspection.html import fitted_html
 from dualboost.plots import plot_confusion_matrix, plot_history, plot_margins, plot_path, plot_tree, plot_weights
 

@@ -6,10 +6,10 @@ from typing import ClassVar
 import numpy as np
 import pytest
 
-from dualboost import DualBoostClassifier, LPBoost, SolverOptions
+from dualboost import DualBoostClassifier, SolverOptions
 from dualboost.datasets import make_ringnorm
 from dualboost.errors import InterruptedFitWarning, UnsupportedFormulationError
-from dualboost.formulations import FORMULATIONS
+from dualboost.formulations import FORMULATIONS, LPBoost
 from dualboost.formulations.terms import LinearTerm
 from dualboost.solvers import DistinctRows, FallbackSolver, Precision, WarmStartedSolver, make_reoptimiser
 from dualboost.solvers import reduced_rows as module

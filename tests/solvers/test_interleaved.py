@@ -6,8 +6,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from dualboost import ConvexBoost, DualBoostClassifier
-from dualboost.formulations import FORMULATIONS
+from dualboost import DualBoostClassifier
+from dualboost.formulations import FORMULATIONS, ConvexBoost
 from dualboost.solvers import (
     SOLVERS,
     FallbackSolver,

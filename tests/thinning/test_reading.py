@@ -27,8 +27,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
-from dualboost import DualBoostClassifier, DualBoostRegressor, QuantileLoss, load_model, thin
+from dualboost import DualBoostClassifier, DualBoostRegressor, load_model, thin
 from dualboost.errors import InvalidDataError, InvalidParameterError, UnfittedModelError, UnsupportedModelError
+from dualboost.formulations import QuantileLoss
 from dualboost.thinning import ThinnedTreesClassifier, adapter_for
 from dualboost.thinning.trials import read_rows
 
@@ -247,7 +248,7 @@ def pairs(estimator):
         (lambda: GradientBoostingRegressor(loss="quantile", n_estimators=3).fit(*wave()), "loss='quantile'.*huber"),
         (lambda: GradientBoostingRegressor(init=LinearRegression()).fit(*wave()), "a DummyRegressor can be thinned"),
         (
-            lambda: DualBoostRegressor(QuantileLoss(quantile=0.9), C=5.0, max_trees=2).fit(*wave()),
+            lambda: DualBoostRegressor(QuantileLoss(quantiles=0.9), C=5.0, max_trees=2).fit(*wave()),
             "loss='quantile'.*squared",
         ),
         (

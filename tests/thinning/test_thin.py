@@ -10,8 +10,9 @@ from sklearn.ensemble import (
 )
 from xgboost import XGBClassifier
 
-from dualboost import DualBoostClassifier, LPBoost, thin
+from dualboost import DualBoostClassifier, thin
 from dualboost.errors import DegenerateEnsembleWarning, InvalidParameterError, ThinningWarning
+from dualboost.formulations import LPBoost
 from dualboost.thinning import adapter_for
 
 from ..conftest import THINNING_FORMULATIONS, has_no_C

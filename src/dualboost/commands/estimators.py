@@ -20,8 +20,7 @@ from ..estimators.classifier import DualBoostClassifier
 from ..estimators.cross_validation import DualBoostClassifierCV, DualBoostRegressorCV
 from ..estimators.regressor import DualBoostRegressor
 from ..formulations import FORMULATIONS, NUMBER_LOSSES
-from ..formulations.quantiles import QuantilesLoss
-from ..formulations.regression import QuantileLoss
+from ..formulations.quantiles import QuantileLoss
 from ..learners import LEARNERS
 from ..parameters import CLASSIFICATION, OPTIONS, REGRESSION, flag_of, parameters_of
 from .tables import Training, guessed_task, require_columns, source_of, split_frame, whole_labels
@@ -106,7 +105,7 @@ ESTIMATORS: dict[str, tuple[Any, Any]] = {
     REGRESSION: (DualBoostRegressor, DualBoostRegressorCV),
 }
 """The estimator of each task, and the one that tunes C."""
-LOSS_OPTIONS = ("delta", "quantile", "epsilon")
+LOSS_OPTIONS = {"delta": "delta", "quantile": "quantiles", "epsilon": "epsilon"}
 """The options of losses for numbers."""
 
 
@@ -214,12 +213,14 @@ def _loss_object(options: dict[str, Any]) -> dict[str, Any]:
         return {}
     loss = NUMBER_LOSSES[options["loss"] or str(DualBoostRegressor().loss)]()
     for name in given:
-        if name not in loss.get_params():
-            able = " or ".join(one for one, other in NUMBER_LOSSES.items() if name in other().get_params())
+        if LOSS_OPTIONS[name] not in loss.get_params():
+            able = " or ".join(
+                one for one, other in NUMBER_LOSSES.items() if LOSS_OPTIONS[name] in other().get_params()
+            )
             raise InvalidParameterError(
                 f"--{name} is no option of the loss {loss.name}: set --loss {able}, or leave it out."
             )
-    return {"loss": loss.set_params(**given)}
+    return {"loss": loss.set_params(**{LOSS_OPTIONS[name]: value for name, value in given.items()})}
 
 
 def _several_quantiles(options: dict[str, Any]) -> dict[str, Any]:
@@ -232,7 +233,7 @@ def _several_quantiles(options: dict[str, Any]) -> dict[str, Any]:
             )
         return {}
     loss = options["loss"] or str(DualBoostRegressor().loss)
-    if loss not in (QuantileLoss.name, QuantilesLoss.name):
+    if loss != QuantileLoss.name:
         raise InvalidParameterError(
             f"--quantiles is no option of the loss {loss}: set --loss quantile, or leave it out."
         )

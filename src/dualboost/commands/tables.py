@@ -26,7 +26,8 @@ from ..data.table_files import name_of, read_table
 from ..data.tables import Table
 from ..errors import InvalidDataError
 from ..escaping import csv_cell
-from ..formulations.regression import PoissonLoss, QuantileLoss
+from ..formulations.quantiles import QuantileLoss
+from ..formulations.regression import PoissonLoss
 from ..targets.base import FEW_NUMBERS, are_identifiers, look_measured
 from ..targets.standardising import r_squared, root_mean_square
 
@@ -284,7 +285,7 @@ def figures_of_loss(model: Any, features: Any, true: Vector) -> dict[str, float]
         return quantile_figures(model, features, true)
     if isinstance(loss, QuantileLoss):
         return {
-            "pinball_loss": mean_pinball_loss(true, predicted, alpha=loss.quantile),
+            "pinball_loss": mean_pinball_loss(true, predicted, alpha=loss.quantiles),
             "share_below": float(np.mean(true <= predicted)),
         }
     if isinstance(loss, PoissonLoss):

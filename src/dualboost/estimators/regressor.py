@@ -12,7 +12,6 @@ from .._typing import Integers, Vector
 from ..errors import InvalidParameterError
 from ..formulations import make_number_loss
 from ..formulations.base import Formulation
-from ..formulations.quantiles import QuantilesLoss
 from ..formulations.regression import NumberLoss
 from ..inspection import InspectionMixin
 from ..models.fitted import FittedModel
@@ -41,7 +40,7 @@ class DualBoostRegressor(Boosting, InspectionMixin, NumberPredictionMixin, Regre
         What is optimised: "squared", "huber", "absolute", "quantile", "epsilon_insensitive" or "poisson". Options are
         given by an object: ``HuberLoss(delta=1.0)`` and ``EpsilonInsensitiveLoss(epsilon=0.1)``, in units of y read
         off its deciles,
-        and ``QuantileLoss(quantile=0.9)``. "poisson" is for counts and rates, and predicts means by their logarithm.
+        and ``QuantileLoss(quantiles=0.9)``. "poisson" is for counts and rates, and predicts means by their logarithm.
     C : float, default=None
         The price of the mean loss, above 0: a larger one follows y more closely. None is the number of rows divided
         by 20.
@@ -175,7 +174,7 @@ class DualBoostRegressor(Boosting, InspectionMixin, NumberPredictionMixin, Regre
         super()._check_parameters()
         if self.interval_calibration is None:
             return
-        if self._loss(None).link != QuantilesLoss.link:
+        if self._loss(None).link != "quantiles":
             raise InvalidParameterError(
                 f"interval_calibration={self.interval_calibration!r} is for intervals: pass loss='quantile' and "
                 "quantiles=[0.05, 0.5, 0.95]."

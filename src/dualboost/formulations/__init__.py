@@ -9,6 +9,8 @@ from ..errors import InvalidParameterError
 from .base import Formulation as Formulation
 from .convex import ConvexBoost as ConvexBoost
 from .convex import LogisticBoost as LogisticBoost
+from .custom import MarginLoss as MarginLoss
+from .custom import ResidualLoss as ResidualLoss
 from .margins import HardMarginBoost as HardMarginBoost
 from .margins import LexiBoost as LexiBoost
 from .margins import MDFullBoost as MDFullBoost
@@ -24,29 +26,59 @@ from .paper import NMBoost as NMBoost
 from .paper import QRLPBoost as QRLPBoost
 from .programme import Programme as Programme
 from .programme import TwoStageProgramme as TwoStageProgramme
-from .quantiles import QuantilesLoss as QuantilesLoss
+from .quantiles import QuantileLoss as QuantileLoss
 from .quantiles import require_levels
 from .regression import AbsoluteLoss as AbsoluteLoss
 from .regression import EpsilonInsensitiveLoss as EpsilonInsensitiveLoss
 from .regression import HuberLoss as HuberLoss
 from .regression import NumberLoss as NumberLoss
 from .regression import PoissonLoss as PoissonLoss
-from .regression import QuantileLoss as QuantileLoss
 from .regression import SquaredLoss as SquaredLoss
 from .side_rows import CqBoost as CqBoost
 from .side_rows import SpatialLPBoost as SpatialLPBoost
 
+__all__ = [
+    "AbsoluteLoss",
+    "CGBoost",
+    "ConvexBoost",
+    "CqBoost",
+    "ERLPBoost",
+    "EpsilonInsensitiveLoss",
+    "Formulation",
+    "HardMarginBoost",
+    "HuberLoss",
+    "LPBoost",
+    "LexiBoost",
+    "LogisticBoost",
+    "MDBoost",
+    "MDFullBoost",
+    "MLPBoost",
+    "MarginLoss",
+    "NMBoost",
+    "NuLPBoost",
+    "NumberLoss",
+    "PoissonLoss",
+    "QRLPBoost",
+    "QuantileLoss",
+    "ResidualLoss",
+    "SoftBoost",
+    "SpatialLPBoost",
+    "SquaredLoss",
+    "TotalBoost",
+]
+"""The public names: formulations, losses and their bases."""
+
 NUMBER_LOSSES: dict[str, type[NumberLoss]] = {
     loss.name: loss
-    for loss in (SquaredLoss, HuberLoss, AbsoluteLoss, QuantileLoss, QuantilesLoss, PoissonLoss, EpsilonInsensitiveLoss)
+    for loss in (SquaredLoss, HuberLoss, AbsoluteLoss, QuantileLoss, PoissonLoss, EpsilonInsensitiveLoss)
 }
 """The losses by name."""
 
 
 def make_number_loss(loss: str | NumberLoss, C: float | None, quantiles: Sequence[float] | None = None) -> NumberLoss:
-    """A loss from its name, or the object given, with ``C`` if it has none itself.
+    """The loss with this name, or the loss object, with ``C`` if the object has no C.
 
-    ``quantiles`` makes "quantile" the loss of several levels, which "quantiles" is by itself.
+    ``quantiles`` are the levels of "quantile".
     """
     if quantiles is not None:
         return _of_quantiles(loss, C, quantiles)
@@ -60,18 +92,18 @@ def make_number_loss(loss: str | NumberLoss, C: float | None, quantiles: Sequenc
     if not isinstance(loss, str) or loss not in NUMBER_LOSSES:
         raise InvalidParameterError(
             f"loss={loss!r} is not known; choose one of {list(NUMBER_LOSSES)}, or pass an object, for example "
-            "HuberLoss(delta=2)."
+            "HuberLoss(delta=2) or an object of your own subclass of ResidualLoss."
         )
     return NUMBER_LOSSES[loss](C=C)
 
 
 def _of_quantiles(loss: str | NumberLoss, C: float | None, quantiles: Sequence[float]) -> NumberLoss:
     levels = require_levels("quantiles", quantiles)
-    if loss not in (QuantileLoss.name, QuantilesLoss.name):
+    if loss != QuantileLoss.name:
         raise InvalidParameterError(
             f"quantiles={list(levels)} is for loss='quantile', but loss is {loss!r}: leave one of them out."
         )
-    return QuantilesLoss(C=C, quantiles=levels)
+    return QuantileLoss(C=C, quantiles=levels)
 
 
 FORMULATIONS: dict[str, type[Formulation]] = {
@@ -102,17 +134,22 @@ STUDIED = ("nm", "qrlp", "lp", "cg", "erlp", "md")
 
 
 def make_formulation(formulation: str | Formulation, C: float | None, epsilon: float | None) -> Formulation:
-    """A formulation from its name and parameters, or the object given, with ``C`` if it has none itself."""
+    """The formulation with this name and these parameters, or the object, with ``C`` if the object has no C."""
+    if isinstance(formulation, NumberLoss):
+        raise InvalidParameterError(
+            f"formulation={formulation!r} is a loss for numbers: pass it as DualBoostRegressor(loss=...), or "
+            f"choose one of {sorted(FORMULATIONS)}."
+        )
     if isinstance(formulation, Formulation):
         return _completed(formulation, C, epsilon)
     if not isinstance(formulation, str) or formulation not in FORMULATIONS:
         raise InvalidParameterError(
             f"formulation={formulation!r} is not known; choose one of {sorted(FORMULATIONS)}, or pass an object, for "
-            "example LPBoost()."
+            "example LPBoost() or an object of your own subclass of MarginLoss."
         )
     if epsilon is None:
         return FORMULATIONS[formulation](C=C)
-    able = [name for name, kind in FORMULATIONS.items() if kind.has_epsilon()]
+    able = [name for name, one in FORMULATIONS.items() if one.has_epsilon()]
     if formulation not in able:
         raise InvalidParameterError(
             f"epsilon={epsilon!r}: formulation {formulation!r} has no epsilon, only {able} have; leave it at None."
@@ -121,7 +158,7 @@ def make_formulation(formulation: str | Formulation, C: float | None, epsilon: f
 
 
 def _completed(formulation: Formulation, C: float | None, epsilon: float | None) -> Formulation:
-    """The formulation object, with ``C`` filled in if the object has none; an argument given twice is refused."""
+    """The formulation object, with ``C`` if the object has no C; a value given twice is refused."""
     formulation.check()
     if epsilon is not None:
         raise InvalidParameterError(

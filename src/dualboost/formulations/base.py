@@ -19,12 +19,14 @@ LARGEST_C = 1e15
 """The largest C beside a ridge: beyond it the ridge is lost in the rounding errors of the loss."""
 SMALLEST_C = 1e-100
 """The bound of C from below: squares of smaller prices of rows vanish."""
+LEAST_ROWS = 100
+"""With fewer rows, the default C of a mean loss is that of so many."""
 ROUNDING = 1e-9
-"""By what share C may exceed its bound: a sum of weights depends on the order in which it is added up."""
+"""The share by which C may exceed its bound: a sum of weights depends on the order of the terms."""
 
 
 class Intercepts(Protocol):
-    """The part of a task's operator that programmes over leaves need."""
+    """The part of a target's operator that programmes over leaves need."""
 
     def rows_of_A(self, rows: Rows) -> Rows: ...
 
@@ -32,15 +34,15 @@ class Intercepts(Protocol):
 
 
 class Effort(NamedTuple):
-    """How thoroughly trees are searched for where leaves are corrected."""
+    """The effort of the search for trees where leaves are optimised."""
 
     overgrowth: float
-    """How many times as many trees are grown as are asked for, before the least useful ones are eliminated."""
+    """The number of trees that are grown, divided by ``max_trees``; the least useful trees are eliminated."""
     n_regrown: int
-    """How often each tree that is left is grown once more against all others."""
+    """How often each remaining tree is grown again, given all others."""
     exchanges_stumps: bool = False
-    """Whether stumps, where their grower can compare all of them, are exchanged until no exchange helps instead: only
-    for losses that are quadratic in the scores."""
+    """Whether stumps are exchanged until no exchange lowers the objective, instead of grown again: only for losses that
+    are quadratic in the scores, and growers that compare all stumps."""
 
 
 @dataclass
@@ -55,50 +57,47 @@ class Formulation(ParameterObject, ABC):
 
     name: ClassVar[str]
     argument: ClassVar[str] = "formulation"
-    """The argument of estimators that it is given by."""
+    """The argument of estimators that takes it."""
     title: ClassVar[str]
     optimises: ClassVar[str]
-    """What the formulation optimises, in a few words for tables."""
+    """The objective, in a few words for tables."""
     meaning_of_C: ClassVar[str]
-    """What C means, with its default and its range, for tables."""
+    """The meaning of C, its default and its range, for tables."""
     use: ClassVar[str]
-    """When to choose it, in one sentence."""
+    """The case in which to choose it, in one sentence."""
     objective_sign: ClassVar[int]
     """+1 if the paper's objective is the saddle value (``programme.py``), -1 if it is the negative saddle value."""
     depends_on_columns: ClassVar[bool] = False
-    """Whether the programme changes with the number of columns held."""
+    """Whether the programme depends on the number of columns."""
     sparser_with_larger_C: ClassVar[bool] = False
-    """Whether a larger C uses fewer learners; a path over C begins where the most learners are generated."""
+    """Whether a larger C uses fewer learners; a path over C begins at its end with the most learners."""
     has_sides: ClassVar[bool] = False
-    """Whether the formulation may have side rows, so that a column is more than its votes on the data rows."""
+    """Whether the formulation may have side rows: rows of A beside the rows of the data."""
     optimize: ClassVar[str] = "weights"
-    """What is re-optimised unless the user says otherwise: one weight for each of the trees, or all "leaves"."""
+    """The default of the argument ``optimize``: one weight for each tree ("weights"), or all "leaves"."""
     has_intercept: ClassVar[bool] = False
-    """Whether scores have a free intercept also where trees are corrected; leaves always have one."""
+    """Whether scores have a free intercept also with ``optimize="weights"``; leaves always have one."""
     has_final_scores: ClassVar[bool] = False
-    """Whether scores are what they are: log-odds, or numbers. Others are divided by the sum of the weights, and a curve
-    makes probabilities of them."""
+    """Whether scores are log-odds or numbers. Other scores are divided by the sum of the weights, and a fitted curve
+    turns them into probabilities."""
     has_C: ClassVar[bool] = True
     """Whether C changes anything."""
     balances_classes: ClassVar[bool] = False
-    """Whether classes count alike however many rows they have, so that the rarer one may cost accuracy."""
+    """Whether each class has the same weight whatever its number of rows, which may cost accuracy."""
     optimizes_for_classes: ClassVar[tuple[str, ...]] = ("weights",)
-    """What can be corrected where y has more than two classes; empty if it must have two."""
+    """The values of ``optimize`` that are available for more than two classes; empty if y must have two."""
     has_loss_a_class: ClassVar[bool] = False
-    """Whether a row of several classes has a loss for its margin against each other class, instead of one for the least
-    of these margins: only a loss that falls with the margin can be that of the least one."""
+    """Whether, for several classes, a row has a loss for its margin against each other class, instead of one loss for
+    the least margin. Only a loss that decreases with the margin can use the least margin."""
     dual_strategy: ClassVar[str] = "own"
-    """The name of the guide, in ``loop/guides``, that chooses the duals for the next pricing."""
+    """The name of the strategy, in ``boosting/dual_strategies.py``, that chooses the duals for the next pricing."""
 
     @abstractmethod
     def programme(self, rows: Rows, n_columns: int) -> Programme:
-        """The programme for rows of these multiplicities, once ``n_columns`` columns are held.
-
-        A formulation that treats the classes differently reads ``rows.groups``.
-        """
+        """The programme for these rows and ``n_columns`` columns; ``rows.groups`` are the classes."""
 
     def side_rows(self, rows: Rows, n_features: int) -> SideRows:
-        """The rows of A beside those of the data; none unless the objective depends on more than the margins."""
+        """The side rows; none unless the objective depends on more than the margins."""
         return NoSideRows()
 
     def with_sides(self, programme: Programme, rows: Rows) -> Programme:
@@ -106,17 +105,17 @@ class Formulation(ParameterObject, ABC):
         raise NotImplementedError(f"formulation {self.name!r} has no side rows")
 
     def programme_over(self, columns: Columns, n_columns: int) -> Programme:
-        """The programme for the rows of these columns, side rows included, once ``n_columns`` are held."""
+        """The programme for the rows of these columns, side rows included, and ``n_columns`` columns."""
         if not columns.sides.n:
             return self.programme(columns.rows, n_columns)
         return self.with_sides(self.programme(columns.rows.with_sides(0), n_columns), columns.rows)
 
     def shortcoming(self, side_margins: Vector) -> str | None:
-        """A warning about what the ensemble fails to reach, given its margins in the side rows; None if nothing."""
+        """A warning if the ensemble, by its margins in the side rows, fails to reach a requirement; else None."""
         return None
 
     def advice_for_splits(self, targets: Vector) -> str:
-        """What to change where no split lowers the objective over these targets."""
+        """Advice where no split lowers the objective over these targets."""
         return "A larger C may help, or a smaller min_samples_leaf; features that do not vary cannot be split."
 
     def first_duals(self, rows: Rows) -> Vector:
@@ -140,21 +139,21 @@ class Formulation(ParameterObject, ABC):
         return None
 
     def effort(self, rows: Rows) -> Effort:
-        """How thoroughly trees are searched for where leaves are corrected."""
+        """The effort of the search for trees where leaves are optimised."""
         return Effort(overgrowth=1.5, n_regrown=1)
 
     @property
     def power_of_rows(self) -> int:
-        """The power of the number of rows that C has to grow with in order to mean the same; 0 if it means the same."""
+        """The power of the number of rows that C must grow with to keep its meaning; 0 if C is scale-free."""
         return 0
 
     @property
     def is_scale_free(self) -> bool:
-        """Whether rows that are repeated, or weights that are multiplied by a number, leave C its meaning."""
+        """Whether C keeps its meaning when rows are repeated or weights are multiplied by a number."""
         return self.power_of_rows == 0
 
     def carried(self, Cs: Vector, ratio: float) -> Vector:
-        """The values of C that mean the same on ``ratio`` times as many rows."""
+        """The values of C with the same meaning on ``ratio`` times as many rows."""
         return Cs * ratio**self.power_of_rows
 
     def multiplicities(self, rows: Rows) -> Vector:
@@ -163,16 +162,16 @@ class Formulation(ParameterObject, ABC):
 
     @property
     def guarantee(self) -> float:
-        """The distance from the optimum over all learners at which a guide stops the fit; 0 if no guide does."""
+        """The proven distance from the optimum over all learners at which the fit ends; 0 without such a rule."""
         return 0.0
 
     @property
     def prices_all_duals(self) -> bool:
-        """Whether the pricer sees the duals unchanged, so that what it proves holds for the programme."""
+        """Whether the pricer gets the duals unchanged, so that its bounds hold for the programme."""
         return True
 
     def priced_duals(self, u: Vector) -> Vector:
-        """The duals that the pricer sees; a negative dual counts as a positive one with the opposite label."""
+        """The duals for the pricer; a negative dual counts as a positive one with the opposite label."""
         return u
 
     def resolve(self, n_samples: float) -> Formulation:
@@ -195,13 +194,13 @@ class Formulation(ParameterObject, ABC):
         return self.resolve(self.size_of(rows))
 
     def size_of(self, rows: Rows) -> float:
-        """The number of rows that the default and the grid of C are made for."""
+        """The number of rows for the default and the grid of C."""
         return rows.n_samples
 
     def over_leaves(self, rows: Rows, operator: Intercepts, n_outputs: int) -> Any:
         """The programme over the values of leaves, which have any sign and a ridge, with free intercepts.
 
-        It has a ``leaf_master``, the name of who solves it. Where a row has several outputs, leaves have a value each.
+        Its ``leaf_solver`` names the solver. With several outputs, a leaf has a value for each.
         """
         if n_outputs == 1:
             return self.programme(operator.rows_of_A(rows), 1).over_leaves(rows.put(operator.intercepts()))
@@ -211,7 +210,7 @@ class Formulation(ParameterObject, ABC):
         )
 
     def for_growing(self, rows: Rows) -> Formulation:
-        """The formulation that trees are grown with where leaves are corrected; C then decides the values alone."""
+        """The formulation for growing trees where leaves are optimised; C then determines the values alone."""
         return self
 
     @property
@@ -240,10 +239,10 @@ def regularisation_grid(k: int) -> Vector:
 
 @dataclass
 class CountsRows(Formulation):
-    """A formulation whose paper states a C that has to change with the number of rows in order to mean the same.
+    """A formulation with a C, in its paper, that must change with the number of rows to keep its meaning.
 
-    ``scale_free=True`` gives the multiplicities c_i as shares of their total M, c_i/M, to the formulas of the paper, in
-    which M is then 1: C depends neither on the number of rows nor on the scale of the sample weights.
+    ``scale_free=True`` replaces the multiplicities c_i in the formulas of the paper by their shares c_i/M of the total
+    M, which is then 1: C depends neither on the number of rows nor on the scale of the sample weights.
     """
 
     scale_free: bool = field(default=False, kw_only=True, metadata={"may_lack": True})
@@ -286,3 +285,43 @@ class PricesLoss(CountsRows):
 
     def C_grid(self, n_samples: float, k: int = 10) -> Vector:
         return np.geomspace(2.0, 2000.0, k) if self.scale_free else regularisation_grid(k)
+
+
+@dataclass
+class PricesMeanLoss(Formulation):
+    """A loss with a ridge and a free intercept, whose C is the price of the mean loss.
+
+    With n rows, C is the ridge n/C beside the sum of the losses. The class attributes below are such ridges.
+    """
+
+    objective_sign: ClassVar[int] = 1
+    optimize: ClassVar[str] = "leaves"
+    has_intercept: ClassVar[bool] = True
+    default_ridge: ClassVar[float] = 25.0
+    growing_ridges: ClassVar[tuple[float, ...]] = (5.0, 20.0, 100.0)
+    """Trees are grown with the nearest of these, so that all values of C share a few sets of trees."""
+    grid_ridges: ClassVar[tuple[float, float]] = (300.0, 1.0)
+    least_growing_rows: ClassVar[int] = LEAST_ROWS
+    """With fewer rows, trees are grown as with this number of rows."""
+
+    def size_of(self, rows: Rows) -> float:
+        """The number of rows."""
+        return rows.n_observed
+
+    def C_bounds(self, n_samples: float) -> tuple[float, float]:
+        return SMALLEST_C, LARGEST_C
+
+    def default_C(self, n_samples: float) -> float:
+        return max(n_samples, LEAST_ROWS) / self.default_ridge
+
+    def for_growing(self, rows: Rows) -> Formulation:
+        n_rows = max(self.size_of(rows), self.least_growing_rows)
+        ridge = min(self.growing_ridges, key=lambda one: abs(np.log(one * self.C_value / n_rows)))
+        return replace(self, C=n_rows / ridge)
+
+    def C_grid(self, n_samples: float, k: int = 10) -> Vector:
+        return n_samples / np.geomspace(*self.grid_ridges, k)
+
+    def prices(self, rows: Rows) -> Vector:
+        """P_i = C c_i/M: the price of the loss of each row."""
+        return rows.counts * (self.C_value / rows.n_samples)

@@ -68,11 +68,11 @@ class ClassProgramme:
         return self.plain.dual_value(sums, edges)
 
     def is_feasible(self, w: Vector, u: Vector) -> bool:
-        """False: it is not worth a test, since making u feasible costs little beside the products over all pairs."""
+        """False: a test would save little, since ``feasible`` is cheap beside the products over all pairs."""
         return False
 
     def feasible(self, u: Vector) -> Vector:
-        """A vector of U close to u: the sums over the classes are made feasible, and shared out as those of u are."""
+        """A vector of U close to u: feasible sums over the classes, divided in the proportions of u."""
         u = np.maximum(u, 0.0)
         sums = self.pairs.sums(u)
         shares = np.where(self.pairs.spread(sums) > 0, u, 1.0)
@@ -80,7 +80,7 @@ class ClassProgramme:
         return np.asarray(shares * self.pairs.spread(wanted))
 
     def response(self, margins: Vector, rho: Vector) -> Vector:
-        """The duals that rows ask for at these margins, shared out evenly among the classes of the least margin."""
+        """The duals that attain the primal value at these margins, divided evenly among the classes of least margin."""
         least = self.pairs.least(margins)
         is_least = (margins <= self.pairs.spread(least)).astype(float)
         return np.asarray(is_least * self.pairs.spread(self.plain.response(least, rho) / self.pairs.sums(is_least)))
@@ -109,8 +109,8 @@ class SoftmaxProgramme:
     so the duals of a row are a point of a simplex. At the optimum q_ik = P_i times the probability of class k.
 
     Pricing: the tree with the largest sum over its leaves and classes of E_lk^2/(H_lk + ridge), where H is the sum of
-    the curvature K/(K-1) q_ik (1 - q_ik/P_i): twice what the objective falls to second order if the leaves of that tree
-    alone move, and if the classes were independent.
+    the curvature K/(K-1) q_ik (1 - q_ik/P_i): twice the decrease of the objective to second order if the leaves of that
+    tree alone move, and if the classes were independent.
 
     C, by which P_i = C c_i/M for rows of multiplicity c_i and total M: the price of the mean loss, above 0.
 

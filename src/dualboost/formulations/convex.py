@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -12,7 +12,7 @@ import numpy as np
 from .._typing import Vector
 from ..arguments import require_choice
 from ..matrix.rows import Rows
-from .base import LARGEST_C, SMALLEST_C, Formulation, Intercepts, PricesLoss
+from .base import Intercepts, PricesLoss, PricesMeanLoss
 from .classes import SoftmaxProgramme
 from .programme import Programme
 from .terms import EntropyTerm, LogisticTerm, QuadraticTerm, RowTerm
@@ -73,7 +73,7 @@ class ConvexBoost(PricesLoss):
     optimum is at most that of w = 0.
 
     Pricing: a column improves when its edge exceeds 1 ("l1"), or is positive and the column is not held ("l2", "linf").
-    One that is held keeps a positive edge, often the largest: the best other one is asked for.
+    A column that is held keeps a positive edge, often the largest: the pricer returns the best other one.
 
     C: the cost of a unit of loss, above 0, or for "linf" the largest weight. Default: 50/M, where M is the total of the
     multiplicities, and 1 for "linf". Paper's range: chosen by cross-validation; the grid is 10^-4 to 10^-0.33, and
@@ -125,18 +125,8 @@ class ConvexBoost(PricesLoss):
         return 1.0 / (LOSSES[self.loss].slope_at_zero * largest_edge)
 
 
-DEFAULT_RIDGE = 25.0
-"""The ridge of the default C, where the loss is a sum over rows."""
-GROWING_RIDGES = (5.0, 20.0, 100.0)
-"""The ridges, likewise, that trees are grown with: the one that is nearer to the ridge asked for."""
-LEAST_ROWS = 100
-"""With fewer rows the default is that of so many."""
-LARGEST_RIDGE, SMALLEST_RIDGE = 300.0, 1.0
-"""The ends of the grid, as ridges where the loss is a sum over the rows."""
-
-
 @dataclass
-class LogisticBoost(Formulation):
+class LogisticBoost(PricesMeanLoss):
     """Logistic loss with a ridge and a free intercept: the scores are log-odds.
 
     Primal, over the values v of all leaves (``optimize="leaves"``, the default), with F(x) = b + sum_t v_t[leaf_t(x)]
@@ -148,17 +138,17 @@ class LogisticBoost(Formulation):
 
         min  1/2 |w|^2 + C/M sum_i c_i log(1 + exp(-y_i F(x_i)))
 
-    Dual, with P_i = C c_i/M and e the edges: e_l = sum of u_i y_i over the rows of leaf l, or those of the trees::
+    Dual, with P_i = C c_i/M and e the edges: e_l = sum of u_i y_i over the rows of leaf l, or the edges of the trees::
 
         max  -sum_i [u_i log(u_i/P_i) + (P_i - u_i) log(1 - u_i/P_i)] - 1/2 |e|^2     (for trees: max(0, e)^2)
         s.t. 0 <= u_i <= P_i,   sum_i y_i u_i = 0
 
     Pricing: the tree with the largest sum over its leaves of e^2/(h + 1), where h is the sum of the curvature
-    u_i (1 - u_i/P_i): twice what the objective falls to second order if the leaves of that tree alone move. With
+    u_i (1 - u_i/P_i): twice the decrease of the objective to second order if the leaves of that tree alone move. With
     ``optimize="weights"``, a column improves when its edge is positive.
 
     With more than two classes the loss is the cross-entropy and a leaf has a value for each class; its primal, dual and
-    pricing are those of ``SoftmaxProgramme`` and ``VectorTrees``.
+    pricing are stated in ``SoftmaxProgramme`` and ``VectorTrees``.
 
     C: the price of the mean loss, above 0; one half of the squared values costs one. It does not depend on the number
     of rows, nor on the scale of the sample weights: all rows four times give the model of all rows once. Default: the
@@ -177,20 +167,17 @@ class LogisticBoost(Formulation):
     optimises: ClassVar[str] = "logistic loss plus half the squared norm of all leaf values"
     meaning_of_C: ClassVar[str] = "the price of the mean loss, above 0 (default: rows / 25)"
     use: ClassVar[str] = "The default: the most accurate at a given number of trees, with probabilities of its own."
-    objective_sign: ClassVar[int] = 1
-    optimize: ClassVar[str] = "leaves"
-    has_intercept: ClassVar[bool] = True
     has_final_scores: ClassVar[bool] = True
     optimizes_for_classes: ClassVar[tuple[str, ...]] = ("leaves",)
 
     def programme(self, rows: Rows, n_columns: int) -> Programme:
-        scale = rows.counts * (self.C_value / rows.n_samples)
+        scale = self.prices(rows)
         return Programme(rows, rows.full(0.0), scale, LogisticTerm(scale), Cone(ridge=1.0))
 
     def over_leaves(self, rows: Rows, operator: Intercepts, n_outputs: int) -> Any:
         if n_outputs == 1:
             return super().over_leaves(rows, operator, n_outputs)
-        return SoftmaxProgramme(rows, rows.groups, rows.counts * (self.C_value / rows.n_samples), n_outputs)
+        return SoftmaxProgramme(rows, rows.groups, self.prices(rows), n_outputs)
 
     def size_of(self, rows: Rows) -> float:
         """The number of rows, so that ridges mean as much for one of K evenly likely classes as for two.
@@ -199,18 +186,3 @@ class LogisticBoost(Formulation):
         """
         n_classes = max(len(rows.totals_of_groups), 2)
         return rows.n_observed * n_classes**2 / (4.0 * (n_classes - 1))
-
-    def C_bounds(self, n_samples: float) -> tuple[float, float]:
-        return SMALLEST_C, LARGEST_C
-
-    def default_C(self, n_samples: float) -> float:
-        """The default for that many rows."""
-        return max(n_samples, LEAST_ROWS) / DEFAULT_RIDGE
-
-    def for_growing(self, rows: Rows) -> Formulation:
-        n_rows = max(self.size_of(rows), LEAST_ROWS)
-        ridge = min(GROWING_RIDGES, key=lambda one: abs(np.log(one * self.C_value / n_rows)))
-        return replace(self, C=n_rows / ridge)
-
-    def C_grid(self, n_samples: float, k: int = 10) -> Vector:
-        return n_samples / np.geomspace(LARGEST_RIDGE, SMALLEST_RIDGE, k)

@@ -19,7 +19,7 @@ from .weight_sets import Simplex
 
 @dataclass
 class WithinEpsilon(Formulation):
-    """A mixin for a formulation: its fit ends once a guide proves that the optimum is within ``epsilon``."""
+    """A mixin for a formulation: its fit ends when the optimum is proven to be within ``epsilon``."""
 
     epsilon: float = 0.01
 
@@ -166,7 +166,7 @@ class MDFullBoost(MDBoost):
     name: ClassVar[str] = "md-full"
     title: ClassVar[str] = "MD-Boost (full)"
     optimises: ClassVar[str] = "a large mean and a small variance of the margins"
-    use: ClassVar[str] = "As md, where margins should be alike but need not be near one."
+    use: ClassVar[str] = "As md, where margins should be similar but need not be near one."
 
     def programme(self, rows: Rows, n_columns: int) -> Programme:
         return replace(super().programme(rows, n_columns), total=rows.n_samples)
@@ -176,7 +176,7 @@ class MDFullBoost(MDBoost):
 class SoftBoost(WithinEpsilon, NuLPBoost):
     """SoftBoost: the worst soft margin, to a guarantee, by the distribution nearest to uniform with small edges.
 
-    Primal and Dual of the weights are those of ``lp-nu`` over the columns held. Between pricings u is::
+    Primal and Dual of the weights: as for ``lp-nu``, over the columns held. Between pricings u is::
 
         min  sum_i u_i log(u_i M/c_i)
         s.t. sum_i u_i y_i h_j(x_i) <= gamma - epsilon for every column j held,   sum_i u_i = 1,   0 <= u_i <= c_i/(C M)
@@ -205,7 +205,7 @@ class SoftBoost(WithinEpsilon, NuLPBoost):
 class TotalBoost(WithinEpsilon, HardMarginBoost):
     """TotalBoost: the worst margin of all rows, to a guarantee; SoftBoost without a cap on the duals.
 
-    Primal and Dual of the weights are those of ``hard`` over the columns held. Between pricings u is::
+    Primal and Dual of the weights: as for ``hard``, over the columns held. Between pricings u is::
 
         min  sum_i u_i log(u_i M/c_i)
         s.t. sum_i u_i y_i h_j(x_i) <= gamma - epsilon for every column j held,   sum_i u_i = 1,   u >= 0
@@ -231,9 +231,9 @@ class TotalBoost(WithinEpsilon, HardMarginBoost):
 
 @dataclass
 class MLPBoost(WithinEpsilon, NuLPBoost):
-    """MLPBoost: the worst soft margin, to a guarantee, by Frank-Wolfe steps on a smoothed margin or by the master.
+    """MLPBoost: the worst soft margin, to a guarantee, by Frank-Wolfe steps on a smoothed margin or by the solver.
 
-    Primal and Dual of the weights are those of ``lp-nu`` over the columns held. Between pricings u attains::
+    Primal and Dual of the weights: as for ``lp-nu``, over the columns held. Between pricings u attains::
 
         f(v) = max  sum_i -u_i y_i sum_j v_j h_j(x_i) - 1/eta sum_i u_i log(u_i M/c_i)
                s.t. sum_i u_i = 1,   0 <= u_i <= c_i/(C M)

@@ -219,7 +219,7 @@ class CGBoost(PricesLoss):
     At the optimum w_j is the positive part of column j's edge.
 
     Pricing: a column improves when its edge is positive. A column that is held already must not enter again: two
-    halves of a weight have a smaller l2 norm than the whole. The best other one is asked for.
+    halves of a weight have a smaller l2 norm than the whole. The pricer returns the best other one.
 
     C: the cost of a unit of slack, above 0. Default: 50/M, where M is the total of the multiplicities.
     Paper's range: 10^-4 to 10^-0.33. ``scale_free=True`` has c_i/M in place of c_i: C is the cost of the mean slack,

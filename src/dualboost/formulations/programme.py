@@ -34,7 +34,7 @@ from .weight_sets import Equations, Free, Ordered, WeightSet, combined, root_of_
 
 
 class ProgrammeBlock(NamedTuple):
-    """What a programme says of one block of rows."""
+    """The part of a programme for one block of rows."""
 
     lower: Vector
     upper: Vector
@@ -51,7 +51,7 @@ class ProgrammeBlock(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Programme:
-    """The box of the duals, the term g, the weight set W, and what the equations E u = t are made of.
+    """The box of the duals, the term g, the weight set W, and the parts of the equations E u = t.
 
     ``size`` is the loss of the empty ensemble where the optimal objective may be zero, and 0 elsewhere. The relative
     gap is measured against a fraction of ``size`` too, because a gap relative to zero could never be small.
@@ -63,15 +63,15 @@ class Programme:
     term: RowTerm
     weight_set: WeightSet
     total: float | None = None
-    """What the duals must add up to; None leaves their total free."""
+    """The required total of the duals; None leaves it free."""
     intercepts: Matrix | None = None
     """The columns of the learners of constant output, one row each, if scores have a free intercept."""
     size: float = 0.0
 
     def __post_init__(self) -> None:
         if len(self.equations) and self.is_bounded and self._nearest_sums(self.lower) is None:
-            asked = self.equations.described()
-            raise InvalidParameterError(f"No duals between their bounds{asked}. Choose a smaller C.")
+            required = self.equations.described()
+            raise InvalidParameterError(f"No duals between their bounds{required}. Choose a smaller C.")
 
     @cached_property
     def equations(self) -> Equations:
@@ -102,16 +102,16 @@ class Programme:
         return replace(self, weight_set=Free(1.0), intercepts=intercepts)
 
     def in_order(self, sizes: Sequence[int] = (), orders: Sequence[LeafOrder | None] = ()) -> Programme:
-        """The programme over the leaves of these trees, whose values must be ordered as told."""
+        """The programme over the leaves of these trees, with values in these orders."""
         return replace(self, weight_set=Ordered(self.weight_set.ridge, sizes=sizes, orders=orders))
 
     @property
     def leaf_solver(self) -> str:
-        """Who solves the programme over leaves."""
+        """The name of the solver of the programme over leaves."""
         return f"ordered {self.term.leaf_solver}" if isinstance(self.weight_set, Ordered) else self.term.leaf_solver
 
     def for_growing(self) -> Programme:
-        """The programme that trees are grown for: without kinks, where a second derivative says too little."""
+        """The programme for growing trees: without kinks, at which the second derivative is no guide to the loss."""
         if not isinstance(self.term, LinearTerm):
             return self
         return replace(self, term=self.term.smoothed(self.lower, self.upper))
@@ -135,13 +135,13 @@ class Programme:
         return margins - combined(rho, self.equations.matrix) if len(rho) else margins
 
     def response(self, margins: Vector, rho: Vector) -> Vector:
-        """The duals that rows ask for at these margins: those that attain the primal value."""
+        """The duals that attain the primal value at these margins."""
         return self.term.response(self.shifted(margins, rho), self.lower, self.upper)
 
     def best_multipliers(self, margins: Vector, rho: Vector) -> Vector:
         """rho with the multiplier of the total, which is first and comes from the margins alone, at its best for them.
 
-        There the primal value is least: its derivative is the total of the responses, less the total asked for.
+        There the primal value is least: its derivative is the total of the responses, less the required total.
         """
         if self.total is None:
             return rho
@@ -245,17 +245,17 @@ class Programme:
         for _ in range(2):  # the second pass removes rounding errors of the first
             targets = self._nearest_sums(u)
             assert targets is not None, "__post_init__ refuses programmes without such sums"
-            for rows, target in zip(self.equations.kinds[1], targets.tolist(), strict=True):
+            for rows, target in zip(self.equations.groups[1], targets.tolist(), strict=True):
                 u[rows] = self._with_sum(u, rows, target)
         return u
 
     def _nearest_sums(self, u: Vector) -> Vector | None:
-        return self.equations.nearest_sums(self.equations.sums_by_kind(u), *self._bounds_of_sums)
+        return self.equations.nearest_sums(self.equations.sums_by_group(u), *self._bounds_of_sums)
 
     @cached_property
     def _bounds_of_sums(self) -> tuple[Vector, Vector]:
-        """The least and the largest sums of u over the kinds of rows that the equations tell apart."""
-        return self.equations.sums_by_kind(self.lower), self.equations.sums_by_kind(self.upper)
+        """The least and the largest sum of u over each group of rows with equal coefficients."""
+        return self.equations.sums_by_group(self.lower), self.equations.sums_by_group(self.upper)
 
     def _with_sum(self, u: Vector, rows: Integers | slice, target: float) -> Vector:
         """The duals of some rows, moved towards their bounds until they add up to the target."""

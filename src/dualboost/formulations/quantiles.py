@@ -1,14 +1,15 @@
-"""Several quantiles at once, over leaves that have a value for each: their order is a constraint."""
+"""Quantiles: one, or several at once over leaves that have a value for each, whose order is a constraint."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import pairwise
+from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.metrics import mean_pinball_loss
+from sklearn.metrics import make_scorer, mean_pinball_loss
 
 from .._typing import Matrix, Vector
 from ..errors import InvalidParameterError, UnsupportedFormulationError
@@ -16,7 +17,8 @@ from ..matrix.rows import Rows
 from ..workers.base import cached_property
 from .base import Intercepts
 from .programme import Programme
-from .regression import NumberLoss, QuantileLoss, RowLoss
+from .regression import NumberLoss, RowLoss
+from .terms import LinearTerm
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,9 +68,9 @@ class QuantilesProgramme:
         return SeparateLevels(self.rows, [programme.for_growing() for programme in self.alone])
 
     def expansion(self, scores: Matrix) -> tuple[float, Matrix, Matrix]:
-        """The total loss, and by row and level the dual and what stands in for the second derivative.
+        """The total loss, and by row and level the dual and the curvature.
 
-        That is the width of the box, since the loss bends only in its kink.
+        The curvature is the width of the box, since the loss bends only in its kink.
         """
         distances = self.rows.values[:, None] - scores
         duals = np.where(distances > 0, self.upper, self.lower)
@@ -76,14 +78,14 @@ class QuantilesProgramme:
         return lost, duals, self.upper - self.lower
 
     def feasible(self, duals: Matrix, order: Matrix) -> tuple[Matrix, Matrix]:
-        """u and lambda close to these, with the sums that the intercepts ask for."""
+        """u and lambda close to these, with the sums that the intercepts require."""
         duals, order = np.clip(duals, self.lower, self.upper), np.maximum(order, 0.0)
         least, most = self._sums(self.lower), self._sums(self.upper)
-        asked = -self._sums(residual_of(np.zeros_like(duals), order))
-        order = order * _largest_share(asked, least, most)
-        asked = -self._sums(residual_of(np.zeros_like(duals), order))
+        required = -self._sums(residual_of(np.zeros_like(duals), order))
+        order = order * _largest_share(required, least, most)
+        required = -self._sums(residual_of(np.zeros_like(duals), order))
         for _ in range(2):  # the second pass removes rounding errors of the first
-            missing = asked - self._sums(duals)
+            missing = required - self._sums(duals)
             room = np.where(missing > 0, self.upper - duals, self.lower - duals)
             space = np.maximum(np.abs(self._sums(room)), np.finfo(float).tiny)
             duals = np.clip(duals + room * np.minimum(np.abs(missing) / space, 1.0), self.lower, self.upper)
@@ -116,7 +118,7 @@ class QuantilesProgramme:
 
 @dataclass(frozen=True, eq=False)
 class SeparateLevels:
-    """Levels that do not know of each other: the programme that trees are grown for."""
+    """Levels without the order: the programme for growing trees."""
 
     rows: Rows
     alone: Sequence[Programme]
@@ -156,44 +158,71 @@ def residual_of(duals: Matrix, order: Matrix) -> Matrix:
     return residual
 
 
-def _largest_share(asked: Vector, least: Vector, most: Vector) -> float:
-    """The largest share up to one of what is asked for that is between the bounds, which are on both sides of zero."""
+def _largest_share(required: Vector, least: Vector, most: Vector) -> float:
+    """The largest share, at most one, of the required sums that is between the bounds, which enclose zero."""
     with np.errstate(divide="ignore", invalid="ignore"):
-        shares = np.where(asked > 0, most / asked, np.where(asked < 0, least / asked, 1.0))
+        shares = np.where(required > 0, most / required, np.where(required < 0, least / required, 1.0))
     return float(min(1.0, shares.min(initial=1.0)))
 
 
 @dataclass
-class QuantilesLoss(NumberLoss):
-    """The sum of the quantile losses of several levels, whose order is a constraint: see ``QuantilesProgramme``.
+class QuantileLoss(NumberLoss):
+    """The quantile loss of one level, or of several levels whose order is a constraint.
 
-    ``quantiles`` are the levels, increasing, inside (0, 1). Every leaf has a value for each.
+    With tau the level, loss = tau (y - F) above F and (1 - tau) (F - y) below: (tau-1) P <= u <= tau P, g(u) = -y u.
+    At tau = 1/2 this is half of the absolute error, and the scores are medians. For several levels the losses are
+    added, and every leaf has a value for each: see ``QuantilesProgramme``.
+
+    ``quantiles`` is a number inside (0, 1), or two or more of them, increasing.
+
+    Koenker & Bassett, "Regression quantiles", Econometrica 46 (1978).
     """
 
-    quantiles: Sequence[float] = (0.05, 0.5, 0.95)
+    quantiles: float | Sequence[float] = field(default=0.5, metadata={"is_levels": True})
 
-    name: ClassVar[str] = "quantiles"
-    title: ClassVar[str] = "Quantile losses"
-    optimises: ClassVar[str] = "the pinball losses of several levels plus half the squared norm of all leaf values"
-    use: ClassVar[str] = "Prediction intervals: several quantiles at once, never crossing."
-    link: ClassVar[str] = "quantiles"
+    name: ClassVar[str] = "quantile"
+    title: ClassVar[str] = "Quantile loss"
+    optimises: ClassVar[str] = "the pinball losses of the levels plus half the squared norm of all leaf values"
+    use: ClassVar[str] = "Medians and other quantiles, or several at once, never crossing: prediction intervals."
 
     def __post_init__(self) -> None:
-        self.quantiles = require_levels("quantiles", self.quantiles)
+        given: Any = self.quantiles
+        if not isinstance(given, Real):
+            self.quantiles = require_levels("quantiles", given)
+        elif not 0 < float(given) < 1:  # which refuses True and False
+            raise InvalidParameterError(
+                f"quantiles={given!r} must be a number above 0 and below 1, or several of them."
+            )
+
+    @property
+    def levels(self) -> tuple[float, ...]:
+        """The levels, one or several."""
+        given: Any = self.quantiles
+        return (float(given),) if isinstance(given, Real) else tuple(given)
+
+    @property
+    def link(self) -> str:  # type: ignore[override]
+        return "robust" if len(self.levels) == 1 else "quantiles"
 
     @property
     def scorer(self) -> Any:
-        return PinballScorer(tuple(self.quantiles))
+        if len(self.levels) == 1:
+            return make_scorer(mean_pinball_loss, greater_is_better=False, alpha=self.quantiles)
+        return PinballScorer(self.levels)
 
-    def over_leaves(self, rows: Rows, operator: Intercepts, n_outputs: int) -> QuantilesProgramme:
-        prices = rows.counts * (self.C_value / rows.n_samples)
-        alone = [QuantileLoss(C=self.C, quantile=level).over_leaves(rows, operator, 1) for level in self.quantiles]
-        return QuantilesProgramme(rows, prices, np.array(self.quantiles), alone)
+    def over_leaves(self, rows: Rows, operator: Intercepts, n_outputs: int) -> Any:
+        if len(self.levels) == 1:
+            return super().over_leaves(rows, operator, 1)
+        alone = [QuantileLoss(self.C, level).over_leaves(rows, operator, 1) for level in self.levels]
+        return QuantilesProgramme(rows, self.prices(rows), np.array(self.levels), alone)
 
     def row_loss(self, y: Vector, prices: Vector) -> RowLoss:
-        raise UnsupportedFormulationError(
-            f"quantiles={list(self.quantiles)} needs leaves with a value for each quantile: use optimize='leaves'."
-        )
+        if len(self.levels) > 1:
+            raise UnsupportedFormulationError(
+                f"quantiles={list(self.levels)} needs leaves with a value for each quantile: use optimize='leaves'."
+            )
+        level = self.levels[0]
+        return RowLoss((level - 1.0) * prices, level * prices, LinearTerm(y, np.zeros_like(y)))
 
 
 @dataclass(frozen=True)
@@ -212,7 +241,7 @@ class PinballScorer:
         return -float(np.mean(losses))
 
     def quantiles(self, found: Matrix, y: Vector, sample_weight: Vector | None) -> Matrix:
-        """What is judged of the quantiles found."""
+        """The quantiles that the loss is computed for."""
         return found
 
 
@@ -230,7 +259,7 @@ def require_levels(name: str, levels: Any) -> tuple[float, ...]:
         ) from error
     if len(found) < 2:
         raise InvalidParameterError(
-            f"{name}={levels!r} must have two levels or more; for one pass loss=QuantileLoss(quantile=0.9)."
+            f"{name}={levels!r} must have two levels or more; for one pass loss=QuantileLoss(quantiles=0.9)."
         )
     if not all(0 < level < 1 for level in found) or any(b <= a for a, b in pairwise(found)):
         raise InvalidParameterError(f"{name}={levels!r} must be increasing numbers above 0 and below 1.")

@@ -3,28 +3,19 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-from sklearn.metrics import make_scorer, mean_pinball_loss
 
 from .._typing import Vector
 from ..errors import InvalidParameterError
 from ..matrix.rows import Rows
-from .base import LARGEST_C, SMALLEST_C, Effort, Formulation
+from .base import Effort, PricesMeanLoss
 from .programme import Programme
 from .terms import LinearTerm, PoissonTerm, QuadraticTerm, RowTerm
 from .weight_sets import Cone
 
-DEFAULT_RIDGE = 20.0
-"""The ridge of the default C, where the loss is a sum over rows and targets have a deviation of one."""
-LEAST_ROWS = 100
-"""With fewer rows the default is that of so many."""
-GROWING_RIDGES = (0.5, 5.0, 50.0)
-"""The ridges, likewise, that trees are grown with: the one that is nearest to the ridge asked for."""
-LARGEST_RIDGE, SMALLEST_RIDGE = 300.0, 0.03
-"""The ends of the grid, as ridges where the loss is a sum over the rows."""
 THOROUGH = Effort(overgrowth=3.0, n_regrown=2, exchanges_stumps=True)
 """How trees are searched for under the squared loss, whose leaves are quickly solved. On 14 data sets that the
 benchmark does not have (10 and 30 trees of depths 1 and 3), the error was 0.991 of that of twice as many trees, each
@@ -46,30 +37,30 @@ class RowLoss(NamedTuple):
 
 
 @dataclass
-class NumberLoss(Formulation):
+class NumberLoss(PricesMeanLoss):
     """A loss for numbers: a subclass states its box and its term."""
 
     argument: ClassVar[str] = "loss"
     meaning_of_C: ClassVar[str] = "the price of the mean loss, above 0 (default: rows / 20)"
-    objective_sign: ClassVar[int] = 1
-    optimize: ClassVar[str] = "leaves"
-    has_intercept: ClassVar[bool] = True
     has_final_scores: ClassVar[bool] = True
+    default_ridge: ClassVar[float] = 20.0
+    growing_ridges: ClassVar[tuple[float, ...]] = (0.5, 5.0, 50.0)
+    grid_ridges: ClassVar[tuple[float, float]] = (300.0, 0.03)
+    least_growing_rows: ClassVar[int] = 0
     link: ClassVar[str] = "identity"
-    """What the scores are: the target itself, also if outliers hardly move them ("robust") or the loss bends on both
-    sides of y ("tube"); or its logarithm ("log")."""
+    """The relation of scores to y: y itself ("identity"; "robust" where the slope of the loss is bounded; "tube" where
+    the loss bends on both sides of y; "quantiles" for several levels), or its logarithm ("log")."""
 
     scorer: ClassVar[Any] = "neg_mean_absolute_error"
-    """What held-out rows are judged by unless the user says otherwise: a scorer of scikit-learn's, or its name."""
+    """The default score for held-out rows: a scorer of scikit-learn's, or its name."""
 
     @abstractmethod
     def row_loss(self, y: Vector, prices: Vector) -> RowLoss:
         """The loss of rows with these targets and prices."""
 
     def programme(self, rows: Rows, n_columns: int) -> Programme:
-        prices = rows.counts * (self.C_value / rows.n_samples)
         size = min(self.C_value, self.size_of(rows))  # a larger one would make any gap small where y is met exactly
-        return Programme(rows, *self.row_loss(rows.values, prices), Cone(cost=1.0), size=size)
+        return Programme(rows, *self.row_loss(rows.values, self.prices(rows)), Cone(cost=1.0), size=size)
 
     def first_duals(self, rows: Rows) -> Vector:
         """The residuals of the mean."""
@@ -77,26 +68,8 @@ class NumberLoss(Formulation):
         duals: Vector = centred * rows.counts
         return duals
 
-    def size_of(self, rows: Rows) -> float:
-        """The number of rows."""
-        return rows.n_observed
-
     def effort(self, rows: Rows) -> Effort:
         return Effort(overgrowth=2.0, n_regrown=1)
-
-    def C_bounds(self, n_samples: float) -> tuple[float, float]:
-        return SMALLEST_C, LARGEST_C
-
-    def default_C(self, n_samples: float) -> float:
-        return max(n_samples, LEAST_ROWS) / DEFAULT_RIDGE
-
-    def for_growing(self, rows: Rows) -> Formulation:
-        n_rows = self.size_of(rows)
-        ridge = min(GROWING_RIDGES, key=lambda one: abs(np.log(one * self.C_value / n_rows)))
-        return replace(self, C=n_rows / ridge)
-
-    def C_grid(self, n_samples: float, k: int = 10) -> Vector:
-        return n_samples / np.geomspace(LARGEST_RIDGE, SMALLEST_RIDGE, k)
 
 
 @dataclass
@@ -141,34 +114,6 @@ class HuberLoss(NumberLoss):
     def row_loss(self, y: Vector, prices: Vector) -> RowLoss:
         bound = self.delta * prices
         return RowLoss(-bound, bound, QuadraticTerm(-y, 1.0 / prices, np.zeros_like(y)))
-
-
-@dataclass
-class QuantileLoss(NumberLoss):
-    """loss = tau (y - F) above F and (1 - tau) (F - y) below: (tau-1) P <= u <= tau P, g(u) = -y u.
-
-    Koenker & Bassett, "Regression quantiles", Econometrica 46 (1978). ``quantile`` is tau, inside (0, 1); one half is
-    half of the absolute error, and the scores are medians.
-    """
-
-    quantile: float = 0.5
-
-    name: ClassVar[str] = "quantile"
-    title: ClassVar[str] = "Quantile loss"
-    optimises: ClassVar[str] = "the pinball loss plus half the squared norm of all leaf values"
-    use: ClassVar[str] = "Medians and other quantiles."
-    link: ClassVar[str] = "robust"
-
-    def __post_init__(self) -> None:
-        if not (isinstance(self.quantile, (int, float)) and 0 < self.quantile < 1):
-            raise InvalidParameterError(f"quantile={self.quantile!r} must be a number above 0 and below 1.")
-
-    @property
-    def scorer(self) -> Any:
-        return make_scorer(mean_pinball_loss, greater_is_better=False, alpha=self.quantile)
-
-    def row_loss(self, y: Vector, prices: Vector) -> RowLoss:
-        return RowLoss((self.quantile - 1.0) * prices, self.quantile * prices, LinearTerm(y, np.zeros_like(y)))
 
 
 @dataclass

@@ -45,7 +45,7 @@ class CqBoost(Formulation):
     Pricing: a column improves when its edge under u_i + b c_i/M, the duals that the pricer sees, exceeds the largest
     edge held. A negative dual counts as a positive one with the opposite label.
 
-    C: mu, the mean margin asked for, above 0 and at most 1; scale-free. Default: 0.1; deeper trees need a larger C.
+    C: mu, the required mean margin, above 0 and at most 1; scale-free. Default: 0.1; deeper trees need a larger C.
     Paper's range: cross-validated, over values that we have not seen; the grid is ours, 0.01 to 0.3, uniform in the
     exponent.
 
@@ -56,8 +56,8 @@ class CqBoost(Formulation):
     name: ClassVar[str] = "cq"
     title: ClassVar[str] = "CqBoost"
     optimises: ClassVar[str] = "the least second moment of the margins, given their mean"
-    meaning_of_C: ClassVar[str] = "mu, the mean margin asked for, above 0 and at most 1 (default 0.1)"
-    use: ClassVar[str] = "As md, with a C that says how large the mean margin is to be."
+    meaning_of_C: ClassVar[str] = "mu, the required mean margin, above 0 and at most 1 (default 0.1)"
+    use: ClassVar[str] = "As md, with the required mean margin as its C."
     objective_sign: ClassVar[int] = 1
     sparser_with_larger_C: ClassVar[bool] = True
     has_sides: ClassVar[bool] = True

@@ -30,7 +30,7 @@ class RowTerm(ABC):
 
     is_linear: ClassVar[bool] = False
     leaf_solver: ClassVar[str] = "smooth"
-    """Who solves programmes with this term over leaves: a name in ``solvers/leaf_solvers.py``."""
+    """The name of the solver, in ``solvers/leaf_solvers.py``, of programmes over leaves with this term."""
 
     @abstractmethod
     def value(self, u: Vector) -> Vector:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 from scipy.optimize import brentq, nnls
@@ -14,10 +14,9 @@ from ..matrix.rows import Rows
 from ..trees.ordering import LeafOrder
 from ..workers.base import cached_property
 
-# There are two kinds. A *total* requires that the duals add up to a number; its multiplier is the soft margin. A
-# *free intercept* requires that the duals are orthogonal to the column of a learner of constant output, because the
-# weight of that learner may have any sign and costs nothing; its multiplier is the intercept. The multipliers are
-# called rho.
+# There are two sorts of equations. A *total* requires that the duals add up to a number; its multiplier is the soft
+# margin. A *free intercept* requires that the duals are orthogonal to the column of a learner of constant output, whose
+# weight has any sign and no cost; its multiplier is the intercept. The multipliers are called rho.
 
 MOST_PROJECTIONS = 200
 """How many alternating projections are made at most; a few suffice to find which sums end at a bound."""
@@ -35,7 +34,7 @@ class Equations:
     right_side: Vector
     """t."""
     total: float | None = None
-    """What all duals add up to, if one of the equations is a total."""
+    """The total of all duals, if one of the equations fixes it."""
 
     @classmethod
     def of(cls, rows: Rows, total: float | None, intercepts: Matrix | None) -> Equations:
@@ -68,36 +67,36 @@ class Equations:
         return not len(self) or not (np.abs(sums - self.right_side) > 1e-13 * size).any()
 
     @cached_property
-    def kinds(self) -> tuple[Matrix, list[Integers | slice]]:
-        """The distinct columns of E, and for each the rows that have it.
+    def groups(self) -> tuple[Matrix, list[Integers | slice]]:
+        """The distinct columns of E, and for each the rows with this column.
 
-        The equations depend on u only through its sums over these kinds of rows.
+        The equations depend on u only through its sums over these groups of rows.
         """
         if len(self) == 1 and self.total is not None:
             return np.ones((1, 1)), [slice(None)]
-        coefficients, kind = self.rows.kinds(self.matrix)
-        return coefficients, [np.flatnonzero(kind == k) for k in range(coefficients.shape[1])]
+        coefficients, group = self.rows.kinds(self.matrix)
+        return coefficients, [np.flatnonzero(group == k) for k in range(coefficients.shape[1])]
 
-    def sums_by_kind(self, u: Vector) -> Vector:
-        return self.rows.totals([u[rows] for rows in self.kinds[1]])
+    def sums_by_group(self, u: Vector) -> Vector:
+        return self.rows.totals([u[rows] for rows in self.groups[1]])
 
     @cached_property
     def _inverse(self) -> Matrix:
-        return np.asarray(np.linalg.pinv(self.kinds[0]), dtype=float)
+        return np.asarray(np.linalg.pinv(self.groups[0]), dtype=float)
 
     def nearest_sums(self, sums: Vector, least: Vector, most: Vector) -> Vector | None:
-        """Sums by kind that satisfy the equations and their bounds, near the sums given; None if there are none."""
+        """Sums by group that satisfy the equations and their bounds, near the sums given; None if there are none."""
         sums = np.where(np.isfinite(sums), sums, 0.0)
         for _ in range(MOST_PROJECTIONS):
             found = self._held_inside(sums, least, most)
             if found is not None:
                 return found
-            sums = np.clip(sums - self._inverse @ (self.kinds[0] @ sums - self.right_side), least, most)
+            sums = np.clip(sums - self._inverse @ (self.groups[0] @ sums - self.right_side), least, most)
         return None
 
     def _held_inside(self, sums: Vector, least: Vector, most: Vector) -> Vector | None:
         """The sums moved to satisfy the equations; a sum that reaches a bound stays there. None if that fails."""
-        coefficients, is_free, is_held = self.kinds[0], np.ones(len(sums), dtype=bool), True
+        coefficients, is_free, is_held = self.groups[0], np.ones(len(sums), dtype=bool), True
         while is_held:
             moved = sums.copy()
             moved[is_free] += np.linalg.pinv(coefficients[:, is_free]) @ (self.right_side - coefficients @ sums)
@@ -109,10 +108,10 @@ class Equations:
         return sums if (missed <= ROUNDING * (np.abs(coefficients) @ sizes)).all() else None
 
     def described(self) -> str:
-        """What the equations require of the duals, in words for messages."""
-        asked = "" if self.total is None else f" add up to {self.total:g}"
+        """The requirements on the duals, in words for messages."""
+        required = "" if self.total is None else f" add up to {self.total:g}"
         has_intercept = len(self) > (0 if self.total is None else 1)
-        return asked + (" with equal sums on both sides, as a free intercept asks for" if has_intercept else "")
+        return required + (" with equal sums on both sides, as a free intercept requires" if has_intercept else "")
 
 
 def combined(multipliers: Vector, coefficients: Matrix) -> Vector:
@@ -124,7 +123,7 @@ def combined(multipliers: Vector, coefficients: Matrix) -> Vector:
 
 
 FIRST_STEP = 1e-9
-"""The first step from where the root is looked for, as a share of the scale; each step is four times the last one."""
+"""The first step of the search for a root, as a share of the scale; each step is four times the last one."""
 MOST_STEPS = 40
 PRECISION = 4.0 * float(np.finfo(float).eps)
 
@@ -144,78 +143,63 @@ def root_of_rising(function: Callable[[float], float], near: float, scale: float
     return near
 
 
-# A weight set contributes ``cost*sum(w) + ridge*|w|^2/2`` to the primal value, and its support function of the edges
-# to the dual value. ``total`` is the prescribed sum of the weights, or None; ``bound`` is the largest value of each
-# weight.
+class WeightSet(ABC):
+    """W: weights from ``lowest`` to ``bound`` that cost ``cost*sum(w) + ridge*|w|^2/2`` and may have a fixed total."""
 
-
-class WeightSet(Protocol):
-    """What a master and a certificate need to know of W."""
-
-    @property
-    def cost(self) -> float: ...
-
-    @property
-    def ridge(self) -> float: ...
-
-    @property
-    def total(self) -> float | None: ...
-
-    @property
-    def bound(self) -> float: ...
-
-    @property
-    def lowest(self) -> float:
-        """The smallest value of each weight."""
+    cost: float = 0.0
+    ridge: float = 0.0
+    total: float | None = None
+    """The sum of the weights, if it is fixed."""
+    bound: float = np.inf
+    """The largest value of each weight."""
+    lowest: float = 0.0
+    """The smallest value of each weight."""
 
     @property
     def is_bounded(self) -> bool:
         """Whether ``bound`` is finite."""
+        return self.bound < np.inf
 
     def value(self, w: Vector) -> float:
         """The cost of w in the primal."""
+        return float((self.cost * w.sum() if self.cost else 0.0) + (0.5 * self.ridge * (w @ w) if self.ridge else 0.0))
 
+    @abstractmethod
     def support(self, edges: Vector) -> float:
         """max over W of w.edges - value(w); infinite when unbounded."""
 
     def threshold(self, edges: Vector) -> float:
-        """What the edge of a new column must exceed to improve the master."""
+        """The value that the edge of a new column must exceed to improve the solution."""
+        return self.cost
 
+    @abstractmethod
     def nearest(self, w: Vector) -> Vector:
         """An admissible vector close to w."""
 
     def edge_scale(self, edges: Vector) -> float:
         """The factor in (0, 1] by which u must shrink for ``support`` to be finite."""
+        return 1.0
 
+    @abstractmethod
     def with_unseen(self, edges: Vector, best_edge: float, n_unseen: float) -> Vector:
-        """The edges with one more, which stands for ``n_unseen`` columns with edges of at most ``best_edge``.
+        """The edges with one more, which represents ``n_unseen`` columns with edges of at most ``best_edge``.
 
-        The ``support`` of what is returned is at least that of all these edges.
+        The ``support`` of the returned edges is at least the support of all these edges.
         """
 
 
 @dataclass(frozen=True)
-class Cone:
+class Cone(WeightSet):
     """w >= 0, with a linear cost, a ridge, or both."""
 
     cost: float = 0.0
     ridge: float = 0.0
-    total: None = None
-    bound: float = np.inf
-    lowest: float = 0.0
-    is_bounded: bool = False
-
-    def value(self, w: Vector) -> float:
-        return float(self.cost * w.sum() + 0.5 * self.ridge * (w @ w))
 
     def support(self, edges: Vector) -> float:
         excess = np.maximum(edges - self.cost, 0.0)
         if self.ridge > 0:
             return float(excess @ excess) / (2.0 * self.ridge)
         return 0.0 if excess.max(initial=0.0) <= 1e-12 * self.cost else np.inf
-
-    def threshold(self, edges: Vector) -> float:
-        return self.cost
 
     def nearest(self, w: Vector) -> Vector:
         return np.maximum(w, 0.0)
@@ -230,18 +214,10 @@ class Cone:
 
 
 @dataclass(frozen=True)
-class Simplex:
-    """w >= 0 with sum(w) = total; costs nothing."""
+class Simplex(WeightSet):
+    """w >= 0 with sum(w) = total, without a cost."""
 
     total: float = 1.0
-    cost: float = 0.0
-    ridge: float = 0.0
-    bound: float = np.inf
-    lowest: float = 0.0
-    is_bounded: bool = False
-
-    def value(self, w: Vector) -> float:
-        return 0.0
 
     def support(self, edges: Vector) -> float:
         return self.total * float(edges.max())
@@ -254,68 +230,38 @@ class Simplex:
         size = w.sum()
         return w * (self.total / size) if size > 0 else np.full_like(w, self.total / len(w))
 
-    def edge_scale(self, edges: Vector) -> float:
-        return 1.0
-
     def with_unseen(self, edges: Vector, best_edge: float, n_unseen: float) -> Vector:
         return np.append(edges, best_edge)
 
 
 @dataclass(frozen=True)
-class Box:
-    """0 <= w <= bound; costs nothing."""
+class Box(WeightSet):
+    """0 <= w <= bound, without a cost."""
 
     bound: float
-    cost: float = 0.0
-    ridge: float = 0.0
-    total: None = None
-    lowest: float = 0.0
-    is_bounded: bool = True
-
-    def value(self, w: Vector) -> float:
-        return 0.0
 
     def support(self, edges: Vector) -> float:
         return self.bound * float(np.maximum(edges, 0.0).sum())
 
-    def threshold(self, edges: Vector) -> float:
-        return 0.0
-
     def nearest(self, w: Vector) -> Vector:
         return np.clip(w, 0.0, self.bound)
-
-    def edge_scale(self, edges: Vector) -> float:
-        return 1.0
 
     def with_unseen(self, edges: Vector, best_edge: float, n_unseen: float) -> Vector:
         return np.append(edges, best_edge * max(n_unseen, 0.0) if best_edge > 0 else best_edge)
 
 
 @dataclass(frozen=True)
-class Free:
+class Free(WeightSet):
     """Weights of any sign, with a ridge: the values of leaves."""
 
     ridge: float = 1.0
-    cost: float = 0.0
-    total: None = None
-    bound: float = np.inf
-    lowest: float = -np.inf
-    is_bounded: bool = False
-
-    def value(self, w: Vector) -> float:
-        return float(0.5 * self.ridge * (w @ w))
+    lowest = -np.inf
 
     def support(self, edges: Vector) -> float:
         return float(edges @ edges) / (2.0 * self.ridge)
 
-    def threshold(self, edges: Vector) -> float:
-        return 0.0
-
     def nearest(self, w: Vector) -> Vector:
         return w
-
-    def edge_scale(self, edges: Vector) -> float:
-        return 1.0
 
     def with_unseen(self, edges: Vector, best_edge: float, n_unseen: float) -> Vector:
         return np.append(edges, best_edge * np.sqrt(max(n_unseen, 0.0)))

@@ -105,6 +105,8 @@ def _same_kind(field: Field[Any]) -> Check:
     """The check for an argument, inferred from its metadata or default; a default of None means a number or null."""
     if field.metadata.get("is_list"):
         return optional(_whole_numbers)
+    if field.metadata.get("is_levels"):
+        return _levels
     default = field.default
     if isinstance(default, bool):
         return flag
@@ -119,6 +121,11 @@ def whole_or_fraction(value: Any, where: str) -> Any:
     """A number, unchanged: a whole number is not turned into a float."""
     number(value, where)
     return value
+
+
+def _levels(value: Any, where: str) -> Any:
+    """A number, or a list of numbers as a tuple."""
+    return tuple(_fractions(value, where)) if type(value) is list else whole_or_fraction(value, where)
 
 
 def optional(check: Check) -> Check:

@@ -97,13 +97,15 @@ def describe_widening(widening: Widening | None) -> dict[str, Any] | None:
 
 def loss_of_parameters(parameters: dict[str, Any], used: NumberLoss) -> tuple[NumberLoss | str, str]:
     """The loss in the parameters, and its place; levels must be equal to the levels of the loss that was used."""
-    loss, levels = parameters["loss"], parameters["quantiles"]
+    loss, levels, known = parameters["loss"], parameters["quantiles"], plain(used.get_params().get("quantiles"))
     if levels is None:
+        several = made(make_number_loss, {"loss": loss, "C": None}, "parameters.loss")
+        if several.name == used.name and several.link != used.link:
+            fail("formulation.quantiles", f"is {known}, but the loss of the parameters is {several!r}")
         return loss, "parameters.loss"
     several = made(make_number_loss, {"loss": loss, "C": None, "quantiles": levels}, "parameters.quantiles")
-    known = used.get_params().get("quantiles")
-    if known is not None and list(known) != levels:
-        fail("formulation.quantiles", f"is {list(known)}, but parameters.quantiles is {levels}")
+    if known is not None and known != levels:
+        fail("formulation.quantiles", f"is {known}, but parameters.quantiles is {levels}")
     return several, "that of parameters.quantiles"
 
 

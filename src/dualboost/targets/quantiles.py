@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._typing import Matrix, Vector
-from ..formulations.quantiles import QuantilesLoss
+from ..formulations.quantiles import QuantileLoss
 from ..matrix.rows import Rows
 from ..workers import Communicator
 from .base import QuantileTransform, Target
@@ -35,8 +35,8 @@ class QuantileTarget(RobustTarget):
 
     @classmethod
     def of_loss(cls, loss: Any) -> QuantileReader:
-        assert isinstance(loss, QuantilesLoss)
-        return QuantileReader(tuple(loss.quantiles))
+        assert isinstance(loss, QuantileLoss)
+        return QuantileReader(loss.levels)
 
     @property
     def n_outputs(self) -> int:
