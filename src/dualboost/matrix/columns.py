@@ -160,7 +160,6 @@ class HeldEntries:
             self.beside = _enlarged(self.beside, self.capacity).astype(np.float64, copy=False)
 
     def write(self, j: int, entries: NDArray[np.floating], beside: Vector) -> None:
-        """Fill one column."""
         for block, part in zip(self._blocks, self._parts, strict=True):
             part[j] = entries[block]
         self.beside[j] = beside
@@ -332,7 +331,6 @@ class Columns(Products):
 
     @property
     def n_data(self) -> int:
-        """The number of data rows."""
         return self.rows.n_data
 
     @property
@@ -440,7 +438,6 @@ class Columns(Products):
         return self._edges_in(block, u, 0)
 
     def edges_of_last(self, n: int, u: Vector) -> Vector:
-        """The edges of the last n columns only."""
         first = self.n_columns - n
         edges: Vector = self.rows.add_up(lambda block: self._edges_in(block, u[block], first), size=n)
         return edges

@@ -122,7 +122,6 @@ class LeafColumns:
         return np.cumsum([0, *self.sizes])
 
     def of_tree(self, k: int) -> slice:
-        """The columns of one tree."""
         starts = self.starts
         return slice(int(starts[k]), int(starts[k + 1]))
 
@@ -336,7 +335,6 @@ class RoundLeafColumns:
 
     @property
     def n_trees(self) -> int:
-        """The number of rounds."""
         return self.of_class[0].n_trees
 
     @property

@@ -59,15 +59,12 @@ class Pairs:
 
     @cached_property
     def sizes(self) -> Integers:
-        """How many pairs each row has."""
         return np.diff(np.append(self.starts, len(self.row_of)))
 
     def sums(self, values: NDArray[Any]) -> NDArray[Any]:
-        """The sum over the pairs of each row."""
         return np.asarray(np.add.reduceat(values, self.starts, axis=-1))
 
     def least(self, values: Vector) -> Vector:
-        """The least value of the pairs of each row."""
         return np.asarray(np.minimum.reduceat(values, self.starts))
 
     def spread(self, values: NDArray[Any]) -> NDArray[Any]:
@@ -121,13 +118,11 @@ class Partition:
 
     @cached_property
     def examples(self) -> Integers:
-        """One row of each kind."""
         examples = np.empty(self.n_kinds, dtype=np.intp)
         examples[self.kind] = np.arange(len(self.kind))
         return examples
 
     def sums(self, values: Vector) -> Vector:
-        """The sum of a vector over the rows of each kind."""
         return np.bincount(self.kind, weights=values, minlength=self.n_kinds).astype(float)
 
 

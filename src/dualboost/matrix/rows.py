@@ -61,7 +61,7 @@ class GrowerThreads:
 
     @property
     def number(self) -> int:
-        """How many threads the next tree gets."""
+        """The number of threads for the next tree."""
         is_affordable = self._spent > 0.0 and SHARE_AT_RISK * self._spent >= self._at_risk
         return self._most if self._is_ahead or is_affordable else 1
 
@@ -73,7 +73,7 @@ class GrowerThreads:
         self.note(number, time.perf_counter() - started)
 
     def note(self, number: int, seconds: float) -> None:
-        """Take into account how long a tree took on so many threads."""
+        """Record the seconds that a tree took on ``number`` threads."""
         if number == 1:
             self._alone, self._spent = seconds, self._spent + seconds
             return
@@ -91,7 +91,7 @@ class one_blas_thread:
 
     _lock = Lock()
     _inside: ClassVar[WeakSet[one_blas_thread]] = WeakSet()
-    """Weak, so that one that an interrupt took away before its exit is not waited for."""
+    """Weak references: a fit that an interrupt ended before its exit holds no limit."""
     _limit: _Limit | None = None
     """The limits of the process, while any fit is inside."""
 
@@ -153,7 +153,7 @@ class Device(Protocol):
     """A place for arrays."""
 
     name: str
-    """As users name it."""
+    """The value of the parameter ``device``."""
     is_memory: bool
     """Whether arrays there are NumPy's."""
     xp: Any
@@ -375,15 +375,12 @@ class Rows:
 
     @cached_property
     def totals_of_groups(self) -> Vector:
-        """The total of the multiplicities of each group."""
         return self.totals_by_group(self.counts)
 
     def totals_by_group(self, values: Vector) -> Vector:
-        """The sum of a vector over the data rows of each group."""
         return np.bincount(self.groups, weights=values).astype(float)
 
     def full(self, value: float) -> Vector:
-        """A vector of the data rows whose entries are all ``value``."""
         return self.xp.full(self.n_data, value)
 
     def empty(self) -> Vector:
@@ -391,7 +388,6 @@ class Rows:
         return self.xp.empty(self.n_rows)
 
     def total(self, values: Vector) -> float:
-        """The sum of a vector over the rows."""
         return float(_added([values[block].sum() for block in _blocks_of(values)]))
 
     def totals(self, parts: Sequence[Vector]) -> Vector:
@@ -455,11 +451,9 @@ class Rows:
         return parts
 
     def least_of(self, work: Callable[[slice], float], size: int = LIGHT) -> float:
-        """The smallest number that ``work`` returns for a block."""
         return min(self.of_blocks(work, size))
 
     def holds_in_all(self, work: Callable[[slice], bool], size: int = LIGHT) -> bool:
-        """Whether ``work`` returns True for every block."""
         return all(self.of_blocks(work, size))
 
     def of_blocks(self, work: Callable[[slice], Found], size: int = LIGHT) -> list[Found]:

@@ -311,7 +311,6 @@ class WarmStartedSolver(Reoptimiser):
         return self._optimum is not None and len(self._optimum.w) == columns.n_columns
 
     def move_to(self, columns: Columns, programme: Programme) -> None:
-        """Carry the iterate over to a programme of another C."""
         if self._point is not None and self._programme is not None and len(self._point.w) == columns.n_columns:
             with np.errstate(all="ignore"):
                 self._point = moved(self._point, columns, self._programme, programme)

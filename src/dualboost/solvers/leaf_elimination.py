@@ -57,7 +57,6 @@ class Elimination:
     def __init__(self, point: Point) -> None:
         starts = point.columns.starts.tolist()
         self.kept = list(range(point.columns.n_trees))
-        """The trees that remain."""
         self._workers = point.programme.rows.workers
         self._of_tree = [np.arange(low, high) for low, high in pairwise(starts)]
         self._shape = np.shape(point.intercept)
@@ -73,7 +72,6 @@ class Elimination:
         return found if self._shape else float(found[0])
 
     def values_of(self, k: int) -> Scores:
-        """The values of one of the trees."""
         leaves = self._of_tree[k]
         return np.hstack([block.values[leaves] for block in self._blocks]).reshape(len(leaves), *self._shape)
 

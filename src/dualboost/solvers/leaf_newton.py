@@ -164,7 +164,7 @@ def conjugate_gradients(
 
 
 def _dot(a: Scores, b: Scores) -> float:
-    return float(np.vdot(a, b))
+    return float(a @ b if a.ndim == 1 else (a * b).sum())
 
 
 def hessian(columns: LeafColumns, curvature: Vector, ridge: float) -> Matrix:

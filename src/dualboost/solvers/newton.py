@@ -375,7 +375,7 @@ def n_products(columns: Products, programme: Programme) -> int:
 
 
 def n_of_columns(columns: Any, programme: Programme) -> int:
-    """The number of those of the weights."""
+    """The number of the complementarity products of the weights."""
     return (2 if programme.weight_set.is_bounded else 1) * int(columns.n_columns)
 
 

@@ -196,11 +196,9 @@ class Reduction:
         return spread
 
     def rows(self, whole: Rows) -> Rows:
-        """The reduced programme's rows."""
         return Rows(self.sums(whole.gathered(whole.counts)), n_jobs=whole.n_jobs)
 
     def programme(self, whole: Programme, rows: Rows) -> Programme:
-        """The programme over these rows."""
         assert isinstance(whole.term, LinearTerm)
         vectors = (whole.lower, whole.upper, whole.term.origin)
         lower, upper, origin = (self.sums(whole.rows.gathered(vector)) for vector in vectors)

@@ -135,7 +135,6 @@ class Staged(Reoptimiser):
         return self.polish(columns, programme) if is_near or solution.gap <= self.tolerance else solution
 
     def polish(self, columns: Columns, programme: Programme) -> Solution:
-        """The optimum of both stages, to the tolerance."""
         if self._optimum is None or len(self._optimum.w) != columns.n_columns:
             solve = partial(self._exact.solve, columns)
             self._optimum = self._kept(columns, in_stages(columns, _staged(programme), solve, self.tolerance))
