@@ -35,3 +35,15 @@ def test_a_wrong_name_is_an_attribute_error():
 
 def test_everything_by_star():
     assert run("from dualboost import *; print(DualBoostClassifier().formulation)").strip() == "logistic"
+
+
+def test_every_package_can_be_imported_first():
+    """No import in a circle, whichever package is the first."""
+    code = """
+import importlib, pkgutil, sys, dualboost
+for name in [one.name for one in pkgutil.iter_modules(dualboost.__path__) if one.name not in ("dask", "__main__")]:
+    for loaded in [loaded for loaded in sys.modules if loaded.partition(".")[0] == "dualboost"]:
+        del sys.modules[loaded]
+    importlib.import_module(f"dualboost.{name}")
+"""
+    assert run(code) == ""
