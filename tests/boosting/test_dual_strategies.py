@@ -158,8 +158,8 @@ def test_a_smaller_epsilon_is_a_better_margin():
     assert (np.diff(margins) > 0).all()
 
 
-def test_an_interleaved_master_is_solved_to_the_end():
-    """The guide needs the optimum after every column, whichever master gives it."""
+def test_an_interleaved_solver_goes_on_to_the_end():
+    """The strategy needs the optimum after every column, from any solver."""
     exact, interleaved = (generate(SoftBoost(C=0.1, epsilon=0.1), "integers", way).trace for way in (False, True))
     assert [row.edge for row in interleaved.iterations] == pytest.approx([row.edge for row in exact.iterations])
     assert interleaved.result.objective == pytest.approx(exact.result.objective, rel=1e-6)

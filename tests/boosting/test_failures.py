@@ -32,7 +32,7 @@ def without_numbers(found):
 
 
 def wrap_all(monkeypatch, spoil, n_good):
-    """Every master solves ``n_good`` programmes, and spoils what it finds from then on."""
+    """Every solver solves ``n_good`` programmes, and spoils what it finds from then on."""
     n_solved = []
     for solver in SOLVERS.values():
         usual = solver.solve

@@ -47,7 +47,7 @@ def test_every_iteration_solves_the_papers_programme(formulation, dataset, which
 @pytest.mark.parametrize("depth", every([1, 3], few=[3]))
 @pytest.mark.parametrize("dataset", every(SMALL_DATASETS, few=("ringnorm",)))
 @pytest.mark.parametrize("formulation", TRIED_FORMULATIONS)
-def test_the_result_is_polished_when_masters_were_not(formulation, dataset, depth):
+def test_the_result_is_polished_when_iterations_were_not(formulation, dataset, depth):
     """WarmStartedSolver steps end at the same kind of optimum: that of the paper's programme on the columns found."""
     X, y = small_dataset(dataset)
     C = three_values_of_C(formulation, len(y))[1]

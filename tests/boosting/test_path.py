@@ -1,19 +1,21 @@
-"""Columns shared along a path of C."""
+"""Paths of C: shared columns, and values of C that no solver can solve."""
 
 from functools import cache
 
 import numpy as np
 import pytest
 
+from dualboost import DualBoostClassifierCV
 from dualboost.boosting.context import make_fit_context
 from dualboost.boosting.history import HeldOut
+from dualboost.boosting.leaf_context import LeafFitContext
 from dualboost.boosting.paths import EXTRA_SHARE, ON_PATH, follow_path
 from dualboost.datasets import make_twonorm
 from dualboost.formulations import FORMULATIONS
 from dualboost.learners import PricingContext, TrainingData, make_pool
 from dualboost.matrix.columns import Columns
 from dualboost.matrix.rows import Rows
-from dualboost.solvers import SolverOptions
+from dualboost.solvers import SolverFailed, SolverOptions
 from dualboost.targets.classes import BinaryTarget
 
 
@@ -55,3 +57,22 @@ def test_stronger_regularisation_of_nm_uses_fewer_trees():
 def test_a_single_value_is_a_path():
     points, _ = path_of("cg", np.array([0.05]))
     assert points[0].score == pytest.approx(0.93, abs=0.06)
+
+
+@pytest.mark.parametrize("failing", [7, 9, 10])
+def test_a_failure_at_one_point_of_a_leaf_path_leaves_the_others(failing, monkeypatch):
+    """The seventh and the ninth optimum are solved after trees were eliminated, the tenth for another C."""
+    usual, calls = LeafFitContext.optimum, []
+
+    def optimum(self, point):
+        calls.append(1)
+        if len(calls) == failing:
+            raise SolverFailed(None, ["the solver broke"])
+        return usual(self, point)
+
+    monkeypatch.setattr(LeafFitContext, "optimum", optimum)
+    X, y = make_twonorm(150, random_state=0)
+    options = {"Cs": 2, "max_trees": 6, "cv": 2, "select": "sparsest", "max_depth": 2, "random_state": 0}
+    clf = DualBoostClassifierCV(**options).fit(X, y)
+    assert len(calls) > failing
+    assert clf.gap_ <= 1e-6

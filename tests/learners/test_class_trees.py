@@ -93,7 +93,7 @@ def test_votes_are_for_classes_and_have_the_edge_that_is_said(learner, voting):
     np.testing.assert_allclose(votes.sum(axis=1), 1.0, atol=1e-6)
     assert offer.edge == pytest.approx((residual * votes).sum())
     assert offer.edge > 0
-    differences = votes[:, :, None] - votes[:, None, :]  # the master holds these in single precision
+    differences = votes[:, :, None] - votes[:, None, :]  # the solver holds these in single precision
     np.testing.assert_array_equal(differences.astype(np.float32), differences)
     if voting == "hard":
         assert set(np.unique(votes)) == {0.0, 1.0}

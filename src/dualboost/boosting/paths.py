@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple
@@ -200,7 +201,8 @@ def leaf_steps(
 
 def _solve_leaves(generation: LeafGeneration, held_out: HeldOut, size: int, C: float) -> tuple[ScoredRows | None, int]:
     """The scores with the best values of the leaves for this C; the ensemble stays at its own C."""
-    generation.shrink_to(size)
+    with suppress(SolverFailed):  # the leaves of the smaller ensemble are solved for this C next
+        generation.shrink_to(size)
     ensemble = generation.ensemble
     n_trees, own, stage = len(ensemble.held), ensemble.point, ensemble.stage()
     try:
