@@ -18,6 +18,7 @@ from .test_damaged import document, put, refuse
 NEW, _ = amounts(n=200, seed=5)
 METHODS = ("predict", "predict_quantiles", "predict_interval")
 SMALL = {"max_depth": 2, "max_trees": 4, "random_state": 0}
+SEVERAL = QuantileLoss(quantiles=(0.05, 0.5, 0.95))
 
 
 @pytest.mark.parametrize(
@@ -25,7 +26,7 @@ SMALL = {"max_depth": 2, "max_trees": 4, "random_state": 0}
     [
         DualBoostRegressor("quantile", quantiles=[0.05, 0.5, 0.95], interval_calibration="conformal", **SMALL),
         DualBoostRegressor("quantile", C=30, quantiles=[0.1, 0.2, 0.7, 0.8], interval_calibration="conformal", **SMALL),
-        DualBoostRegressor("quantiles", **SMALL),
+        DualBoostRegressor(QuantileLoss(quantiles=(0.05, 0.5, 0.95)), **SMALL),
         DualBoostRegressorCV(
             "quantile", quantiles=[0.25, 0.5, 0.75], interval_calibration="conformal", Cs=[1, 30.0], cv=2, **SMALL
         ),
@@ -69,14 +70,18 @@ def test_levels_may_be_an_array(tmp_path):
 
 def test_a_model_without_a_tree(tmp_path):
     with pytest.warns(DegenerateEnsembleWarning):
-        reg = DualBoostRegressor("quantiles", max_trees=3).fit(np.zeros((20, 2)), np.arange(20.0))
+        reg = DualBoostRegressor(SEVERAL, max_trees=3).fit(np.zeros((20, 2)), np.arange(20.0))
     reg.save(tmp_path / "model.json")
     loaded = load_model(tmp_path / "model.json")
     np.testing.assert_array_equal(loaded.predict_quantiles([[0.0, 1.0]]), reg.predict_quantiles([[0.0, 1.0]]))
 
 
 def test_arguments_that_were_changed_after_the_fit_are_told(tmp_path):
-    reg = DualBoostRegressor("quantiles", **SMALL).fit(*amounts()).set_params(interval_calibration="conformal")
+    reg = (
+        DualBoostRegressor(QuantileLoss(quantiles=(0.05, 0.5, 0.95)), **SMALL)
+        .fit(*amounts())
+        .set_params(interval_calibration="conformal")
+    )
     with pytest.raises(
         ModelFormatError, match=r"calibration is null, but parameters\.interval_calibration is 'conformal'"
     ):
@@ -85,7 +90,9 @@ def test_arguments_that_were_changed_after_the_fit_are_told(tmp_path):
 
 LEVELS = [0.05, 0.3, 0.8, 0.95]
 OTHERS = [0.05, 0.3, 0.8, 0.9]
-LOSS = {"name": "quantiles", "C": None, "quantiles": LEVELS}
+ONE = {"name": "quantile", "C": 1.0, "quantiles": 0.5}
+MEDIAN = "QuantileLoss(C=None, quantiles=0.5)"
+LOSS = {"name": "quantile", "C": None, "quantiles": LEVELS}
 WRONG = [
     ("parameters.quantiles", 0.5, "parameters.quantiles is 0.5; it must be a list"),
     ("parameters.quantiles", ["a"], "parameters.quantiles[0] is 'a'; it must be a finite number"),
@@ -93,7 +100,11 @@ WRONG = [
     ("parameters.quantiles", [0.5, 0.2], "parameters.quantiles is refused: quantiles=[0.5, 0.2] must be increasing"),
     ("parameters.quantiles", [0.2, 1], "parameters.quantiles is refused: quantiles=[0.2, 1.0] must be increasing"),
     ("parameters.quantiles", OTHERS, f"formulation.quantiles is {LEVELS}, but parameters.quantiles is {OTHERS}"),
-    ("parameters.quantiles", None, "formulation.name is 'quantiles', but parameters.loss is 'quantile'"),
+    (
+        "parameters.quantiles",
+        None,
+        f"formulation.quantiles is {LEVELS}, but the loss of the parameters is {MEDIAN}",
+    ),
     ("parameters.loss", "huber", "parameters.quantiles is refused: quantiles=[0.05, 0.3, 0.8, 0.95] is for"),
     ("parameters.loss", LOSS, "parameters.quantiles is refused: quantiles=[0.05, 0.3, 0.8, 0.95] is for"),
     ("parameters.interval_calibration", 1, "parameters.interval_calibration is 1; it must be a string"),
@@ -103,12 +114,16 @@ WRONG = [
         "parameters are refused: interval_calibration='always' is not known; choose",
     ),
     ("parameters.interval_calibration", None, "calibration is an object, but parameters.interval_calibration is null"),
-    ("formulation", {"name": "quantile", "C": 1.0, "quantile": 0.5}, "formulation.name is 'quantile', but that of "),
-    ("formulation.quantiles", None, "formulation.quantiles is null; it must be a list"),
+    (
+        "formulation",
+        {"name": "quantile", "C": 1.0, "quantiles": 0.5},
+        "formulation.quantiles is 0.5, but parameters.quantiles is ",
+    ),
+    ("formulation.quantiles", None, "formulation.quantiles is null; it must be a finite number"),
     ("formulation.quantiles[1]", None, "formulation.quantiles[1] is null; it must be a finite number"),
     ("formulation.quantiles[1]", 0.05, "formulation is refused: quantiles=(0.05, 0.05, 0.8, 0.95) must be increasing"),
     ("formulation.quantiles", LEVELS[:3], "formulation.quantiles is [0.05, 0.3, 0.8], but parameters.quantiles is "),
-    ("task.name", "numbers", "task.name is 'numbers'; it must be 'quantiles' under the loss 'quantiles'"),
+    ("task.name", "numbers", "task.name is 'numbers'; it must be 'quantiles' under the loss 'quantile'"),
     ("task", {"name": "quantiles", "centre": 0.0, "scale": 1.0}, "task.levels is missing"),
     ("task.levels", LEVELS[:3], "task.levels has 3 entries; it must have 4"),
     ("task.levels", OTHERS, f"task.levels is {OTHERS}, but formulation.quantiles is {LEVELS}"),

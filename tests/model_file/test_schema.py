@@ -7,7 +7,15 @@ import numpy as np
 import pytest
 
 from dualboost import DualBoostClassifier, DualBoostRegressor, load_model
-from dualboost.formulations import FORMULATIONS, NUMBER_LOSSES, ConvexBoost, LPBoost, QRLPBoost, SpatialLPBoost
+from dualboost.formulations import (
+    FORMULATIONS,
+    NUMBER_LOSSES,
+    ConvexBoost,
+    LPBoost,
+    QRLPBoost,
+    QuantileLoss,
+    SpatialLPBoost,
+)
 from dualboost.learners import LEARNERS
 from dualboost.loading import read_model
 from dualboost.model_file.checks import BODY, MOST_FEATURES, STOP_REASONS, read_file
@@ -97,7 +105,8 @@ def test_every_formulation_is_valid_as_it_is_written(formulation, tmp_path):
 @pytest.mark.parametrize("name", NUMBER_LOSSES)
 def test_every_loss_is_valid_as_it_is_written(name, tmp_path):
     X, y = np.arange(12.0)[:, None], np.arange(12.0) % 5
-    for loss in (name, NUMBER_LOSSES[name]()):
+    more = [QuantileLoss(quantiles=(0.1, 0.5, 0.9))] if name == "quantile" else []
+    for loss in (name, NUMBER_LOSSES[name](), *more):
         reg = DualBoostRegressor(loss, max_depth=2, max_trees=3).fit(X, y)
         reg.save(tmp_path / "model.json")
         written = json.loads((tmp_path / "model.json").read_text())
