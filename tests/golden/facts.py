@@ -21,9 +21,17 @@ import dualboost
 import dualboost.dask
 from dualboost.cli import main as command_line
 
-RENAMED: dict[str, str] = {"calibrate": "interval_calibration"}
+RENAMED: dict[str, str] = {
+    "calibrate": "interval_calibration",
+    "corrects": "optimize",
+    "SolverOptions.master": "method",
+    "TubeLoss": "EpsilonInsensitiveLoss",
+}
 """The names that cases use, with their names of today if these differ: ``"max_depth": "depth"`` for an argument (which
 is also the option ``--depth``), an attribute, a method or a class; ``"CartLearner.max_depth"`` for one class only."""
+
+VALUES = {("optimize", "trees"): "weights", ("thin.method", "thin"): "imitate"}
+"""Values of arguments in cases, with their spelling of today."""
 
 FIGURES = ("objective_", "bound_", "certified_", "n_trees_", "n_leaves_", "n_generated_", "n_iter_", "stop_reason_")
 FIGURES += ("weights_", "intercept_", "classes_", "n_features_in_", "feature_names_in_", "feature_importances_")
@@ -49,7 +57,15 @@ def made(kind, *arguments, **options):
     """An object of a public class or function, by the names that cases use."""
     found = getattr(dualboost, now(kind), None) or getattr(dualboost.formulations, now(kind), None)
     found = found or getattr(dualboost.dask, now(kind))
-    return found(*arguments, **{now(name, kind): value for name, value in options.items()})
+    return found(
+        *arguments, **{now(name, kind): _value(now(name, kind), kind, value) for name, value in options.items()}
+    )
+
+
+def _value(name, kind, value):
+    """The spelling of today."""
+    key = value if isinstance(value, str) else None
+    return VALUES.get((f"{kind}.{name}", key), VALUES.get((name, key), value))
 
 
 def masked(text):
