@@ -10,7 +10,7 @@ from io import BytesIO, TextIOWrapper
 
 import pytest
 
-from dualboost.formulations import cli
+from dualboost import cli
 
 from .thoroughness import THOROUGH
 

@@ -245,7 +245,8 @@ def test_a_tuned_model_has_no_unit(factor):
 @pytest.mark.parametrize("factor", [0.01, 7.0])
 def test_intervals_have_no_unit(factor):
     X, y = noisy(3, 240)
-    reg = DualBoostRegressor("quantile", quantiles=[0.1, 0.5, 0.9], max_trees=4, calibrate="conformal", random_state=0)
+    options = {"quantiles": [0.1, 0.5, 0.9], "max_trees": 4, "interval_calibration": "conformal", "random_state": 0}
+    reg = DualBoostRegressor("quantile", **options)
     weights = weights_of("whole", len(y))
     wanted = reg.fit(X, X[:, 0] + y, weights).predict_interval(X)
     np.testing.assert_allclose(reg.fit(X, X[:, 0] + y, factor * weights).predict_interval(X), wanted, atol=1e-6)
@@ -255,7 +256,7 @@ def test_probabilities_of_a_thinned_ensemble_have_no_unit():
     X, y = noisy(2)
     clf, weights = DualBoostClassifier("nm", max_trees=12).fit(X, y), weights_of("whole", len(y))
     one, other = (
-        thin(clf, X, y, sample_weight=factor * weights, formulation="lp", method="thin", C=0.2 / factor).model
+        thin(clf, X, y, sample_weight=factor * weights, formulation="lp", method="imitate", C=0.2 / factor).model
         for factor in (1.0, 7.0)
     )
     np.testing.assert_allclose(one.decision_function(X), other.decision_function(X), atol=1e-9)

@@ -14,6 +14,7 @@ from onnxmltools.convert.common.data_types import FloatTensorType
 from sklearn.base import clone
 
 from dualboost import DualBoostClassifier, DualBoostRegressor, to_lightgbm
+from dualboost.formulations import QuantileLoss
 
 from ..numbers_to_learn import amounts, counts
 from ..several_classes import three_classes
@@ -75,7 +76,7 @@ FITS = {
     "counts, categories": (DualBoostRegressor("poisson", max_depth=2, max_trees=5), counts),
     "quantiles": (DualBoostRegressor(**QUANTILES, max_depth=2, max_trees=5), small_amounts_in_an_array),
     "quantiles, categories": (DualBoostRegressor(**QUANTILES, max_depth=3, max_trees=6), amounts),
-    "quantiles, no tree": (DualBoostRegressor("quantiles", max_trees=3), constant),
+    "quantiles, no tree": (DualBoostRegressor(QuantileLoss(quantiles=[0.05, 0.5, 0.95]), max_trees=3), constant),
 }
 OTHERS = {
     "thinned forest": lambda: thinned_forest(["no", "yes"]),

@@ -78,7 +78,11 @@ WRONG = [
     ("parameters.loss", None, "parameters.loss is null; it must be an object"),
     ("parameters.loss", {"name": "huber", "C": None}, "parameters.loss.delta is missing"),
     ("parameters.loss", {"name": "huber", "C": None, "delta": 0}, "parameters.loss is refused: delta=0 must be"),
-    ("parameters.loss", {"name": "quantile", "C": None, "quantile": 1}, "parameters.loss is refused: quantile=1 must"),
+    (
+        "parameters.loss",
+        {"name": "quantile", "C": None, "quantiles": 1},
+        "parameters.loss is refused: quantiles=1 must",
+    ),
     ("parameters.loss", "huber", "formulation.name is 'squared', but parameters.loss is 'huber'"),
     ("parameters.max_depth", 0, "parameters are refused: max_depth=0"),
     ("formulation.name", "logistic", "formulation.name is 'logistic'; it must be one of squared, huber, "),

@@ -123,8 +123,8 @@ def test_highs_refuses_what_is_not_linear():
         make_fallback_solver("highs", programme, "erlp", Precision(1e-6))
 
 
-def test_unknown_masters_are_refused():
+def test_unknown_solvers_are_refused():
     columns = stump_columns(n_rows=10, n_columns=1)
     programme = FORMULATIONS["lp"]().resolve(columns.counts.sum()).programme(columns.rows, 1)
-    with pytest.raises(InvalidParameterError, match="choose 'auto' or one of"):
+    with pytest.raises(InvalidParameterError, match="method='gurobi' is not known; choose one of"):
         make_fallback_solver("gurobi", programme, "lp", Precision(1e-6))

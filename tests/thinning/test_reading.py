@@ -253,7 +253,7 @@ def pairs(estimator):
         ),
         (
             lambda: DualBoostRegressor("quantile", C=5.0, quantiles=[0.1, 0.9], max_trees=2).fit(*wave()),
-            "loss='quantiles' cannot be thinned.*squared",
+            "loss='quantile' cannot be thinned.*squared",
         ),
         (lambda: RandomForestRegressor(2, random_state=0).fit(*wave(2500)), "more than 1024 different leaves"),
         (

@@ -11,7 +11,7 @@ from scipy.linalg.blas import dgemm
 
 from .._typing import Integers, Matrix, Scores, Vector
 from ..deadlines import time_is_up
-from .leaf_newton import factored, hessian, improved, optimum
+from .leaf_newton import factored, hessian
 from .leaf_points import Point
 
 # At an optimum v with Hessian H, removing the values of tree t raises the objective by 1/2 v_t' [(H^-1)_tt]^-1 v_t,
@@ -103,8 +103,3 @@ class Elimination:
         for block in self._blocks:
             block.remove(self._of_tree[k])
         self.kept.remove(k)
-
-
-# Names for rounds, until the thinning package uses the functions for points of every kind.
-RoundElimination = Elimination
-round_optimum, round_improved = optimum, improved

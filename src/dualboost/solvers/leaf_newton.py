@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from operator import methodcaller
-from typing import Any
 
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
@@ -187,8 +185,3 @@ def factored(matrix: Matrix) -> Factor:
             matrix = matrix.copy()
             np.fill_diagonal(matrix, (1.0 + more) * diagonal)
             more *= 10.0
-
-
-# Names for points of one kind, until the thinning package uses the functions for points of every kind.
-certified: Callable[[Any], Solution] = methodcaller("certified")
-softmax_certified, softmax_optimum, softmax_improved = certified, optimum, improved

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,8 +14,8 @@ from ..formulations.classes import SoftLabelProgramme
 from ..matrix.leaves import LeafColumns, RoundLeafColumns, VectorLeafColumns
 from ..matrix.rows import Rows
 from ..solvers import Solution, SolverFailed
-from ..solvers.leaf_elimination import ELIMINATED_AT_ONCE, Elimination, RoundElimination, round_improved, round_optimum
-from ..solvers.leaf_newton import certified, optimum, softmax_certified, softmax_improved, softmax_optimum
+from ..solvers.leaf_elimination import ELIMINATED_AT_ONCE, Elimination
+from ..solvers.leaf_newton import improved, optimum
 from ..solvers.leaf_points import LeafPoint, SoftmaxPoint
 from ..solvers.leaf_sweeps import sweep
 from ..targets import Operator
@@ -48,20 +48,6 @@ def shuffled(n: int) -> Integers:
     return np.random.default_rng(SEED).permutation(n)
 
 
-class LeafSolver(NamedTuple):
-    """The functions of a point that a path needs."""
-
-    optimum: Callable[[Any, float], tuple[Any, Solution]]
-    certified: Callable[[Any], Solution]
-    improved: Callable[[Any], Any]
-    elimination: Callable[[Any], Any]
-
-
-ONE_SCORE = LeafSolver(optimum, certified, sweep, Elimination)
-VECTORS = LeafSolver(softmax_optimum, softmax_certified, softmax_improved, Elimination)
-ROUNDS = LeafSolver(round_optimum, softmax_certified, round_improved, RoundElimination)
-
-
 @dataclass(frozen=True, eq=False)
 class LeafProblem:
     """The fit of leaves to some targets."""
@@ -71,7 +57,8 @@ class LeafProblem:
     columns: Any
     start: Callable[[float], Any]
     """The point for one C where all columns have the value zero."""
-    solver: LeafSolver
+    improved: Callable[[Any], Any]
+    """A cheap step towards the optimum."""
     units: Units
     """From the scores of the fit to raw scores."""
 
@@ -84,12 +71,12 @@ def scalar_problem(which: Integers, rows: Rows, operator: Operator, loss: type[A
         programme = loss(C=C).resolve(rows.n_samples).programme(rows, 1).over_leaves(operator.intercepts())
         return LeafPoint(programme, columns, np.zeros(columns.n_columns), 0.0, np.zeros(rows.n_data))
 
-    return LeafProblem(which, columns, start, ONE_SCORE, units)
+    return LeafProblem(which, columns, start, sweep, units)
 
 
 def softmax_problem(which: Integers, rows: Rows, shares: Matrix, has_rounds: bool) -> LeafProblem:
     """A score for each class: of trees with vectors, or of rounds of one tree for each class."""
-    n_classes, solver = shares.shape[1], ROUNDS if has_rounds else VECTORS
+    n_classes = shares.shape[1]
     columns: Any = (RoundLeafColumns if has_rounds else VectorLeafColumns)(rows, n_classes)
 
     def start(C: float) -> SoftmaxPoint:
@@ -98,10 +85,10 @@ def softmax_problem(which: Integers, rows: Rows, shares: Matrix, has_rounds: boo
         point = SoftmaxPoint.start(programme, columns)
         point = point.at(np.zeros((columns.n_columns, n_classes)), point.intercept, point.scores)
         for _ in range(WARMING_UP):
-            point = solver.improved(point)
+            point = improved(point)
         return point
 
-    return LeafProblem(which, columns, start, solver, Units())
+    return LeafProblem(which, columns, start, improved, Units())
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,7 +110,7 @@ class LeafPath:
         self.members, self._fitted_leaves = rows.refittable
         """The members that take part; those with one leaf for all rows are left out."""
         self._model, self._problem = rows.members, rows.link.leaf_problem(rows)
-        self._columns, self._solver = self._problem.columns, self._problem.solver
+        self._columns = self._problem.columns
         self._trees = [self._held_leaves(rows, k) for k in range(len(self.members))]
         """What the columns hold of each member: the leaf of each row in its trees, and the number of leaves."""
         self._held: list[int] = []
@@ -136,9 +123,9 @@ class LeafPath:
     def down_to(self, C: float, size: int, sizes: Sequence[int]) -> tuple[Stage, Stage]:
         """The ensemble of one of the sizes, as on the way, and with the optimal values for its leaves."""
         *_, point = self._points(C, [s for s in sizes if s >= size])
-        rough = self._stage(point, self._solver.certified(point))
+        rough = self._stage(point, point.certified())
         try:
-            return rough, self._stage(*self._solver.optimum(point, EXACT))
+            return rough, self._stage(*optimum(point, EXACT))
         except SolverFailed:
             return rough, rough
 
@@ -149,7 +136,7 @@ class LeafPath:
             if size > len(self.members):
                 continue
             if elimination is None or size < (1 - ELIMINATED_AT_ONCE) * from_size:
-                elimination, from_size, base = self._solver.elimination(point), len(self._held), list(self._held)
+                elimination, from_size, base = Elimination(point), len(self._held), list(self._held)
             elimination.remove_down_to(size)
             point = self._after(point, elimination, base)
             yield point
@@ -159,9 +146,9 @@ class LeafPath:
         self._hold(range(len(self.members)))
         point = self._problem.start(C)
         try:
-            return self._solver.optimum(point, ROUGHLY)[0]
+            return optimum(point, ROUGHLY)[0]
         except SolverFailed:
-            return self._solver.improved(point)
+            return self._problem.improved(point)
 
     def _after(self, point: Any, elimination: Any, base: Sequence[int]) -> Any:
         """The members that elimination has left, moved towards their optimum."""
@@ -169,7 +156,7 @@ class LeafPath:
         self._hold([base[k] for k in elimination.kept])
         point = point.at(values, elimination.intercept, self._columns.scores(values))
         for _ in range(SWEEPS):
-            point = self._solver.improved(point)
+            point = self._problem.improved(point)
         return point
 
     def _hold(self, members: Sequence[int]) -> None:
