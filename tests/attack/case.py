@@ -10,8 +10,9 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.tree import DecisionTreeClassifier
 
 import dualboost
+from dualboost import formulations
 
-NAMES = {name: getattr(dualboost, name) for name in dualboost.__all__}
+NAMES = {name: getattr(module, name) for module in (dualboost, formulations) for name in module.__all__}
 NAMES |= {"LogisticRegression": LogisticRegression, "DecisionTreeClassifier": DecisionTreeClassifier}
 """What the source text of an option may name."""
 

@@ -195,7 +195,7 @@ def test_tuning_shows_how_far_it_is(tables, capsys, monkeypatch):
 
 
 def test_the_command_line_without_its_packages_says_how_to_install_them(monkeypatch, capsys):
-    from dualboost.formulations import cli
+    from dualboost import cli
 
     monkeypatch.setattr(cli, "find_spec", lambda name: None)
     with pytest.raises(SystemExit, match=r"needs the package click: pip install 'click>=8\.1' 'pandas>=2\.0' 'pyarrow"):
