@@ -53,3 +53,20 @@ def test_classes_and_registries_that_are_named_exist(page):
     named = set(re.findall(r"`([A-Z]\w{2,})`", page.read_text(encoding="utf-8")))
     assert len(named) > 10
     assert [name for name in sorted(named) if not re.search(rf"\b{name}\b", text)] == []
+
+
+def _defines(path, name):
+    defined = rf"(?m)^(?:\w+, )*{name}\b(?:, \w+)*(?:: .+)? = "
+    return re.search(defined, path.read_text(encoding="utf-8")) is not None
+
+
+@pytest.mark.parametrize("page", [DOCS / "architecture.md", ROOT / "CONTRIBUTING.md"], ids=lambda page: page.name)
+def test_registries_are_in_the_files_that_are_named(page):
+    text = page.read_text(encoding="utf-8")
+    found = re.findall(r"((?:`_?[A-Z][A-Z_]+`(?:, | and )?)+)\s+(?:in |of |\()`(?:src/)?([\w/]+\.py)`", text)
+    assert len(found) > 5
+    files = [*(ROOT / "src").rglob("*.py"), *(ROOT / "tests").rglob("*.py")]
+    for names, file in found:
+        named = [path for path in files if path.as_posix().endswith(f"/{file}")]
+        for name in re.findall(r"\w+", names):
+            assert any(_defines(path, name) for path in named), f"{name} is not defined in {file}"
