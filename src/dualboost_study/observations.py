@@ -132,14 +132,12 @@ def _mean_over_datasets(fits: pd.DataFrame, column: str) -> pd.DataFrame:
 
 
 def _complete_depths(table: pd.DataFrame, methods: list[str], depths: list[int]) -> list[int]:
-    """The depths at which the table has all the methods."""
     if any(name not in table for name in methods):
         return []
     return [depth for depth in depths if depth in table.index and table.loc[depth, methods].notna().all()]
 
 
 def _lead(accuracies: pd.Series, name: str) -> float:
-    """The accuracy of one method minus the best accuracy of the others."""
     return float(accuracies[name] - accuracies.drop(name).max())
 
 

@@ -243,7 +243,6 @@ def figures_of(fitted: Any, frame: pd.DataFrame, features: Table, target: str, p
 
 
 def _class_numbers(labels: Any, model: Any, path: Path) -> Integers:
-    """The number of each label's class in the model, where it may have another type than in the table."""
     by_text = {str(name): k for k, name in enumerate(model.classes_)}
     # The labels may be predictions from a CSV file.
     spelled = {csv_cell(name): k for name, k in by_text.items()} | by_text

@@ -232,7 +232,6 @@ def _joined(pieces: list[Any]) -> Any:
 
 
 def _typed(dtypes: Any) -> list[bool]:
-    """Whether types are categorical."""
     import pandas as pd
 
     return [isinstance(dtype, pd.CategoricalDtype) for dtype in dtypes]

@@ -79,7 +79,6 @@ def _number(partition_info: Any) -> int:
 
 
 def _empty(estimator: Any) -> Any:
-    """The predictions for no rows."""
     return np.empty(0, dtype=estimator.classes_.dtype if hasattr(estimator, "classes_") else float)
 
 

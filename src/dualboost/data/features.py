@@ -80,7 +80,6 @@ class FeatureEncoder:
 
 
 def _wholes(table: Table, listed: Collection[int] | None, workers: Communicator) -> list[Contents]:
-    """The contents of each column, of all workers."""
     columns = [table.column(k) for k in range(table.shape[1])]
     parts = objects_of_all(workers, contents_of_table(table))
     places = [f"worker {rank}" for rank in range(workers.size)]
@@ -114,7 +113,6 @@ def _is_categorical(column: Column, whole: Contents, table: Table) -> bool:
 
 
 def _of_all(sizes: dict[int, dict[Any, float]], workers: Communicator) -> dict[int, dict[Any, float]]:
-    """The number of rows with each value, of all workers, by column."""
     first, *others = objects_of_all(workers, sizes) if sizes else [sizes]
     for other in others:
         for k, own in first.items():
@@ -297,7 +295,6 @@ def require_finite(X: Features, source: Source, names: list[Any] | None = None) 
 
 
 def _infinite(X: Features) -> tuple[int, int] | None:
-    """The row and the column of an infinite number, if there is one."""
     if sparse.issparse(X):
         entries = X.tocoo()
         wrong = np.flatnonzero(np.isinf(entries.data))

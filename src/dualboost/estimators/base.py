@@ -176,7 +176,6 @@ class Boosting(FittedAttributes):
         raise NotImplementedError
 
     def _scoring(self) -> Scoring:
-        """The score of held-out rows."""
         return make_scoring(self.scoring)
 
     def _require_formulation_for(self, target: Target, formulation: Formulation) -> None:
@@ -228,7 +227,6 @@ class Boosting(FittedAttributes):
         return fitted
 
     def _choose_formulation(self, data: TrainingSet) -> tuple[Formulation, Tuning | None]:
-        """The formulation to optimise, and the path of the values of C, if there was one."""
         return self._made_formulation(), None
 
     def _pose(self, data: TrainingSet, formulation: Formulation) -> Problem:
@@ -293,7 +291,6 @@ class Boosting(FittedAttributes):
         )
 
     def _size(self, formulation: Formulation) -> EnsembleSize:
-        """The greatest depth and number of trees: from the parameters, or the defaults."""
         default = DEFAULT_SIZES[self._optimized(formulation)]
         depth = self.max_depth or affordable_depth(self.learner, default.depth)
         return EnsembleSize(depth, self.max_trees or default.trees)
@@ -362,7 +359,6 @@ class Boosting(FittedAttributes):
         return self.n_iter_no_change
 
     def _held_out_share(self) -> float | None:
-        """The share of rows to validate on; early stopping has a default."""
         return DEFAULT_SHARE if self.validation_fraction is None and self._patience() else self.validation_fraction
 
     def _check_parameters(self) -> None:

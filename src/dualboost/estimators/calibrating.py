@@ -161,14 +161,12 @@ def halves_of(rows: TrainingRows) -> tuple[Integers, Integers]:
 
 
 def _sample(positions: Integers, most: int) -> Integers:
-    """At most so many of the positions, at regular distances."""
     if len(positions) > most:
         positions = positions[np.linspace(0, len(positions) - 1, most).astype(np.intp)]
     return np.sort(positions)
 
 
 def _can_train(targets: Vector) -> bool:
-    """Whether there are two classes with enough rows."""
     sizes = np.unique(targets, return_counts=True)[1]
     return len(sizes) > 1 and bool(sizes.min() >= FEWEST_ROWS)
 
@@ -220,7 +218,6 @@ def _widened(outside: Vector, counts: Vector, coverage: float) -> float:
 
 
 def _smallest_reaching(needed: float, numbers: Vector, counts: Vector) -> float:
-    """The smallest number up to which ``needed`` rows are counted."""
     order = np.argsort(numbers, kind="stable")
     return float(numbers[order[np.searchsorted(np.cumsum(counts[order]), needed * (1.0 - 1e-12))]])
 

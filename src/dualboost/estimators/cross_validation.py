@@ -107,12 +107,10 @@ class TunedBoosting(TunedAttributes, Boosting):
             return follow_path(fit_context, values, tested, sizes, with_errors, note)
 
     def _sizes(self) -> list[int]:
-        """The numbers of trees that are compared where leaves are corrected."""
         most = self._size(self._untuned()).trees
         return sizes_below(most) if self.select == "sparsest" else [most]
 
     def _n_sizes(self) -> int:
-        """How many numbers of trees each value of C is compared at."""
         return len(self._sizes()) if self._optimized(self._untuned()) == "leaves" else 1
 
     def _n_rows(self, data: TrainingSet) -> float:

@@ -200,7 +200,6 @@ def _named(formulation: Formulation) -> str:
 
 
 def _advice(formulation: Formulation) -> str:
-    """The ways to a closer fit, as the beginning of a sentence."""
     ways = [_other_C(formulation), "deeper trees"] if formulation.has_C else ["deeper trees"]
     if formulation.name != "logistic":
         ways.append("formulation='logistic'")

@@ -249,7 +249,6 @@ class _FiniteRows(LazyFeatures):
 
 
 def _known_on_disk(estimator: Any, encoder: FeatureEncoder, X: RowsOnDisk) -> LazyFeatures:
-    """Rows on disk to predict, with the columns of the training rows."""
     known: Any = getattr(estimator, "feature_names_in_", None)
     is_other = X.names is not None and known is not None and X.names.tolist() != known.tolist()
     if X.shape[1] != estimator.n_features_in_ or is_other:
@@ -263,7 +262,6 @@ def _known_on_disk(estimator: Any, encoder: FeatureEncoder, X: RowsOnDisk) -> La
 
 
 def _require_same_columns(workers: Communicator, X: Any) -> None:
-    """Refuse columns that differ between workers."""
     if workers.size > 1:
         names = getattr(X, "names", None)
         own = list(range(X.shape[1]) if names is None else names)

@@ -254,7 +254,6 @@ class Programme:
 
     @cached_property
     def _bounds_of_sums(self) -> tuple[Vector, Vector]:
-        """The least and the largest sum of u over each group of rows with equal coefficients."""
         return self.equations.sums_by_group(self.lower), self.equations.sums_by_group(self.upper)
 
     def _with_sum(self, u: Vector, rows: Integers | slice, target: float) -> Vector:

@@ -64,7 +64,6 @@ def _framed(title: str, pictures: list[str]) -> str:
 
 
 def _keys(found: Effects) -> str:
-    """The names of the scores in their colours."""
     if len(found.intercept) == 1:
         return ""
     named = zip(found.names.classes, COLOURS, strict=False)
@@ -81,7 +80,6 @@ def _picture(title: str, content: str, captions: Sequence[str], height: int) -> 
 
 
 def _single(effect: Effect, names: Names, scale: Scale) -> str:
-    """A curve or bars for each score, and below the distribution of the rows."""
     (cells,) = effect.cells
     ends, zero = _ends(cells), scale.y(0.0)
     content = f'<path d="M0 {zero:.1f}H{WIDTH}" stroke="currentColor" opacity=".3"/>'
@@ -100,7 +98,6 @@ def _single(effect: Effect, names: Names, scale: Scale) -> str:
 
 
 def _span(cells: Cells, names: Names) -> str:
-    """The values on the horizontal axis."""
     missing = ", missing" if cells.has_missing else ""
     if isinstance(cells.marginal, NumberMarginal):
         low, high = (number(float(f"{end:.3g}")) for end in (cells.marginal.grid[0], cells.marginal.grid[-1]))
@@ -111,7 +108,6 @@ def _span(cells: Cells, names: Names) -> str:
 
 
 def _ends(cells: Cells) -> Vector:
-    """The ends of the cells, without the cell of missing values."""
     width = WIDTH - (MISSING_WIDTH + GAP if cells.has_missing else 0)
     if not isinstance(cells.marginal, NumberMarginal):
         return np.linspace(0.0, width, cells.n)
@@ -136,7 +132,6 @@ def _bar(left: float, right: float, height: float, zero: float, colour: str) -> 
 
 
 def _rows(cells: Cells, ends: Vector) -> str:
-    """The distribution of the rows."""
     if isinstance(cells.marginal, NumberMarginal):
         counts = cells.marginal.density()
         sides = np.linspace(0.0, ends[-1], len(counts) + 1)
@@ -180,7 +175,6 @@ def _sides(cells: Cells, length: float) -> list[tuple[float, float]]:
 
 
 def _importances(importances: Vector, names: Names) -> str:
-    """The shares of features in the gain of all splits, the largest first."""
     shown = [k for k in np.argsort(-importances, kind="stable")[:MOST_BARS].tolist() if importances[k] > 0]
     if not shown:
         return ""

@@ -189,7 +189,6 @@ class TreeReader:
         return votes if self.n_outputs > 1 else votes[:, 0]
 
     def _categories(self, value: Any, where: str, feature: Integers) -> dict[int, Integers]:
-        """The codes that go left, for the nodes that split by category."""
         found = {}
         for node, codes in enumerate(items(value, where, len(feature))):
             n_known = self.n_categories.get(int(feature[node]))

@@ -110,7 +110,6 @@ def _draw_bars(ax: Any, cells: Cells, values: Matrix, colours: Sequence[str]) ->
 
 
 def _dodged_bars(ax: Any, middles: Vector, values: Matrix, colours: Sequence[str], width: float) -> None:
-    """At each position a bar for each score, side by side."""
     each = width / len(colours)
     for k, colour in enumerate(colours):
         ax.bar(middles + (k + 0.5) * each - width / 2.0, values[:, k], each, color=colour)
@@ -278,7 +277,6 @@ def _shown(found: Effects, most: int) -> list[Effect]:
 
 
 def _outputs(effects: Sequence[Effect], names: Names) -> Integers:
-    """The scores that are drawn: all, or the scores with the strongest effects."""
     total = np.sum([effect.mean_squares for effect in effects], axis=0)
     return np.sort(np.argsort(-total, kind="stable")[: len(COLOURS)])
 
@@ -321,7 +319,6 @@ def _share_scale(axes: Sequence[Any]) -> None:
 
 
 def _finished(panels: Sequence[Sequence[Any]], label: str, names: Names, outputs: Integers, ax: Any) -> Any:
-    """The label, the legend of several scores, and the axes as ``plot_effects`` returns them."""
     from matplotlib.lines import Line2D
 
     figure, first = panels[0][0].figure, panels[0][0]
@@ -370,7 +367,6 @@ def _draw_points(
     names: Names,
     colours: Sequence[str],
 ) -> None:
-    """The SHAP values of one feature in each row."""
     column = np.asarray(column_values(features, feature, slice(None)), dtype=float)
     marginal = _marginal(column, feature, names)
     places = places_of(column, marginal)

@@ -62,7 +62,6 @@ def plot_confusion_matrix(clf: Any, X: Any, y: Any, *, ax: Any = None) -> Any:
 
 
 def _counts(clf: Any, X: Any, y: Any) -> Matrix:
-    """The number of rows by class and predicted class."""
     predicted = np.asarray(clf.predict(X))
     n_classes, n_rows = len(clf.classes_), len(predicted)
     cells = encoded(y, clf.classes_, n_rows) * n_classes + encoded(predicted, clf.classes_, n_rows)
@@ -100,7 +99,6 @@ def _name_classes(ax: Any, names: list[str]) -> None:
 
 
 def _write_numbers(ax: Any, counts: Matrix, shares: Matrix) -> None:
-    """The numbers, in a font in which the longest number fits into a cell."""
     cell, letters = _cell_points(ax), max(len(f"{counts.max():,.0f}"), 2)
     font = min(LARGEST_FONT, 0.9 * cell / (LETTER * letters), 0.7 * cell)
     if font < LEAST_FONT:
@@ -149,7 +147,6 @@ def plot_residuals(reg: Any, X: Any, y: Any, *, ax: Any = None) -> Any:
 
 
 def _pairs(reg: Any, X: Any, y: Any, function: str) -> tuple[Vector, Vector]:
-    """The true and the predicted numbers."""
     if not is_regressor(reg):
         raise UnsupportedModelError(f"{function} needs a fitted regressor, not a {type(reg).__name__}.")
     require_fitted(reg, "n_features_in_", function, "regressor")
@@ -168,7 +165,6 @@ def _ends(values: Vector) -> tuple[float, float]:
 
 
 def _rounded(value: float) -> float:
-    """With three digits, for titles."""
     return float(f"{value:.3g}")
 
 

@@ -159,7 +159,6 @@ def plot_tree(clf: Any, tree: int | None = None, *, ax: Any = None) -> Any:
 
 
 def _position(clf: Any, tree: int | None) -> int:
-    """The position of the tree to draw: ``tree``, or else the tree with the largest weight."""
     if tree is None:
         used = used_trees(clf.fitted_, "plot_tree")
         if not used:
@@ -217,14 +216,12 @@ def _draw_bars(ax: Any, tree: Tree, place: Place, names: Names, scale: LeafScale
 
 
 def _labels(values: Vector, names: Names) -> list[str]:
-    """The labels of the bars of a leaf: classes, or quantiles with their values."""
     if names.has_classes:
         return [shortened(name, NAME_LETTERS) for name in names.classes]
     return [f"{name} {_value(float(value))}" for name, value in zip(names.classes, values, strict=True)]
 
 
 def _box(tree: Tree, node: int, names: Names) -> tuple[str, str]:
-    """The text in the box of a node or leaf, and its colour."""
     if node >= 0:
         return _wrapped(split_text(tree, node, names), SPLIT_LETTERS), SPLIT
     (vote,) = tree.votes[~node].tolist()

@@ -152,7 +152,6 @@ class ClassDirection:
         self.u = self.margins = self.p = self.q = np.zeros(0)
 
     def _centrings(self, centring: float, affine: Iterate | None) -> tuple[Any, Any, Any]:
-        """What the products of the duals, and of both bounds of their sums, are to be."""
         if affine is None:
             return centring, centring, centring
         system, change = self.system, self.system.pairs.sums(affine.u)

@@ -129,7 +129,6 @@ class NearRows(NamedTuple):
 def _edge_programme(
     columns: Columns, programme: Programme, near: NearRows, chosen: Integers, fixed: Vector
 ) -> highspy.Highs:
-    """The small linear programme in u over the rows near the kink; each chosen column is one of its constraints."""
     block = near.entries
     n_columns, n_rows = block.shape
     weight_total = programme.weight_set.total

@@ -206,7 +206,6 @@ def _off_bounds(point: Iterate, programme: Programme, mu: float, central: float)
 
 
 def _inside(weight_set: WeightSet, w: Vector) -> Vector:
-    """Admissible weights close to w that stay off their bound."""
     return np.minimum(weight_set.nearest(w), INSIDE * weight_set.bound)
 
 
@@ -307,7 +306,6 @@ class WarmStartedSolver(Reoptimiser):
         return self._optimum
 
     def _is_solved(self, columns: Columns) -> bool:
-        """Whether the fallback has solved the programme over the columns held."""
         return self._optimum is not None and len(self._optimum.w) == columns.n_columns
 
     def move_to(self, columns: Columns, programme: Programme) -> None:
@@ -336,7 +334,6 @@ class WarmStartedSolver(Reoptimiser):
         self._gap, self._length, self._in_single = np.inf, 1.0, False
 
     def _enter(self, columns: Columns, programme: Programme) -> bool:
-        """The step after new columns."""
         assert self._point is not None
         with np.errstate(all="ignore"):
             self._point = with_new_columns(self._point, columns, programme, self._central)

@@ -104,7 +104,6 @@ class DistinctRows(Reoptimiser):
         self._hold(columns, partition, None if is_first else parents)
 
     def _hold(self, columns: Columns, partition: Partition, parents: Integers | None) -> None:
-        """Solve over one row of each kind from now on."""
         counts = partition.sums(columns.rows.gathered(columns.rows.counts))
         rows, before = Rows(counts, n_jobs=columns.rows.n_jobs), self._held
         if before is None or parents is None:
@@ -261,7 +260,6 @@ def _bundled(alone: NDArray[np.bool_], members: Integers, starts: Integers, coun
 
 
 def _sizes(starts: Integers, end: int) -> Integers:
-    """How many members each row of the reduced programme has."""
     return np.diff(np.append(starts, end))
 
 
@@ -359,7 +357,6 @@ class ActiveRows(Reoptimiser):
         return is_new
 
     def _hold(self, reduction: Reduction, columns: Columns) -> None:
-        """Solve over the rows of this reduction from now on."""
         held = Columns(reduction.rows(columns.rows), columns.n_columns)
         for j in range(columns.n_columns):
             held.append(reduction.averaged(columns.entries(j)))

@@ -51,7 +51,6 @@ def plain_labels(y: Any) -> Any:
 
 
 def _of_one_kind(objects: NDArray[Any]) -> NDArray[Any]:
-    """Text unchanged; numbers and booleans as an array of their type."""
     entries = objects.ravel().tolist()
     _require_no_gaps(np.array([is_gap(entry) for entry in entries]))
     kind = TEXT if isinstance(entries[0], TEXT) else NUMBERS

@@ -247,7 +247,6 @@ class ThinResult:
 
     @property
     def _trees(self) -> tuple[int, int]:
-        """The trees before and after."""
         each = self._adapter.trees_per_member
         return each * self._adapter.n_members, each * len(self.kept)
 

@@ -155,7 +155,6 @@ class Search:
         return [self.over(np.sort(used[order[: self._max_columns]]), C, trust)]
 
     def _point(self, C: float, chosen: Integers, w: Vector, solution: Solution) -> Point:
-        """The ensemble in the units of the model, recalibrated, with its scores."""
         members = self.members[chosen]
         own = members, w * self._scales[members], self._intercept(solution, w)
         return self._candidates.weighted(*own, self._goals, C=C, solution=solution)
@@ -255,7 +254,6 @@ def _sparsest_first(formulation: Formulation, n_samples: float) -> Vector:
 
 
 def _path(search: Search, values: Vector, enough: float, grows: bool, shows_progress: bool) -> list[Point]:
-    """Growing ensembles, and the optimum for every C."""
     points: list[Point] = []
     with ProgressBar(None, enabled=shows_progress, unit="ensemble") as progress:
         if grows:

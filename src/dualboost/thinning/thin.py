@@ -189,7 +189,6 @@ def _method_for(method: str | None, is_about_weights: bool) -> str:
 
 
 def _needs_two_classes(adapter: Adapter, given: dict[str, Any]) -> InvalidParameterError:
-    """New weights for a model of several classes, or of none."""
     name, value = next((name, value) for name, value in given.items() if value is not None)
     this = f"has a score for each of {len(adapter.classes)}" if adapter.target.has_classes else "predicts numbers"
     return InvalidParameterError(
@@ -199,7 +198,6 @@ def _needs_two_classes(adapter: Adapter, given: dict[str, Any]) -> InvalidParame
 
 
 def _obstacle(adapter: Adapter, model: Any, rows: ModelRows) -> str:
-    """Why the leaves of the model cannot be refitted, if they cannot."""
     if not adapter.refits:
         return "the members of the model are not all trees"
     if is_ordered(model):

@@ -176,7 +176,6 @@ def folds(adapter: Adapter, X: Any, y: Any, sample_weight: Any, random_state: An
 
 
 def _too_few(adapter: Adapter, labels: NDArray[Any]) -> str:
-    """Why the rows cannot be divided, if they cannot."""
     if not adapter.target.has_classes:
         return "" if len(labels) >= 2 * FOLDS else f"it has fewer than {2 * FOLDS} rows"
     classes, sizes = np.unique(labels, return_counts=True)

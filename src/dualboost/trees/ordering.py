@@ -104,7 +104,6 @@ class _Box:
 
 
 def _boxes(tree: Tree) -> dict[int, _Box]:
-    """The box of each leaf."""
     found: dict[int, _Box] = {}
     pending = [(0 if len(tree.feature) else ~0, _Box({}, {}, frozenset()))]
     while pending:

@@ -82,7 +82,6 @@ def class_weights_of(models: Sequence[Any]) -> ClassWeights:
 
 
 def _weights_of(model: Any) -> dict[str, Any]:
-    """The arguments of an estimator that weigh classes, and of the estimators that it is made of."""
     arguments = model.get_params() if hasattr(model, "get_params") else {}
     named = {name: own for name, own in arguments.items() if name.rpartition("__")[2] in (CLASS_WEIGHT, *OTHERS)}
     return {name: _as_balanced(own) for name, own in named.items() if _weighs(own)}
@@ -149,7 +148,6 @@ class ScikitLearnAdapter(Adapter):
 
     @property
     def _has_several_classes(self) -> bool:
-        """Whether the model has one output of more than two classes."""
         classes = getattr(self._model, "classes_", ())
         return not isinstance(classes, list) and len(classes) > 2
 
