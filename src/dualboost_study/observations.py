@@ -303,7 +303,7 @@ def early_with_deeper_trees(results: Results) -> Verdict | None:
 
 @observation_of_means(
     10,
-    "The sparsest ensembles of competitive accuracy are those of NM-Boost, LP-Boost and ERLP-Boost.",
+    "The sparsest ensembles of competitive accuracy come from NM-Boost, LP-Boost and ERLP-Boost.",
     "Of the methods within 0.02 of the best mean accuracy, these three use the fewest trees.",
     OURS,
     DEPTHS,
@@ -463,7 +463,7 @@ def confidence(results: Results) -> Verdict | None:
 
 @observation(
     17,
-    "Ensembles of optimal trees behave over the iterations as those of CART trees do.",
+    "Ensembles of optimal trees behave over the iterations as ensembles of CART trees do.",
     "Over the first ten iterations the mean accuracies differ by less than 0.02 at each depth.",
     ("cart", "optimal"),
 )

@@ -149,7 +149,7 @@ def _rows_of(estimator: Any, part: Part) -> Rows | None:
         return None
     _kind_of(X)  # raises an error for another type
     require_one_target(estimator, y)
-    plain = np.asarray(estimator._tasks()[0].plain(y))
+    plain = np.asarray(estimator._target_readers()[0].plain(y))
     return Rows(X, plain.ravel(), None if weights is None else as_part_of_weights(np.asarray(weights), sizes["X"]))
 
 
@@ -320,7 +320,7 @@ def _client(client: Any, distributed: Any) -> Any:
 
 
 def _by_worker(client: Any, parts: list[Any]) -> dict[str, list[Any]]:
-    """The parts that each worker is to train on: those that it holds."""
+    """The parts that each worker trains on, which are the parts in its memory."""
     for part in parts:
         if part.status == "error":
             part.result()

@@ -85,7 +85,7 @@ def _empty(estimator: Any) -> Any:
 def _require_collection(X: Any) -> None:
     if not is_collection(X):
         raise InvalidDataError(
-            f"X is of type {type(X).__name__}; pass a Dask DataFrame or Array, or ask to_local() for rows in memory."
+            f"X is of type {type(X).__name__}; pass a Dask DataFrame or Array, or use to_local() for rows in memory."
         )
 
 

@@ -312,7 +312,7 @@ def check_training_column(column: Column, sizes: Mapping[Any, float], n_present:
         note = _word_among_numbers(column, sizes) or _numbers_as_text(column, sizes)
     if not note and n_present >= ENOUGH_ROWS and len(sizes) > MOSTLY * n_present:
         note = (
-            f"has {len(sizes)} different values in {n_present} rows, which tell nothing about other rows: "
+            f"has {len(sizes)} different values in {n_present} rows, from which nothing can be learnt for other rows: "
             f"{column.source.leave_out}, or make numbers or a few categories of it."
         )
     if note:

@@ -227,7 +227,7 @@ def _odd_numbers(n_features: int) -> NDArray[np.uint64]:
 
 
 def _with_targets(of_features: NDArray[np.uint64], n_features: int, targets: Vector) -> NDArray[np.uint64]:
-    """The hashes of features plus those of the absolute targets, with the sign as the last bit."""
+    """The hashes of features plus the hashes of the absolute targets, with the sign as the last bit."""
     hashes = of_features + _mix(np.abs(targets)) * _odd_numbers(n_features)[-1]
     return (hashes & ~np.uint64(1)) | (targets < 0)
 

@@ -99,7 +99,7 @@ class TunedBoosting(TunedAttributes, Boosting):
             bar.advance(C=f"{C:.3g}", score=f"{point.score:.4g}", trees=point.n_trees)
 
         rows = self._rows(data, split.training)
-        fit_context = self._wire(data, rows, formulation, ON_PATH)
+        fit_context = self._make_fit_context(data, rows, formulation, ON_PATH)
         tested = split.scored()
         with one_blas_thread():
             corrects_leaves = isinstance(fit_context, LeafFitContext)
@@ -203,7 +203,7 @@ class DualBoostClassifierCV(TunedBoosting, DualBoostClassifier):
     categorical_features, calibration, class_weight : as for ``DualBoostClassifier``
     n_jobs, device, random_state, verbose : as for ``DualBoostClassifier``
     time_limit : as for ``DualBoostClassifier``; half of it is for comparing the values, which are then solved roughly
-    callbacks : as for ``DualBoostClassifier``; those of the final fit
+    callbacks : as for ``DualBoostClassifier``; called in the final fit only
     Cs : int or array of floats, default=10
         The number of values from the formulation's own grid (``formulation.C_grid``), or the values. They are meant for
         all rows: where the paper's C counts rows ("lp", "cg", "qrlp", "erlp", "convex", "spatial"), a fold, which has
@@ -220,8 +220,8 @@ class DualBoostClassifierCV(TunedBoosting, DualBoostClassifier):
         corrected, it also tries fewer trees than ``max_trees``, and the final fit has as many as were chosen.
     scoring : str, scorer or None, default=None
         What the values are compared by: a name of ``sklearn.metrics.get_scorer_names()`` or a scorer made by
-        ``sklearn.metrics.make_scorer``; None is the accuracy. Probabilities, for scorers such as "neg_log_loss", are
-        those of the curve that fits the training rows.
+        ``sklearn.metrics.make_scorer``; None is the accuracy. Probabilities, for scorers such as "neg_log_loss",
+        come from the curve that fits the training rows.
 
     Attributes
     ----------

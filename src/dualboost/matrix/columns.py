@@ -242,7 +242,7 @@ class GramCache:
 
 
 # A solver needs three products: ``margins(w) = A w``, ``edges(u) = A'u`` and ``gram(d) = A' diag(d) A``. Each of them
-# is also available for one block of rows. A column is given as its entries in the rows of A, which the task computes
+# is also available for one block of rows. A column is given as its entries in the rows of A, which the target computes
 # from a learner's votes. ``Columns`` multiplies in double precision. Its ``single`` multiplies in single precision,
 # two to three times as fast, for steps that need no more. Side rows, which a few formulations have, are always in
 # double precision.

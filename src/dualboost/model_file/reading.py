@@ -160,7 +160,7 @@ def _restore_ensemble(
         weights,
         baseline,
         features.count,
-        available_threads(n_jobs),  # the file may ask for zero, which the estimator refuses later
+        available_threads(n_jobs),  # the file may contain zero, which the estimator refuses later
         intercept=restore_outputs(document["intercept"], "intercept", target, -most, most),
         is_normalised=is_normalised,
     )

@@ -194,4 +194,4 @@ def plot_intervals(reg: Any, X: Any, y: Any, *, coverage: float | None = None, a
     width = number(_rounded(float(np.mean(high - low))))
     title = f"covers {is_inside.mean():.1%} of {len(true)} rows, mean width {width}"
     some = f"{len(shown)} of these" if len(shown) < len(true) else "rows"
-    return finish(ax, xlabel=f"{some}, by what is predicted", ylabel="y", title=title, xticks=[])
+    return finish(ax, xlabel=f"{some}, by prediction", ylabel="y", title=title, xticks=[])

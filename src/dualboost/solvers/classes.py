@@ -331,7 +331,7 @@ def _starting_point(columns: PairColumns, programme: ClassProgramme) -> Iterate:
 
 
 def _violated(programme: ClassProgramme, margins: Vector, active: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """The inactive pairs that have the least margin of their row, below those of all of its active pairs."""
+    """The inactive pairs with the least margin of their row, below the margins of all its active pairs."""
     pairs = programme.pairs
     held = pairs.least(np.where(active, margins, np.inf))
     least = pairs.least(margins)

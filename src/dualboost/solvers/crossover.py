@@ -18,15 +18,15 @@ from .base import SOLVER_ERRORS, Candidate, Solution, certify
 from .references import INFINITY, NO_INDEX, NO_VALUES, quiet_solver, run, within
 
 # Columns whose weight is negligible are left out. Rows whose margin is far from the kink of the hinge loss keep their
-# dual at its bound. The other rows, merged where no column tells them apart, form a small linear programme in u for
-# the simplex method::
+# dual at its bound. The other rows, merged where they have identical entries in every column, form a small linear
+# programme in u for the simplex method::
 #
 #     min  weight total * r - kink * sum(u)
-#     s.t. sum_i A_ij u_i - r <= cost - settled_j for every column j,   E u = what is left of t
+#     s.t. sum_i A_ij u_i - r <= cost - settled_j for every column j,   E u = the rest of t
 #
 # whose multipliers are the weights w. A row whose margin turns out to be on the other side of the kink is added to
-# the small programme, which is then solved again. The weights are certified by the duals of the small programme or by
-# those of the interior point; if neither certifies them, the small programme is solved again with all columns.
+# the small programme, which is then solved again. The weights are certified by the duals of the small programme or of
+# the interior point; if neither certifies them, the small programme is solved again with all columns.
 
 MAX_ROUNDS = 20
 """How many times the small programme is solved at most, with more rows each time."""
@@ -66,8 +66,8 @@ def _vertex_of(
         vertex = _certified(columns, programme, candidate, interior)
         if best is interior or vertex.gap < best.gap:
             best = vertex
-        asked = programme.response(vertex.margins, vertex.rho)
-        crossed = ~near & (asked != settled)
+        response = programme.response(vertex.margins, vertex.rho)
+        crossed = ~near & (response != settled)
         if vertex.gap <= tolerance or not rows.any(crossed) or time_is_up(rows.workers):
             break
         near |= crossed
@@ -75,7 +75,7 @@ def _vertex_of(
 
 
 def _certified(columns: Columns, programme: Programme, candidate: Candidate, interior: Solution) -> Solution:
-    """The candidate's weights, with its own duals or those of the interior point, whichever certify them better."""
+    """The candidate's weights, with its own duals or the interior point's, whichever certify them better."""
     own = certify(columns, programme, candidate)
     borrowed = certify(columns, programme, candidate._replace(u=interior.u))
     return min(own, borrowed, key=lambda solution: solution.gap)
@@ -109,7 +109,7 @@ def _solve_near(
 
 
 class NearRows(NamedTuple):
-    """What the small programme needs to know of its rows, wherever they are held."""
+    """The data of the small programme's rows, from all workers."""
 
     lower: Vector
     upper: Vector
@@ -149,14 +149,14 @@ def _edge_programme(
 
 
 # Columns whose weight is negligible are left out. Rows whose least margin is far from the kink, and far below the
-# margins of their other classes, keep the duals that they ask for there. The pairs of all other rows form a small
+# margins of their other classes, keep their response as duals. The pairs of all other rows form a small
 # linear programme in u for the simplex method::
 #
 #     min  weight total * r - kink * sum(u)
-#     s.t. sum_ik A_ikj u_ik - r <= cost - settled_j for every column j,   sum(u) = what is left of the total,
+#     s.t. sum_ik A_ikj u_ik - r <= cost - settled_j for every column j,   sum(u) = the rest of the total,
 #          lower_i <= sum_k u_ik <= upper_i for every row,   u >= 0
 #
-# whose multipliers are the weights w. Rows that turn out to ask for other duals are added, and it is solved again.
+# whose multipliers are the weights w. Rows whose response turns out to differ are added, and it is solved again.
 
 
 def to_class_vertex(columns: Columns, programme: ClassProgramme, interior: Solution, tolerance: float) -> Solution:
@@ -177,8 +177,8 @@ def to_class_vertex(columns: Columns, programme: ClassProgramme, interior: Solut
         )
         if best is interior or vertex.gap < best.gap:
             best = vertex
-        asked = programme.response(vertex.margins, vertex.rho)
-        crossed = programme.pairs.sums((asked != settled).astype(float)) > 0
+        response = programme.response(vertex.margins, vertex.rho)
+        crossed = programme.pairs.sums((response != settled).astype(float)) > 0
         is_late = time_is_up(programme.rows.workers)
         if vertex.gap <= tolerance or not programme.rows.any(crossed & ~near) or is_late:
             break
@@ -187,7 +187,7 @@ def to_class_vertex(columns: Columns, programme: ClassProgramme, interior: Solut
 
 
 def _undecided(programme: ClassProgramme, interior: Solution, n_near: int) -> NDArray[np.bool_]:
-    """The rows nearest to the kink, and those nearest to having the least margin with two classes."""
+    """The rows nearest to the kink, and the rows whose least margin is nearly attained by two classes."""
     plain, pairs = programme.plain, programme.pairs
     assert isinstance(plain.term, LinearTerm)
     least = pairs.least(interior.margins)
@@ -221,7 +221,7 @@ def _solve_classes_near(
 
 
 class OpenPairs(NamedTuple):
-    """What the small programme needs to know of its pairs, and of the rows that these belong to, wherever held."""
+    """The data of the small programme's pairs and of their rows, from all workers."""
 
     slopes: Vector
     lower: Vector
@@ -234,7 +234,7 @@ class OpenPairs(NamedTuple):
 
 
 def _gathered(columns: Columns, programme: ClassProgramme, own: Integers, chosen: Integers) -> tuple[OpenPairs, slice]:
-    """The open pairs of all workers, and where among them those are that are held here."""
+    """The open pairs of all workers, and the positions of the pairs held here."""
     plain, row_of = programme.plain, programme.pairs.row_of[own]
     bounds = np.array([plain.term.slope(plain.lower), plain.lower, plain.upper])[:, row_of]
     is_first = np.diff(row_of, prepend=-1) != 0

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 TEXT = (str,)
 NUMBERS = (Real, np.bool_)
 FEW_NUMBERS = 20
-"""If no task is given, more distinct whole numbers than this are learnt by regression."""
+"""If no target is given, more distinct whole numbers than this are learnt by regression."""
 MANY_NUMBERS = 50
 """A classifier warns of more distinct numbers than this."""
 MANY_ROWS = 50
@@ -124,7 +124,7 @@ def encoded(y: Any, classes: NDArray[Any], n_rows: int) -> Integers:
     unknown = ~np.isin(y, classes)
     if unknown.any():
         raise InvalidDataError(
-            f"y holds {y[unknown].tolist()[0]!r}, but the model knows the classes {classes.tolist()} only; pass the "
+            f"y holds {y[unknown].tolist()[0]!r}, but the classes of the model are {classes.tolist()}; pass the "
             "labels that it was trained with."
         )
     return np.searchsorted(classes, y).astype(np.intp)
@@ -244,7 +244,7 @@ class Operator(Protocol):
         """The scores of the rows, given their margins A w."""
 
     def rows_of_A(self, rows: Rows) -> Rows:
-        """The rows of A, given those of the data; their multiplicities have the same total."""
+        """The rows of A, given the rows of the data; their multiplicities have the same total."""
 
     def divided(self, u: Vector) -> Vector:
         """Duals for the rows of A, given one for each row of the data."""
@@ -288,7 +288,7 @@ class TargetReader(Protocol):
 
 
 class Target(ABC):
-    """The task of a fit: how y is read, and how scores are decoded."""
+    """The target of a fit: how y is read, and how scores are decoded."""
 
     name: ClassVar[str]
     quality_name: ClassVar[str] = "accuracy"

@@ -234,7 +234,7 @@ def _positive_class(scorer: Callable[..., Any], function: str, classes: list[Any
     options |= {} if getattr(scorer, "_sign", 1) > 0 else {"greater_is_better": False}
     written = ", ".join(f"{name}={value!r}" for name, value in options.items())
     return (
-        f"is about one class of two, and does not know which of {classes[0]!r} and {classes[1]!r}: pass "
+        f"needs a positive class, {classes[0]!r} or {classes[1]!r}: pass "
         f"make_scorer({function}, {written}) of sklearn.metrics, or a score that is about both, such as "
         f"{FOR_SEVERAL.get(function, 'neg_log_loss')!r}."
     )

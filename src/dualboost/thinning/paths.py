@@ -37,7 +37,7 @@ ROUGHLY = 1e-2
 SWEEPS = 2
 """How many sweeps the members left get after some were removed."""
 WARMING_UP = 5
-"""How many cheap steps come before those that need second derivatives, for several classes."""
+"""The number of cheap steps before the steps with second derivatives, for several classes."""
 EXACT = 1e-6
 """The relative gap of the ensemble that is returned."""
 SEED = 0

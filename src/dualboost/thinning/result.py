@@ -107,7 +107,7 @@ def take(points: Sequence[AnyJudged], enough: float) -> AnyJudged | None:
 
 
 BY_HEART = 0.999
-"""A model with at least this accuracy, or R^2, is assumed to know the rows by heart."""
+"""A model with at least this accuracy, or R^2, is assumed to have been trained on these rows."""
 LIGHT = 0.1
 """If the mean of ``sample_weight`` is below this, it is probably not meant as multiplicities."""
 USER = 5
@@ -117,8 +117,8 @@ USER = 5
 def warn_by_heart(rows: ModelRows) -> None:
     if rows.full_quality >= BY_HEART:
         _warn(
-            f"The model {rows.link.quality_in_words(rows.full_quality)}, as on rows that it knows by heart. They "
-            "do not show how many trees it needs: pass rows that it has not seen as validation_data."
+            f"The model {rows.link.quality_in_words(rows.full_quality)}, as on its training rows. They "
+            "do not show how many trees it needs: pass rows that were not in training as validation_data."
         )
 
 
@@ -141,7 +141,7 @@ def warn_unchanged(
         trees = "1 tree" if closest.trees == 1 else f"{closest.trees} trees"
         hint = f" The closest has {trees} and {score_name} {closest.score:.4f}; tolerance={needed:g} takes it."
     if by_heart_hint and rows.full_quality >= BY_HEART:
-        hint += " The model knows the rows of X by heart: rows that it has not seen, as X and y, may do better."
+        hint += " The rows of X look like training rows of the model: pass other rows as X and y."
     if rows.counts.sum() < LIGHT * len(rows.counts):
         total = f"{rows.counts.sum():.3g}"
         hint += f" The sample weights add up to {total}: as repetitions, they should have a mean of one."

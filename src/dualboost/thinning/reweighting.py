@@ -175,7 +175,7 @@ BEYOND = 0.2
 
 @dataclass(frozen=True, eq=False)
 class Thinning:
-    """A task of thinning: the model, the method, the formulation, the rows, and how much of which score may be lost."""
+    """The inputs of thinning: the model, the method, the formulation, the rows, and the tolerated loss of the score."""
 
     adapter: Adapter
     method: Method
@@ -305,7 +305,7 @@ def _solved_once(search: Search, C: float) -> Point:
 
 
 def _refitted(search: Search, chosen: Point, enough: float, C: float) -> Point:
-    """The same trees with weights optimised on all rows, or with the weights of the path if those are better."""
+    """The same trees with weights optimised on all rows, or with the weights of the path if these are better."""
     try:
         refitted = search.over(np.arange(search.columns.n_columns), C, EXACT)
         is_worse = refitted.validation_score < min(enough, chosen.validation_score) - ROUNDING

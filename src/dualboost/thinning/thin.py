@@ -37,7 +37,7 @@ def is_ordered(model: Any) -> bool:
 
 
 def _parameters(model: Any) -> list[dict[str, Any]]:
-    """The parameters of an estimator; those of a booster, which LightGBM and XGBoost hold in their own ways."""
+    """The parameters of an estimator or booster; LightGBM and XGBoost store them differently."""
     if hasattr(model, "get_params"):
         return [model.get_params(deep=False)]
     if hasattr(model, "save_config"):
@@ -217,7 +217,7 @@ def _obstacle(adapter: Adapter, model: Any, rows: ModelRows) -> str:
 
 
 def _judge(judge: Scoring, scoring: Any, adapter: Adapter) -> Scoring:
-    """The score that compares ensembles: by default the usual one of the task."""
+    """The score that compares ensembles; by default the usual score of the target."""
     if judge.scorer is not None:
         return judge
     if scoring is not None and not adapter.target.has_classes:

@@ -97,7 +97,7 @@ def _is_among_zeros(cuts: Vector) -> NDArray[np.bool_]:
 
 
 def _cuts(tree: Tree) -> Vector:
-    """The thresholds of numeric nodes; nan for those that split by category."""
+    """The thresholds of numeric nodes; nan for nodes that split by category."""
     cuts = tree.threshold.copy()
     cuts[list(tree.categories)] = np.nan
     return cuts

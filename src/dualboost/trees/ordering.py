@@ -39,7 +39,7 @@ class LeafOrder:
         return np.asarray(self.below.sum(axis=0) - 1.0)
 
     def nearest(self, values: Vector) -> Vector:
-        """Values in order, close to these: those that are in order stay, and order holds to the last bit.
+        """Values in order, close to these; values already in order stay, and order holds to the last bit.
 
         Halfway between the largest value below each leaf and the smallest value above it, which are both in order.
         """

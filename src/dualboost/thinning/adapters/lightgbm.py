@@ -95,7 +95,7 @@ class LightGBMAdapter(Adapter):
 
     @property
     def class_weights(self) -> ClassWeights:
-        """Weights by class, and those of the objective "binary", which the text names by one alias."""
+        """Weights by class, and the weights of the objective "binary", which the text names by one alias."""
         by_class = (self._model.class_weight,) if self._is_estimator else ()
         if not self.link.takes_weights:
             return ClassWeights(by_class)

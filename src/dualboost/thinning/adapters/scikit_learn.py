@@ -202,7 +202,7 @@ def as_votes(values: Matrix) -> Scores:
 
 
 def node_counts(members: list[Any], n_together: int = 1) -> tuple[Integers, Integers]:
-    """The numbers of nodes and of leaves of each member, or of so many together; what is no tree counts as one leaf."""
+    """The numbers of nodes and leaves of each ``n_together`` members; a member without a tree counts as one leaf."""
     trees = [getattr(member, "tree_", None) for member in members]
     nodes = np.array([1 if tree is None else tree.node_count for tree in trees], dtype=np.intp)
     leaves = np.array([1 if tree is None else tree.n_leaves for tree in trees], dtype=np.intp)

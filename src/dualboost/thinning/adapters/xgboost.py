@@ -100,7 +100,7 @@ class XGBoostAdapter(Adapter):
             return int(self._booster.num_boosted_rounds())
 
     def _by_members(self, n_trees: int, n_scores: int) -> list[int]:
-        """The trees, those of one round next to each other and in the order of their classes."""
+        """The trees by round, and within a round by class."""
         info = np.array(tree_model(self._json)["tree_info"][:n_trees])
         of_class = [np.flatnonzero(info == k) for k in range(n_scores)]
         return [int(j) for j in np.column_stack(of_class).ravel()]
