@@ -274,7 +274,7 @@ def fit_over(
     try:
         client = distributed.Client(scheduler, timeout=LONGEST_WAIT)
     except (OSError, ValueError) as error:
-        raise InvalidParameterError(f"--scheduler {scheduler}: no scheduler answers there ({error}).") from error
+        raise InvalidParameterError(f"--scheduler {scheduler}: no scheduler responds there ({error}).") from error
     with client:
         frame = _frame(path, columns["--drop"])
         sample = frame.head(SAMPLE, npartitions=-1)

@@ -216,8 +216,8 @@ def _joined(pieces: list[Any]) -> Any:
     if sparse.issparse(pieces[0]):
         return sparse.vstack(pieces, format="csr")
     if isinstance(pieces[0], np.ndarray):
-        kinds = {piece.dtype.kind for piece in pieces}
-        is_one_type = len(kinds) == 1 or kinds <= set("biuf")  # NumPy makes text of numbers beside text
+        type_kinds = {piece.dtype.kind for piece in pieces}
+        is_one_type = len(type_kinds) == 1 or type_kinds <= set("biuf")  # NumPy makes text of numbers beside text
         return np.concatenate(pieces if is_one_type else [piece.astype(object) for piece in pieces])
     import pandas as pd
 

@@ -78,10 +78,10 @@ class TunedBoosting(TunedAttributes, Boosting):
         allowed = known >= known[best] - (np.nan_to_num(error[best]) if self.select == "sparsest" else 0.0)
         Cs = np.tile(values, len(mean) // len(values))
         from_default = np.abs(np.log(Cs / self._untuned().default_C(n_rows)))  # decides between equals
-        chosen = int(min(np.flatnonzero(allowed), key=lambda k: (trees[k], -known[k], from_default[k])))
+        position = int(min(np.flatnonzero(allowed), key=lambda k: (trees[k], -known[k], from_default[k])))
         path = {"C": Cs, "score": mean, "standard_error": error, "n_trees": trees}
-        most = self._sizes()[chosen // len(values)] if len(Cs) > len(values) else None
-        return Tuning(float(Cs[chosen]), Cs, scores, path, most)
+        most = self._sizes()[position // len(values)] if len(Cs) > len(values) else None
+        return Tuning(float(Cs[position]), Cs, scores, path, most)
 
     def _path(
         self, data: TrainingSet, split: Split, values: Vector, with_errors: bool, bar: ProgressBar

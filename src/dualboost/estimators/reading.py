@@ -282,8 +282,8 @@ def _encoder(table: Table | None, X: Any, listed: Any, sample_weight: Any, worke
             )
         return FeatureEncoder(truths=truths_of_array(X))
     n_rows, n_columns = table.shape
-    chosen = categorical_positions(listed, n_columns, table.names if table.has_names else None)
-    return FeatureEncoder.fitted(table, as_sample_weight(sample_weight, n_rows), chosen, workers)
+    categorical = categorical_positions(listed, n_columns, table.names if table.has_names else None)
+    return FeatureEncoder.fitted(table, as_sample_weight(sample_weight, n_rows), categorical, workers)
 
 
 def _require_finite(features: Features, table: Table | None) -> None:

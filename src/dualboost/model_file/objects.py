@@ -85,12 +85,12 @@ def read_solver(value: Any, where: str) -> SolverOptions:
     return made(SolverOptions, {name: check(entry[name], inside(where, name)) for name, check in SOLVER.items()}, where)
 
 
-def _read_named(value: Any, where: str, kinds: Mapping[str, type[Any]]) -> Any:
-    name = choice(fields(value, where, ("name",), value)["name"], inside(where, "name"), kinds)
-    arguments = dataclass_fields(kinds[name])
+def _read_named(value: Any, where: str, types: Mapping[str, type[Any]]) -> Any:
+    name = choice(fields(value, where, ("name",), value)["name"], inside(where, "name"), types)
+    arguments = dataclass_fields(types[name])
     fields(value, where, ("name", *(one.name for one in arguments)))
     found = {one.name: _same_kind(one)(value[one.name], inside(where, one.name)) for one in arguments}
-    return made(kinds[name], found, where)
+    return made(types[name], found, where)
 
 
 def made(kind: Callable[..., Any], arguments: dict[str, Any], where: str) -> Any:

@@ -92,10 +92,10 @@ def _name_classes(ax: Any, names: list[str]) -> None:
     """The names at both sides, upright below unless they fit; of too many names every second, third or so."""
     cell = _cell_points(ax)
     font = min(LARGEST_FONT, max(0.7 * cell, LEAST_NAME))
-    shown = range(0, len(names), int(np.ceil(LEAST_NAME / cell)))
+    labelled = range(0, len(names), int(np.ceil(LEAST_NAME / cell)))
     width = LETTER * font * max(map(len, names))
-    ax.set_xticks(shown, [names[k] for k in shown], rotation=0 if width < cell else 90, fontsize=font)
-    ax.set_yticks(shown, [names[k] for k in shown], fontsize=font)
+    ax.set_xticks(labelled, [names[k] for k in labelled], rotation=0 if width < cell else 90, fontsize=font)
+    ax.set_yticks(labelled, [names[k] for k in labelled], fontsize=font)
 
 
 def _write_numbers(ax: Any, counts: Matrix, shares: Matrix) -> None:
@@ -182,16 +182,16 @@ def plot_intervals(reg: Any, X: Any, y: Any, *, coverage: float | None = None, a
     true, predicted = NumericTarget(0.0, 1.0).encode(NumericTarget.plain(y), len(low)), reg.predict(X)
     is_inside = (low <= true) & (true <= high)
     ax = axes_for(ax, "plot_intervals")
-    shown = np.argsort(predicted, kind="stable")
-    shown = shown[np.unique(np.linspace(0, len(shown) - 1, MOST_ROWS).round().astype(int))]
-    place = np.arange(len(shown))
-    ax.vlines(place, low[shown], high[shown], color=SKY, lw=min(3.0, 400.0 / len(shown)), alpha=0.6, label="interval")
-    ax.plot(place, predicted[shown], color="0.25", lw=1.0, label="predicted")
+    drawn = np.argsort(predicted, kind="stable")
+    drawn = drawn[np.unique(np.linspace(0, len(drawn) - 1, MOST_ROWS).round().astype(int))]
+    place = np.arange(len(drawn))
+    ax.vlines(place, low[drawn], high[drawn], color=SKY, lw=min(3.0, 400.0 / len(drawn)), alpha=0.6, label="interval")
+    ax.plot(place, predicted[drawn], color="0.25", lw=1.0, label="predicted")
     for inside, colour, label in ((True, BLUE, "true, inside"), (False, RED, "true, outside")):
-        own = is_inside[shown] == inside
-        ax.scatter(place[own], true[shown][own], 14, color=colour, linewidths=0, zorder=3, label=label)
+        own = is_inside[drawn] == inside
+        ax.scatter(place[own], true[drawn][own], 14, color=colour, linewidths=0, zorder=3, label=label)
     ax.legend(frameon=False, ncols=2, fontsize="small")
     width = number(_rounded(float(np.mean(high - low))))
     title = f"covers {is_inside.mean():.1%} of {len(true)} rows, mean width {width}"
-    some = f"{len(shown)} of these" if len(shown) < len(true) else "rows"
+    some = f"{len(drawn)} of these" if len(drawn) < len(true) else "rows"
     return finish(ax, xlabel=f"{some}, by prediction", ylabel="y", title=title, xticks=[])

@@ -66,12 +66,12 @@ def leaf_bars(values: Vector, labels: Sequence[str], rows: float | None, scale: 
     from matplotlib.text import Text
 
     side, line = _side(scale.labels, font), LINE * font
-    shown = strongest(values, MOST_BARS)
-    shown = sorted(shown) if scale.is_ordered else shown
+    indices = strongest(values, MOST_BARS)
+    indices = sorted(indices) if scale.is_ordered else indices
     below = 0.0 if rows is None else line
-    top = below + line * len(shown)
+    top = below + line * len(indices)
     area = DrawingArea(2.0 * side, top)
-    for place, k in enumerate(shown):
+    for place, k in enumerate(indices):
         length = side * float(values[k]) / (scale.largest or 1.0)
         for artist in _bar(length, labels, k, (side, top - line * (place + 0.5)), font):
             area.add_artist(artist)

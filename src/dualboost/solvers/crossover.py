@@ -45,19 +45,19 @@ def to_vertex(columns: Columns, programme: Programme, interior: Solution, tolera
 
 
 def _vertex_of(
-    columns: Columns, programme: Programme, interior: Solution, tolerance: float, chosen: Integers
+    columns: Columns, programme: Programme, interior: Solution, tolerance: float, column_ids: Integers
 ) -> Solution:
     """A vertex of the programme over the chosen columns; the interior point itself if no vertex is found."""
     assert isinstance(programme.term, LinearTerm)
     reached = programme.shifted(interior.margins, interior.rho)
     distance, rows = np.abs(reached - programme.term.kink), programme.rows
-    n_near = min(rows.n_all, 3 * len(chosen) + 50)
+    n_near = min(rows.n_all, 3 * len(column_ids) + 50)
     near = distance <= rows.nth_smallest(distance, n_near) + 1e-9
     settled = programme.term.response(reached, programme.lower, programme.upper)
     best = interior
     for _ in range(MAX_ROUNDS):
         try:
-            candidate = _solve_near(columns, programme, near, settled, chosen)
+            candidate = _solve_near(columns, programme, near, settled, column_ids)
         except SOLVER_ERRORS:
             if rows.all(near) or time_is_up(rows.workers):
                 break
@@ -82,30 +82,30 @@ def _certified(columns: Columns, programme: Programme, candidate: Candidate, int
 
 
 def _solve_near(
-    columns: Columns, programme: Programme, near: NDArray[np.bool_], settled: Vector, chosen: Integers
+    columns: Columns, programme: Programme, near: NDArray[np.bool_], settled: Vector, column_ids: Integers
 ) -> Candidate:
     """Solve over the rows near the kink and the chosen columns; the other rows have the duals ``settled``."""
     rows = programme.rows
     places = np.flatnonzero(near)
     positions = rows.gathered(places)
-    first, group = columns.distinct(positions, chosen, programme.equations.matrix)
+    first, group = columns.distinct(positions, column_ids, programme.equations.matrix)
     lower, upper = (
         np.bincount(group, weights=rows.taken(bound, positions), minlength=len(first)).astype(float)
         for bound in (programme.lower, programme.upper)
     )
     slopes = rows.taken(programme.term.slope(programme.lower), first)
-    parts = (lower, upper, slopes, rows.taken(programme.equations.matrix, first), columns.part(chosen, first))
+    parts = (lower, upper, slopes, rows.taken(programme.equations.matrix, first), columns.part(column_ids, first))
     whole, own = rows.joined(np.vstack(parts))
     fixed = np.where(near, 0.0, settled)
-    small = _edge_programme(columns, programme, NearRows.of(whole, len(chosen)), chosen, fixed)
+    small = _edge_programme(columns, programme, NearRows.of(whole, len(column_ids)), column_ids, fixed)
     solution = run(within(seconds_left(rows.workers), small))
     u = settled.copy()
     part = (np.asarray(solution.col_value)[: whole.shape[1]][own] - lower) / (upper - lower)
     u[places] = programme.lower[places] + rows.put(part[group]) * (programme.upper - programme.lower)[places]
     multipliers = np.asarray(solution.row_dual)
     w = np.zeros(columns.n_columns)
-    w[chosen] = -multipliers[: len(chosen)]
-    return Candidate(w, u, multipliers[len(chosen) :])
+    w[column_ids] = -multipliers[: len(column_ids)]
+    return Candidate(w, u, multipliers[len(column_ids) :])
 
 
 class NearRows(NamedTuple):
@@ -127,7 +127,7 @@ class NearRows(NamedTuple):
 
 
 def _edge_programme(
-    columns: Columns, programme: Programme, near: NearRows, chosen: Integers, fixed: Vector
+    columns: Columns, programme: Programme, near: NearRows, column_ids: Integers, fixed: Vector
 ) -> highspy.Highs:
     block = near.entries
     n_columns, n_rows = block.shape
@@ -140,7 +140,7 @@ def _edge_programme(
     width = block.shape[1]
     starts = np.arange(n_columns, dtype=np.int32) * width
     index = np.tile(np.arange(width, dtype=np.int32), n_columns)
-    limits = programme.weight_set.cost - columns.edges(fixed)[chosen]
+    limits = programme.weight_set.cost - columns.edges(fixed)[column_ids]
     solver.addRows(n_columns, np.full(n_columns, -INFINITY), limits, block.size, starts, index, block.ravel())
     left = programme.right_side - programme.equations.sums(fixed)
     for equation, side in zip(near.equations, left, strict=True):
@@ -161,13 +161,13 @@ def _edge_programme(
 
 def to_class_vertex(columns: Columns, programme: ClassProgramme, interior: Solution, tolerance: float) -> Solution:
     """A vertex with a certified gap of at most ``tolerance``, or the best one found."""
-    chosen = np.flatnonzero(interior.w >= CANDIDATE * interior.w.max())
-    near = _undecided(programme, interior, 3 * len(chosen) + 50)
+    column_ids = np.flatnonzero(interior.w >= CANDIDATE * interior.w.max())
+    near = _undecided(programme, interior, 3 * len(column_ids) + 50)
     settled = programme.response(interior.margins, interior.rho)
     best = interior
     for _ in range(MAX_ROUNDS):
         try:
-            candidate = _solve_classes_near(columns, programme, near, settled, chosen)
+            candidate = _solve_classes_near(columns, programme, near, settled, column_ids)
         except SOLVER_ERRORS:
             break
         vertex = min(
@@ -203,21 +203,21 @@ def _undecided(programme: ClassProgramme, interior: Solution, n_near: int) -> ND
 
 
 def _solve_classes_near(
-    columns: Columns, programme: ClassProgramme, near: NDArray[np.bool_], settled: Vector, chosen: Integers
+    columns: Columns, programme: ClassProgramme, near: NDArray[np.bool_], settled: Vector, column_ids: Integers
 ) -> Candidate:
     """Solve over the pairs of the rows that are near and the chosen columns; the other rows keep their duals."""
     plain = programme.plain
     is_open = near[programme.pairs.row_of]
     fixed = np.where(is_open, 0.0, settled)
-    open_pairs, own = _gathered(columns, programme, np.flatnonzero(is_open), chosen)
-    small = _edge_programme_of_classes(columns, programme, open_pairs, chosen, fixed)
+    open_pairs, own = _gathered(columns, programme, np.flatnonzero(is_open), column_ids)
+    small = _edge_programme_of_classes(columns, programme, open_pairs, column_ids, fixed)
     solution = run(within(seconds_left(programme.rows.workers), small))
     u = settled.copy()
     u[is_open] = np.asarray(solution.col_value)[: len(open_pairs.slopes)][own]
     multipliers = np.asarray(solution.row_dual)
     w = np.zeros(columns.n_columns)
-    w[chosen] = -multipliers[: len(chosen)]
-    return Candidate(w, u, multipliers[len(chosen) : len(chosen) + len(plain.equations)])
+    w[column_ids] = -multipliers[: len(column_ids)]
+    return Candidate(w, u, multipliers[len(column_ids) : len(column_ids) + len(plain.equations)])
 
 
 class OpenPairs(NamedTuple):
@@ -233,19 +233,21 @@ class OpenPairs(NamedTuple):
     """The part of A of the pairs, one row for each chosen column."""
 
 
-def _gathered(columns: Columns, programme: ClassProgramme, own: Integers, chosen: Integers) -> tuple[OpenPairs, slice]:
+def _gathered(
+    columns: Columns, programme: ClassProgramme, own: Integers, column_ids: Integers
+) -> tuple[OpenPairs, slice]:
     """The open pairs of all workers, and the positions of the pairs held here."""
     plain, row_of = programme.plain, programme.pairs.row_of[own]
     bounds = np.array([plain.term.slope(plain.lower), plain.lower, plain.upper])[:, row_of]
     is_first = np.diff(row_of, prepend=-1) != 0
-    whole, place = plain.rows.joined(np.vstack([bounds, is_first, columns.part(chosen, own)]))
+    whole, place = plain.rows.joined(np.vstack([bounds, is_first, columns.part(column_ids, own)]))
     firsts = np.flatnonzero(whole[3])
     entries = np.ascontiguousarray(whole[4:])
     return OpenPairs(whole[0], whole[1, firsts], whole[2, firsts], firsts.astype(np.int32), entries), place
 
 
 def _edge_programme_of_classes(
-    columns: Columns, programme: ClassProgramme, open_pairs: OpenPairs, chosen: Integers, fixed: Vector
+    columns: Columns, programme: ClassProgramme, open_pairs: OpenPairs, column_ids: Integers, fixed: Vector
 ) -> highspy.Highs:
     """The small linear programme in u; the columns come first among its constraints, then the total, then the rows."""
     plain, pairs, block = programme.plain, programme.pairs, open_pairs.entries
@@ -256,12 +258,14 @@ def _edge_programme_of_classes(
     weight_total = plain.weight_set.total
     if weight_total is not None:
         solver.addCol(weight_total, -INFINITY, INFINITY, 0, NO_INDEX, NO_VALUES)
-        block = np.hstack([block, np.full((len(chosen), 1), -1.0)])
+        block = np.hstack([block, np.full((len(column_ids), 1), -1.0)])
     width = block.shape[1]
-    starts = np.arange(len(chosen), dtype=np.int32) * width
-    index = np.tile(np.arange(width, dtype=np.int32), len(chosen))
-    limits = plain.weight_set.cost - columns.edges(fixed)[chosen]
-    solver.addRows(len(chosen), np.full(len(chosen), -INFINITY), limits, block.size, starts, index, block.ravel())
+    starts = np.arange(len(column_ids), dtype=np.int32) * width
+    index = np.tile(np.arange(width, dtype=np.int32), len(column_ids))
+    limits = plain.weight_set.cost - columns.edges(fixed)[column_ids]
+    solver.addRows(
+        len(column_ids), np.full(len(column_ids), -INFINITY), limits, block.size, starts, index, block.ravel()
+    )
     every = np.arange(n_pairs, dtype=np.int32)
     for side in plain.right_side - plain.equations.sums(pairs.sums(fixed)):
         solver.addRow(side, side, n_pairs, every, np.ones(n_pairs))

@@ -216,8 +216,8 @@ def sample_of(rows: Rows, n_rows: int) -> Reduction:
     for group, total in enumerate(rows.totals_of_groups):
         members = np.flatnonzero(groups == group)
         most = max(n_rows // len(rows.totals_of_groups), 1)
-        chosen = rng.choice(members, min(len(members), most), replace=False)
-        scale[chosen] = total / counts[chosen].sum()
+        drawn = rng.choice(members, min(len(members), most), replace=False)
+        scale[drawn] = total / counts[drawn].sum()
     members = np.flatnonzero(scale)
     return Reduction(scale > 0, members, np.arange(len(members)), np.ones(len(members)), scale[members])
 

@@ -78,9 +78,9 @@ def look_measured(values: NDArray[Any], most: int = MANY_NUMBERS) -> bool:
     """
     if values.dtype.kind not in "iuf":
         return False
-    kinds = np.unique(values)
-    are_whole = np.isfinite(kinds) & (kinds == np.floor(kinds))
-    return len(kinds) > most or (len(kinds) != 2 and not bool(are_whole.all()))
+    distinct = np.unique(values)
+    are_whole = np.isfinite(distinct) & (distinct == np.floor(distinct))
+    return len(distinct) > most or (len(distinct) != 2 and not bool(are_whole.all()))
 
 
 def are_identifiers(n_classes: int, n_rows: float) -> bool:

@@ -173,7 +173,7 @@ TIMED_RUNS = 5
 MARKERS = ("o", "^", "D", "v")
 WAYS = {
     "refit": "leaves fitted to y",
-    "imitate": "leaves fitted to the model's answers",
+    "imitate": "leaves fitted to the model's predictions",
     "truncate": "the first trees",
     "weights": "new weights",
 }
@@ -313,14 +313,14 @@ def make_result(
     adapter: Adapter,
     model: Any,
     data: tuple[Any, Any],
-    chosen: Chosen,
+    selection: Chosen,
     rows: ModelRows,
     score_name: str = "accuracy",
 ) -> ThinResult:
     """The result for the ensemble chosen; if none was, a copy of the model, or its form where it cannot be written."""
     everything = np.arange(adapter.n_members), adapter.weights.copy(), adapter.intercept
-    final = chosen.final or Point(*everything, np.nan, np.nan, np.nan, way="unchanged")
-    is_copy = chosen.final is None and adapter.keeps_type
+    final = selection.final or Point(*everything, np.nan, np.nan, np.nan, way="unchanged")
+    is_copy = selection.final is None and adapter.keeps_type
     return ThinResult(
         model=copy.deepcopy(model) if is_copy else _rebuilt(adapter, final, rows),
         kept=final.members,
@@ -328,11 +328,11 @@ def make_result(
         intercept=final.intercept,
         leaves=final.leaves,
         way=final.way,
-        judged_on=chosen.judged_on,
+        judged_on=selection.judged_on,
         C=None if final.solution is None else final.C,
-        path=_table(chosen.path),
-        chosen=chosen.taken,
-        full_score=chosen.full_score,
+        path=_table(selection.path),
+        chosen=selection.taken,
+        full_score=selection.full_score,
         gap=final.gap,
         _adapter=adapter,
         _original=model,

@@ -142,18 +142,18 @@ def thin(
         name = INSTEAD
     others = validation_fraction if validation is None else validation
     limits = (tolerance, max_trees, verbose > 0, judge)
-    chosen: Chosen
+    selection: Chosen
     with one_blas_thread(), time_limit(None):  # a fit that is under way may have a limit of its own
         if name == REFIT:
             tried = make_trials(adapter, rows, others, random_state, (X, y, sample_weight))
-            chosen = Refitting(adapter, rows, tried, *limits).choose()
+            selection = Refitting(adapter, rows, tried, *limits).choose()
         else:
             thinning = Thinning(adapter, METHODS[name], programme, rows, validation, *limits)
             if programme.C is not None:
-                chosen = thinning.at_given_C()
+                selection = thinning.at_given_C()
             else:
-                chosen = thinning.along_path(make_trials(adapter, rows, others, random_state))
-    result = make_result(adapter, model, (X, y), chosen, rows, judge.name)
+                selection = thinning.along_path(make_trials(adapter, rows, others, random_state))
+    result = make_result(adapter, model, (X, y), selection, rows, judge.name)
     if isinstance(result.model, ThinnedTreesClassifier):  # the library's own models keep the types of the columns
         result.model.truths = truths_of(X)
     return result
