@@ -471,7 +471,7 @@ class Columns(Products):
     def distinct(self, rows: Integers, column_ids: Integers, coefficients: Matrix) -> tuple[Integers, Integers]:
         """Group the rows given into kinds: one row of each kind, and the kind of every row.
 
-        Two data rows are of the same kind if they have the same entries in the column_ids columns and the same
+        Two data rows are of the same kind if they have the same entries in the given columns and the same
         ``coefficients`` (a few numbers for each row of A). Every side row is a kind of its own.
         """
         data, beside = rows[rows < self.n_data], rows[rows >= self.n_data]

@@ -27,11 +27,11 @@ from .interior_point import SINGLE_ABOVE
 LEAST_ROWS = 10_000
 """With fewer rows than this, merging takes longer than it saves."""
 MOST_DISTINCT = 0.7
-"""Once the kinds of rows are more than this fraction of the rows, the rows are no longer merged."""
+"""Once the distinct rows are more than this fraction of the rows, the rows are no longer merged."""
 
 
 class DistinctRows(Reoptimiser):
-    """Solves by ``inner`` over one row of each kind while there are few kinds; returns solutions over all rows."""
+    """Solves by ``inner`` over the distinct rows while there are few; returns solutions over all rows."""
 
     def __init__(self, inner: Reoptimiser) -> None:
         self.tolerance, self.is_exact = inner.tolerance, inner.is_exact
@@ -117,7 +117,7 @@ class DistinctRows(Reoptimiser):
             self._inner.divide_rows(parents, counts / before.rows.counts[parents])
 
     def _merged(self, programme: Programme) -> Programme:
-        """The programme over one row of each kind, computed once for the same columns."""
+        """The programme over the distinct rows, computed once for the same columns."""
         if self._programme is None:
             assert self._held is not None
             assert self._partition is not None
@@ -127,7 +127,7 @@ class DistinctRows(Reoptimiser):
         return self._programme
 
     def _spread(self, merged: Solution, programme: Programme) -> Solution:
-        """The solution over all rows: each row has the margin of its kind, and its share of the dual of its kind."""
+        """The solution over all rows: each has the margin of its distinct row, and a share of its dual."""
         assert self._partition is not None
         kind = self._partition.kind
         return replace(merged, u=merged.u[kind] * self._shares, margins=merged.margins[kind], programme=programme)
