@@ -72,7 +72,6 @@ def _outwards(caller: FrameType) -> Iterator[Place]:
 
 
 def _action(message: str, category: type[DualBoostWarning], caller: FrameType) -> str:
-    """The action of Python's filters for such a warning."""
     module = caller.f_globals.get("__name__", "")
     filters = getattr(warnings, "_get_filters", lambda: warnings.filters)()  # the former from Python 3.14 on
     for action, text, kind, place, line in filters:

@@ -157,7 +157,6 @@ def pareto_front(points: pd.DataFrame) -> pd.DataFrame:
 
 
 def _means(table: dict[str, Any], datasets: list[str]) -> pd.DataFrame:
-    """Mean accuracy and trees by method over these data sets."""
     frames = {kind: _frame(table, kind).loc[datasets] for kind in ("trees", "accuracy")}
     return pd.DataFrame({kind: frame.mean() for kind, frame in frames.items()})
 

@@ -153,7 +153,6 @@ def size_grid(method: StudyMethod, n_samples: int, k: int) -> Vector:
 
 
 def _steps(method: StudyMethod, parts: Parts, value: float, settings: Settings) -> tuple[Fitted, list[Step]]:
-    """The fitted model, and every ensemble on the way to it."""
     X, y = parts["train"]
     unseen = [parts[name][0] for name in ("validation", "test")]
     if not method.optimizes_leaves:

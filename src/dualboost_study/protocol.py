@@ -383,7 +383,6 @@ class Preset:
 
 
 def _check_list(name: str, values: Any, known: tuple[str, ...] | None) -> None:
-    """Require a list of names or depths without duplicates."""
     if not isinstance(values, tuple):
         raise InvalidParameterError(f"{name}={values!r}: give a list.")
     if name != "datasets" and not values:

@@ -76,7 +76,6 @@ CURVE = ["experiment", "dataset", "depth", "method"]
 
 
 def _anytime(results: Results, chosen: pd.DataFrame) -> list[dict[str, Any]]:
-    """Mean and standard deviation over the seeds after each iteration."""
     grouped = results.anytime(chosen).groupby([*CURVE, "iteration"])["accuracy"]
     table = pd.DataFrame({"mean": grouped.mean(), "std": grouped.std().fillna(0.0)}).reset_index()
     return curves(table, CURVE, ["iteration", "mean", "std"])
@@ -89,7 +88,6 @@ def _margins(results: Results, chosen: pd.DataFrame) -> list[dict[str, Any]]:
 
 
 def _value_margins(results: Results) -> list[dict[str, Any]]:
-    """The margins of each totally corrective method at each value of its hyperparameter, with CART trees."""
     table, ours = results.margins, [name for name, method in METHODS.items() if method.is_totally_corrective]
     is_shown = (table["experiment"] == "cart") & table["method"].isin(ours)
     few = table[is_shown & table["quantile"].isin(FEW_QUANTILES)]
@@ -101,7 +99,6 @@ def _value_margins(results: Results) -> list[dict[str, Any]]:
 
 
 def _weights(results: Results, chosen: pd.DataFrame) -> list[dict[str, Any]]:
-    """The sorted weights relative to the largest weight, as means over the seeds."""
     merged = results.weights.merge(chosen[CELL], on=CELL)
     merged = merged[merged["rank"] <= MOST_WEIGHTS]
     largest = merged.groupby(CELL)["weight"].transform("max")
@@ -206,7 +203,6 @@ def _plain_table(table: AccuracyTable, experiment: str, depth: int) -> dict[str,
 
 
 def _variant(chosen: pd.DataFrame, experiment: str) -> dict[str, Any]:
-    """The relative improvement of a variant over CART trees, for each data set, depth and method."""
     key = ["depth", "method", "dataset", "seed"]
     variant = chosen[chosen["experiment"] == experiment].set_index(key)["test_accuracy"]
     cart = chosen[chosen["experiment"] == "cart"].set_index(key)["test_accuracy"]

@@ -196,7 +196,6 @@ def _with_optimal_stages(
 def _long(
     records: list[dict[str, Any]], names: dict[str, str], index: str, first: int = 0, labels: Any = None
 ) -> pd.DataFrame:
-    """One row for each entry of the nested lists."""
     having = [record for record in records if record.get(next(iter(names)))]
     if not having:
         return pd.DataFrame(columns=[*CELL, index, *names.values()])
@@ -298,7 +297,6 @@ def _read_compact(folder: Path) -> Results:
 
 
 def _summary(folder: Path) -> dict[str, Any]:
-    """The summary, and the keys of all planned fits."""
     path = folder / SUMMARY
     try:
         summary: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))

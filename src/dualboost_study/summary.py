@@ -60,7 +60,6 @@ def _scope(results: Results) -> str:
 
 
 def _claim(results: Results) -> str:
-    """Whether the paper's main claim holds, depth by depth."""
     table = leaders(results)
     table = table[table["depth"].isin(SHALLOW)] if len(table) else table
     if table.empty:
@@ -84,7 +83,6 @@ def _observations(judged: dict[int, Verdict]) -> str:
 
 
 def _sizes(results: Results) -> list[str]:
-    """The best methods at equal sizes, and the trees that match the best of the six."""
     sizes = results.sizes
     ours, rivals = ([name for name in names if name in set(sizes["method"])] for names in (OURS, HEURISTIC))
     if not ours or not rivals:

@@ -57,5 +57,5 @@ def test_what_cannot_be_fitted_over_a_cluster_is_said(client, tmp_path, monkeypa
         run(tmp_path / "a.csv", "--target", "label", "--scheduler", address)
     with pytest.raises(InvalidParameterError, match="--C auto"):
         run(tmp_path / "a.parquet", "--target", "label", "--scheduler", address, "--C", "auto")
-    with pytest.raises(InvalidParameterError, match="no scheduler answers"):
+    with pytest.raises(InvalidParameterError, match="no scheduler responds"):
         run(tmp_path / "a.parquet", "--target", "label", "--scheduler", "tcp://127.0.0.1:1")

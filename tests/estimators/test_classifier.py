@@ -315,7 +315,7 @@ def test_bad_sample_weights_are_named(weights, named, twonorm):
 
 def test_margins_of_unknown_labels(fitted, twonorm):
     X, _ = twonorm
-    with pytest.raises(InvalidDataError, match=r"y holds 5, but the model knows the classes"):
+    with pytest.raises(InvalidDataError, match=r"y holds 5, but the classes of the model are"):
         fitted.margins(X, np.full(len(X), 5))
 
 

@@ -190,7 +190,7 @@ def test_a_value_that_no_solver_bears_has_no_score(tmp_path):
 def test_a_score_about_one_of_two_classes_is_told_how_to_name_it(name):
     """What the message advises is run as it stands."""
     words, asked = np.where(Y > 0, "yes", "no"), {"Cs": [0.2], "max_trees": 3, "random_state": 0}
-    with pytest.raises(InvalidParameterError, match=f"scoring='{name}' is about one class of two") as caught:
+    with pytest.raises(InvalidParameterError, match=f"scoring='{name}' needs a positive class") as caught:
         DualBoostClassifierCV("cg", scoring=name, **asked).fit(X, words)
     advised = re.search(r"pass (make_scorer\(.*\)) of sklearn.metrics, or .* such as '(\w+)'\.", str(caught.value))
     scorer = eval(advised[1], vars(metrics))

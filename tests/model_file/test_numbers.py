@@ -113,7 +113,7 @@ def test_a_wrong_value_is_named(where, value, message, tmp_path):
 
 
 WRONG_COUNTS = [
-    ("task.centre", 1.0, "task.centre is 1.0; it must be 0 in the task 'counts'"),
+    ("task.centre", 1.0, "task.centre is 1.0; it must be 0 for the target 'counts'"),
     ("task.name", "numbers", "task.name is 'numbers'; it must be 'counts' under the loss 'poisson'"),
     ("intercept", [800.0], "for which predictions are not finite"),
     ("trees[0].weight", 1e99, "for which predictions are not finite"),

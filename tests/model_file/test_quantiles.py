@@ -174,5 +174,5 @@ def test_other_regressors_have_no_parts_of_quantiles(where, value, message, tmp_
 
 def test_a_calibration_needs_quantiles(tmp_path):
     model = put(document("numbers"), "parameters.interval_calibration", "conformal")
-    message = "calibration is an object; it must be null in the task 'numbers'"
+    message = "calibration is an object; it must be null for the target 'numbers'"
     refuse(tmp_path / "model.json", json.dumps(put(model, "calibration", {"shifts": [0.1]})), message)

@@ -73,7 +73,7 @@ def test_of_very_many_classes_numbers_and_some_names_are_left_out():
 def test_what_cannot_be_drawn(fitted):
     with pytest.raises(UnfittedModelError, match="plot_confusion_matrix"):
         plot_confusion_matrix(DualBoostClassifier(), X, Y)
-    with pytest.raises(InvalidDataError, match="the model knows the classes"):
+    with pytest.raises(InvalidDataError, match="the classes of the model are"):
         plot_confusion_matrix(fitted, X, Y + 1)
     with pytest.raises(InvalidDataError, match="y has shape"):
         plot_confusion_matrix(fitted, X, Y[:-1])

@@ -150,7 +150,7 @@ def test_one_class_is_refused():
 
 def test_other_labels_than_those_of_training_are_refused():
     task = BinaryTarget(np.array([0, 1]))
-    with pytest.raises(InvalidDataError, match=r"y holds 2, but the model knows the classes \[0, 1\]"):
+    with pytest.raises(InvalidDataError, match=r"y holds 2, but the classes of the model are \[0, 1\]"):
         task.encode([0, 2], 2)
     with pytest.raises(InvalidDataError, match=r"shape \(1,\)"):
         task.encode([0], 2)

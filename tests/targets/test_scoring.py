@@ -89,7 +89,7 @@ def test_a_scorer_that_fails_is_named():
         make_scoring(make_scorer(broken)).score(known())
     with pytest.raises(InvalidParameterError, match=r"scoring='nothing' gives nan"):
         make_scoring(nothing).score(known())
-    with pytest.raises(InvalidParameterError, match=r"scoring='f1' is about one class.*pos_label='yes'"):
+    with pytest.raises(InvalidParameterError, match=r"scoring='f1' needs a positive class.*pos_label='yes'"):
         make_scoring("f1").score(known())
 
 

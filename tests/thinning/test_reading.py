@@ -117,7 +117,7 @@ def test_other_columns(name):
 
 def test_labels_that_the_model_does_not_know():
     fitted = RandomForestClassifier(3, random_state=0).fit(X, Y)
-    with pytest.raises(InvalidDataError, match=r"y holds 'yes', but the model knows the classes \[0, 1\]"):
+    with pytest.raises(InvalidDataError, match=r"y holds 'yes', but the classes of the model are \[0, 1\]"):
         thin(fitted, X, np.where(Y == 1, "yes", "no"))
     with pytest.raises(InvalidDataError, match="y has shape"):
         thin(fitted, X, Y[:-1])
@@ -287,7 +287,7 @@ def test_new_weights_take_two_classes(model, words, given):
 def test_labels_and_columns_of_several_classes_that_do_not_fit():
     (X, Y), (X_NEW, Y_NEW) = wine(), wine(seed=1)
     model = SEVERAL_CLASSES["random forest"].fit(X, Y)
-    with pytest.raises(InvalidDataError, match="but the model knows the classes"):
+    with pytest.raises(InvalidDataError, match="but the classes of the model are"):
         thin(model, X, Y + 7)
     with pytest.raises(InvalidDataError, match="X has 12 columns"):
         thin(model, X[:, 1:], Y)

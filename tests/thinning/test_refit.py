@@ -115,7 +115,7 @@ def test_rows_may_be_held_out_and_few_rows_are(regressor):
 
 def test_a_class_without_rows_is_told():
     model, is_there = of_three("lightgbm"), KINDS != 2
-    with pytest.warns(ThinningWarning, match="knows by heart"):
+    with pytest.warns(ThinningWarning, match="as on its training rows"):
         result = thin(model, WINE[is_there], KINDS[is_there], tolerance=0.1, random_state=0)
     assert "a class of the model has no rows" in result.judged_on
     adapter, own = adapter_for(model), rows_of(model, WINE_NEW, KINDS_NEW)

@@ -37,7 +37,7 @@ def test_the_legend_tells_ways_apart(result):
     path = {**result.path, "way": np.resize(np.array(["refit", "imitate"], dtype=object), len(result.path["way"]))}
     ax = replace(result, path=path).plot()
     labels = [text.get_text() for text in ax.get_legend().get_texts()]
-    assert labels[:2] == ["leaves fitted to y", "leaves fitted to the model's answers"]
+    assert labels[:2] == ["leaves fitted to y", "leaves fitted to the model's predictions"]
     assert ax.lines[0].get_marker() != ax.lines[1].get_marker()
     plt.close(ax.figure)
 

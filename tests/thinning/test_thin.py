@@ -160,9 +160,9 @@ def test_the_best_of_so_many_trees_is_taken_if_none_is_within_the_tolerance(mode
 
 def test_a_model_that_knows_its_rows_by_heart_is_warned_about():
     fitted = ExtraTreesClassifier(20, random_state=0).fit(X, Y)
-    with pytest.warns(ThinningWarning, match="by heart.*validation_data"):
+    with pytest.warns(ThinningWarning, match="as on its training rows.*validation_data"):
         thin(fitted, X, Y, validation_fraction=0.2, random_state=0)
-    with pytest.warns(ThinningWarning, match="rows that it has not seen, as X and y"):
+    with pytest.warns(ThinningWarning, match="pass other rows as X and y"):
         thin(fitted, X, Y, validation_data=(X_NEW, Y_NEW), method="imitate")
     assert len(thin(fitted, X_NEW, Y_NEW, tolerance=0.02, random_state=0).kept) < 20
 

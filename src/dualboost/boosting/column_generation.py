@@ -107,7 +107,6 @@ class ColumnGeneration(Generation):
         self.pricing = Pricing(self.fit_context, self.pool)
 
     def _generate(self) -> str:
-        """Add columns until there is a reason to stop."""
         with share_of_time(GROWING):
             return self._add_columns()
 
@@ -290,7 +289,6 @@ class ColumnGeneration(Generation):
         return scored_rows(self.fit_context, held_out, scores, scores_in_training)
 
     def _scores_in_training(self, margins: Vector, w: Vector, intercept: float) -> Vector:
-        """The scores of the training rows, given their margins under the weights w."""
         scores = self.fit_context.operator.scores(margins[: self.columns.n_data])
         return self._finished_scores(scores, w, intercept, self.rows)
 

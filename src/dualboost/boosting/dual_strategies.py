@@ -158,7 +158,6 @@ class FrankWolfe(GuaranteedDuals):
         return PricingDuals(best.u, -np.inf, is_settled=False)
 
     def _stepped(self, columns: Columns, u: Vector) -> Vector:
-        """The weights after a short step towards the column with the largest edge."""
         towards = np.zeros(columns.n_columns)
         towards[np.argmax(columns.edges(u))] = 1.0
         if not len(self.w):

@@ -154,7 +154,6 @@ class Generation(ABC):
         solver_seconds: float,
         solution: Solution | None = None,
     ) -> None:
-        """Add an ensemble to the trace, and pass its figures to the observers."""
         iteration = Iteration(
             iteration=len(self.trace.iterations) + 1,
             edge=edge,

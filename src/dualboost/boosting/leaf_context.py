@@ -180,7 +180,6 @@ class LeafEnsemble:
         self.columns.hold([(grown.leaves, grown.tree.n_leaves, grown.order) for grown in held])
 
     def _zeros(self, n_leaves: int) -> Scores:
-        """The values of leaves that have none yet."""
         return np.zeros((n_leaves, *self.point.values.shape[1:]))
 
 

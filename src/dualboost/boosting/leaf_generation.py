@@ -76,7 +76,6 @@ class LeafGeneration(Generation):
         return n_earlier + ceil(self._effort.overgrowth * (self.max_trees - n_earlier))
 
     def _generate(self) -> str:
-        """Grow, eliminate, regrow; returns why growing ended."""
         with share_of_time(GROWING):
             self._start()
             reason = self._grow(min(self.max_trees, self.most_grown))
@@ -134,7 +133,6 @@ class LeafGeneration(Generation):
         return float(before.objective - ensemble.point.objective)
 
     def _optimise(self, fit_context: LeafFitContext) -> Solution:
-        """Solve the leaves of the trees held to the optimum."""
         self.ensemble.point, solution = fit_context.optimum(self.ensemble.point)
         return solution
 
@@ -265,7 +263,6 @@ class LeafGeneration(Generation):
         return scored_rows(self.fit_context, held_out, scores, lambda: point.scores + point.intercept)
 
     def _polish(self, reason: str) -> None:
-        """Solve all leaves to the optimum at the final C, which is the last iteration."""
         self.ensemble.move_to(self.fit_context.programme)
         if not self.keep_best or not self.trace.stages:
             self._revise_last(self._optimise(self.fit_context))
@@ -319,6 +316,5 @@ def _size(values: Scores) -> Vector:
 
 
 def _some(stage: LeafStage, elimination: Elimination) -> LeafStage:
-    """The stage that elimination leaves."""
     trees = tuple(stage.trees[k] for k in elimination.kept)
     return LeafStage(trees, tuple(elimination.values_of(k) for k in elimination.kept), elimination.intercept)

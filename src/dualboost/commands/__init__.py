@@ -1,4 +1,4 @@
-"""The commands of the command line: our own, and those that other packages declare."""
+"""The commands of the command line: our own, and the commands that other packages declare."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class LazyGroup(click.Group):
         try:
             return _load(point)
         except Exception as error:
-            if ctx is not None and ctx.resilient_parsing:  # a shell asks for completions
+            if ctx is not None and ctx.resilient_parsing:  # a shell requests completions
                 return None
             from ..errors import MissingDependencyError
 

@@ -85,7 +85,6 @@ def class_weight(entries: Sequence[str], labels: NDArray[Any]) -> Any:
 
 
 def _halves(option: str, entry: str, example: str) -> tuple[str, str]:
-    """The parts before and after the last equals sign."""
     name, sign, value = entry.rpartition("=")
     if not sign:
         raise InvalidParameterError(f"--{option} {entry}: write {example}.")
@@ -143,7 +142,6 @@ def _number(C: str | None) -> float | None:
 
 
 def _of_task(task: str, options: dict[str, Any]) -> dict[str, Any]:
-    """The options without the options of the other task, which are refused."""
     others = [name for name, one in OPTIONS.items() if one.option is not None and one.option.task not in (None, task)]
     for name in others:
         if _is_given(options[name]):
@@ -197,7 +195,6 @@ def _for_classes(options: dict[str, Any]) -> dict[str, Any]:
 
 
 def _for_numbers(options: dict[str, Any]) -> dict[str, Any]:
-    """The options of a regressor; options of the loss make an object of it."""
     if options["loss"] is not None and options["loss"] not in NUMBER_LOSSES:
         raise _not_for(REGRESSION, "loss", options["loss"])
     taken = {name: value for name, value in options.items() if name not in LOSS_OPTIONS}
@@ -207,7 +204,6 @@ def _for_numbers(options: dict[str, Any]) -> dict[str, Any]:
 
 
 def _loss_object(options: dict[str, Any]) -> dict[str, Any]:
-    """The loss with its options, if any is given."""
     given = {name: options[name] for name in LOSS_OPTIONS if options[name] is not None}
     if not given:
         return {}
@@ -278,7 +274,7 @@ def fit_over(
     try:
         client = distributed.Client(scheduler, timeout=LONGEST_WAIT)
     except (OSError, ValueError) as error:
-        raise InvalidParameterError(f"--scheduler {scheduler}: no scheduler answers there ({error}).") from error
+        raise InvalidParameterError(f"--scheduler {scheduler}: no scheduler responds there ({error}).") from error
     with client:
         frame = _frame(path, columns["--drop"])
         sample = frame.head(SAMPLE, npartitions=-1)

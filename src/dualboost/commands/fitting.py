@@ -121,7 +121,6 @@ def fit(
 
 
 def _is_for_numbers(options: dict[str, Any]) -> bool:
-    """Whether an option is given that classification by the default formulation does not have."""
     only = [name for name, one in OPTIONS.items() if one.option is not None and one.option.task == REGRESSION]
     return options["loss"] in LOSSES_FOR_NUMBERS or any(options[name] is not None for name in only)
 

@@ -76,7 +76,6 @@ def _quantiles(fitted: Any, features: Table) -> dict[str, Any]:
 
 
 def _probabilities(fitted: Any, features: Table) -> dict[str, Any]:
-    """A column for each class."""
     found = fitted.predict_proba(features)
     return {f"probability_{name}": found[:, k] for k, name in enumerate(fitted.classes_)}
 
@@ -115,7 +114,6 @@ def _certificate_or_why_not(figures: dict[str, Any]) -> dict[str, Any]:
 
 
 def _classes(fitted: Any) -> dict[str, Any]:
-    """The classes; nothing for a regressor."""
     return {"classes": fitted.classes_} if fitted.fitted_.target.has_classes else {}
 
 
@@ -232,7 +230,6 @@ def _warn_of_another_order(booster: Any, features: Any, codes: Any, classes: lis
 
 
 def _booster(path: Path) -> tuple[Any, list[str]]:
-    """The booster in a file of XGBoost or LightGBM, and the names of its features."""
     if not path.is_file():
         raise InvalidDataError(f"{path}: there is no such model file.")
     try:

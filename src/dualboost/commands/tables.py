@@ -208,20 +208,20 @@ def _as_labels(labels: pd.Series) -> NDArray[Any]:
 def _classes(column: pd.Series, path: Path) -> NDArray[Any]:
     """The labels; a target that is no class is refused: one label, numbers with fractions, or hardly a label twice."""
     labels = _as_labels(column)
-    kinds, target = np.unique(labels).tolist(), f"{name_of(path)}: {column.name!r}"
-    if len(kinds) < 2:
-        raise InvalidDataError(f"{target} must hold two labels or more; it has 1: {few(kinds)}.")
-    if len(kinds) == 2:
+    distinct, target = np.unique(labels).tolist(), f"{name_of(path)}: {column.name!r}"
+    if len(distinct) < 2:
+        raise InvalidDataError(f"{target} must hold two labels or more; it has 1: {few(distinct)}.")
+    if len(distinct) == 2:
         return labels
     if labels.dtype == object and pd.api.types.is_float_dtype(column):
         raise InvalidDataError(
-            f"{target} holds numbers with fractions, such as {few(kinds[:2])}: a model learns classes, which are words "
-            "or whole numbers, unless --task is regression."
+            f"{target} holds numbers with fractions, such as {few(distinct[:2])}: a model learns classes, which are "
+            "words or whole numbers, unless --task is regression."
         )
-    if are_identifiers(len(kinds), len(labels)):
+    if are_identifiers(len(distinct), len(labels)):
         raise InvalidDataError(
-            f"{target} has {len(kinds)} different labels in {len(labels)} rows: {few(kinds)}; a model learns classes "
-            "that have two rows or more on average."
+            f"{target} has {len(distinct)} different labels in {len(labels)} rows: {few(distinct)}; a model learns "
+            "classes that have two rows or more on average."
         )
     return labels
 
@@ -243,7 +243,6 @@ def figures_of(fitted: Any, frame: pd.DataFrame, features: Table, target: str, p
 
 
 def _class_numbers(labels: Any, model: Any, path: Path) -> Integers:
-    """The number of each label's class in the model, where it may have another type than in the table."""
     by_text = {str(name): k for k, name in enumerate(model.classes_)}
     # The labels may be predictions from a CSV file.
     spelled = {csv_cell(name): k for name, k in by_text.items()} | by_text

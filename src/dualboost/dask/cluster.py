@@ -149,7 +149,7 @@ def _rows_of(estimator: Any, part: Part) -> Rows | None:
         return None
     _kind_of(X)  # raises an error for another type
     require_one_target(estimator, y)
-    plain = np.asarray(estimator._tasks()[0].plain(y))
+    plain = np.asarray(estimator._target_readers()[0].plain(y))
     return Rows(X, plain.ravel(), None if weights is None else as_part_of_weights(np.asarray(weights), sizes["X"]))
 
 
@@ -216,8 +216,8 @@ def _joined(pieces: list[Any]) -> Any:
     if sparse.issparse(pieces[0]):
         return sparse.vstack(pieces, format="csr")
     if isinstance(pieces[0], np.ndarray):
-        kinds = {piece.dtype.kind for piece in pieces}
-        is_one_type = len(kinds) == 1 or kinds <= set("biuf")  # NumPy makes text of numbers beside text
+        type_kinds = {piece.dtype.kind for piece in pieces}
+        is_one_type = len(type_kinds) == 1 or type_kinds <= set("biuf")  # NumPy makes text of numbers beside text
         return np.concatenate(pieces if is_one_type else [piece.astype(object) for piece in pieces])
     import pandas as pd
 
@@ -232,7 +232,6 @@ def _joined(pieces: list[Any]) -> Any:
 
 
 def _typed(dtypes: Any) -> list[bool]:
-    """Whether types are categorical."""
     import pandas as pd
 
     return [isinstance(dtype, pd.CategoricalDtype) for dtype in dtypes]
@@ -321,7 +320,7 @@ def _client(client: Any, distributed: Any) -> Any:
 
 
 def _by_worker(client: Any, parts: list[Any]) -> dict[str, list[Any]]:
-    """The parts that each worker is to train on: those that it holds."""
+    """The parts that each worker trains on, which are the parts in its memory."""
     for part in parts:
         if part.status == "error":
             part.result()

@@ -79,14 +79,13 @@ def _number(partition_info: Any) -> int:
 
 
 def _empty(estimator: Any) -> Any:
-    """The predictions for no rows."""
     return np.empty(0, dtype=estimator.classes_.dtype if hasattr(estimator, "classes_") else float)
 
 
 def _require_collection(X: Any) -> None:
     if not is_collection(X):
         raise InvalidDataError(
-            f"X is of type {type(X).__name__}; pass a Dask DataFrame or Array, or ask to_local() for rows in memory."
+            f"X is of type {type(X).__name__}; pass a Dask DataFrame or Array, or use to_local() for rows in memory."
         )
 
 

@@ -177,7 +177,6 @@ def column_of_array(values: NDArray[Any], name: Any, source: Source) -> Column:
 
 
 def _column_of_objects(name: Any, source: Source, type_name: str, entries: list[Any]) -> Column:
-    """A column of objects; the types of its entries give the kind."""
     types = {type(entry) for entry in entries} - {type(None)}
     return Column(name, source, kind_of(types), type_name, lambda: entries, are_truths=types == {bool})
 
@@ -313,7 +312,7 @@ def check_training_column(column: Column, sizes: Mapping[Any, float], n_present:
         note = _word_among_numbers(column, sizes) or _numbers_as_text(column, sizes)
     if not note and n_present >= ENOUGH_ROWS and len(sizes) > MOSTLY * n_present:
         note = (
-            f"has {len(sizes)} different values in {n_present} rows, which tell nothing about other rows: "
+            f"has {len(sizes)} different values in {n_present} rows, from which nothing can be learnt for other rows: "
             f"{column.source.leave_out}, or make numbers or a few categories of it."
         )
     if note:
@@ -389,7 +388,6 @@ def refused_times(column: Column, others: Iterable[Column] = ()) -> InvalidDataE
 
 
 def _parts(value: object) -> str:
-    """Advice on the numbers to make of such times."""
     if hasattr(value, "total_seconds"):
         return "Make a number of it, such as its days or seconds."
     clock = "the hour, " if _has_clock(value) else ""
@@ -402,7 +400,6 @@ def _parts(value: object) -> str:
 
 
 def _has_clock(value: object) -> bool:
-    """Whether it has an hour other than midnight."""
     if isinstance(value, str):
         return ":" in value
     return any(getattr(value, part, 0) for part in ("hour", "minute", "second"))

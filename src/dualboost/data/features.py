@@ -80,7 +80,6 @@ class FeatureEncoder:
 
 
 def _wholes(table: Table, listed: Collection[int] | None, workers: Communicator) -> list[Contents]:
-    """The contents of each column, of all workers."""
     columns = [table.column(k) for k in range(table.shape[1])]
     parts = objects_of_all(workers, contents_of_table(table))
     places = [f"worker {rank}" for rank in range(workers.size)]
@@ -114,7 +113,6 @@ def _is_categorical(column: Column, whole: Contents, table: Table) -> bool:
 
 
 def _of_all(sizes: dict[int, dict[Any, float]], workers: Communicator) -> dict[int, dict[Any, float]]:
-    """The number of rows with each value, of all workers, by column."""
     first, *others = objects_of_all(workers, sizes) if sizes else [sizes]
     for other in others:
         for k, own in first.items():
@@ -143,8 +141,8 @@ def _sizes(column: Column, n_rows: Vector) -> dict[Any, float]:
 
 def _as_array(values: list[Any]) -> NDArray[Any]:
     """An array of numbers if all values have one numeric type, else an array of objects."""
-    kinds = {type(value) for value in values}
-    if len(kinds) == 1 and kinds <= {bool, int, float}:
+    types = {type(value) for value in values}
+    if len(types) == 1 and types <= {bool, int, float}:
         numbers = np.array(values)
         if numbers.dtype.kind in "biuf" and numbers.tolist() == values:
             return numbers
@@ -248,15 +246,15 @@ def whole_of(name: str, parts: Sequence[Contents], places: Sequence[str], is_lis
 
 def _kind(parts: Sequence[Contents], is_listed: bool) -> str | None:
     """The kind of the whole column; None if the parts do not fit together."""
-    kinds, entries = {part.kind for part in parts}, {part.of_entries for part in parts}
+    part_kinds, entries = {part.kind for part in parts}, {part.of_entries for part in parts}
     if is_listed:  # text and numbers are different categories: meant only if a part has both
         are_meant = len(entries) == 1 or ("mixed" in entries and entries <= {"numbers", "text", "mixed"})
         return "categories" if are_meant else None
-    if len(kinds) == 1 and len(entries) == 1:
+    if len(part_kinds) == 1 and len(entries) == 1:
         return parts[0].kind
-    if "categories" in kinds:
+    if "categories" in part_kinds:
         return "text" if entries == {"text"} else None
-    are_numbers = kinds <= {"numbers", "text", "mixed"} and all(part.word is None for part in parts)
+    are_numbers = part_kinds <= {"numbers", "text", "mixed"} and all(part.word is None for part in parts)
     return "mixed" if are_numbers else None
 
 
@@ -297,7 +295,6 @@ def require_finite(X: Features, source: Source, names: list[Any] | None = None) 
 
 
 def _infinite(X: Features) -> tuple[int, int] | None:
-    """The row and the column of an infinite number, if there is one."""
     if sparse.issparse(X):
         entries = X.tocoo()
         wrong = np.flatnonzero(np.isinf(entries.data))

@@ -165,7 +165,6 @@ def n_observed(X: Features, targets: Vector, numbers: Vector) -> float:
 
 
 def _merge_indexed(X: Features, targets: Vector, weights: Vector) -> TrainingRows:
-    """``merge_rows`` for features with fast indexing by row."""
     kept = np.flatnonzero(weights > 0)
     of_features, own = _hashes_of_features(X)[kept], targets[kept]
     keys, leading = (_with_targets(of_features, X.shape[1], digits) for digits in (own, _leading(own)))
@@ -224,12 +223,11 @@ def hashes_of_column(values: Vector, feature: int, n_features: int) -> NDArray[n
 
 
 def _odd_numbers(n_features: int) -> NDArray[np.uint64]:
-    """The factors of the bits of each feature and of the target."""
     return np.random.default_rng(20250101).integers(0, 2**63, n_features + 1, dtype=np.uint64) * 2 + 1
 
 
 def _with_targets(of_features: NDArray[np.uint64], n_features: int, targets: Vector) -> NDArray[np.uint64]:
-    """The hashes of features plus those of the absolute targets, with the sign as the last bit."""
+    """The hashes of features plus the hashes of the absolute targets, with the sign as the last bit."""
     hashes = of_features + _mix(np.abs(targets)) * _odd_numbers(n_features)[-1]
     return (hashes & ~np.uint64(1)) | (targets < 0)
 
@@ -243,7 +241,6 @@ def _mix(values: Vector) -> NDArray[np.uint64]:
 
 
 def _identical(X: Features, targets: Vector, one: Integers, other: Integers) -> bool:
-    """Whether rows with equal hashes are identical."""
     paired = one != other
     one, other = one[paired], other[paired]
     if not np.array_equal(targets[one], targets[other]):

@@ -298,7 +298,6 @@ class ParquetOnDisk(RowsOnDisk):
 
 
 def _numbers(column: Any) -> Vector:
-    """A column of Arrow as numbers; missing ones are nan."""
     import pyarrow
 
     if pyarrow.types.is_boolean(column.type):

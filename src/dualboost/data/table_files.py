@@ -83,7 +83,6 @@ def _read_csv(content: Path | io.BytesIO, path: Path, text_columns: Iterable[str
 
 
 def _header(content: Path | io.BytesIO) -> list[str]:
-    """The names of the columns as they are in the file."""
     if isinstance(content, io.BytesIO):
         lines = io.TextIOWrapper(io.BytesIO(content.getvalue()), encoding="utf-8-sig", newline="")
         return next(filter(None, csv.reader(lines)), [])

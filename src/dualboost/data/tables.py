@@ -95,7 +95,6 @@ def truths_of_array(X: Any) -> frozenset[int]:
 
 
 def _require_two_dimensions(X: Any) -> None:
-    """Refuse a series, a dict and a list of dicts."""
     if nw.dependencies.is_into_series(X):
         raise InvalidDataError(
             f"X is a {type(X).__name__}, which is one row or one column: pass a table of it, of pandas X.iloc[[0]] for "

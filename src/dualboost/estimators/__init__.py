@@ -1,1 +1,1 @@
-"""The scikit-learn estimators, which are what users call."""
+"""The scikit-learn estimators: the interface for users."""

@@ -50,7 +50,7 @@ from .diagnostics import warn_if_cut_short, warn_if_degenerate, warn_of_poor_fit
 from .limits import limits_of
 from .modes import earlier_fit, find_device, on_disk, require_mode, rows_for, tree_record
 from .parameters import DEFAULT_SIZES, EnsembleSize, as_callbacks, check_common
-from .reading import Problem, Rewire, TrainingSet, as_evaluation_set, known_to_all, read_training_set
+from .reading import FitContextMaker, Problem, TrainingSet, as_evaluation_set, known_to_all, read_training_set
 
 
 def conclude(problem: Problem, trace: Trace, tuning: Tuning | None, n_jobs: int) -> FittedModel:
@@ -167,8 +167,8 @@ class Boosting(FittedAttributes):
     warm_start: bool = False
     epsilon: float | None = None
 
-    def _tasks(self) -> Sequence[TargetReader]:
-        """The tasks of the estimator; the first one that takes y reads it."""
+    def _target_readers(self) -> Sequence[TargetReader]:
+        """The target classes of the estimator; the first one that takes y reads it."""
         raise NotImplementedError
 
     def _made_formulation(self, C: float | None = None) -> Formulation:
@@ -176,11 +176,10 @@ class Boosting(FittedAttributes):
         raise NotImplementedError
 
     def _scoring(self) -> Scoring:
-        """The score of held-out rows."""
         return make_scoring(self.scoring)
 
     def _require_formulation_for(self, target: Target, formulation: Formulation) -> None:
-        """Refuse a formulation that cannot learn the task."""
+        """Refuse a formulation that cannot learn the target."""
 
     def fit(
         self: Estimator,
@@ -200,17 +199,19 @@ class Boosting(FittedAttributes):
         """
         self._check_parameters()
         find_device(self)  # a missing GPU is an error before any work is done
-        asked = as_evaluation_set(eval_set, eval_metric)
-        self._require_rows_to_score(asked is not None)
+        evaluation_set = as_evaluation_set(eval_set, eval_metric)
+        self._require_rows_to_score(evaluation_set is not None)
         with time_limit(self.time_limit):
             data = self._read(X, y, sample_weight)
-            if asked is not None:
-                data = replace(data, evaluation=asked.read(self, data, self._scoring()))
+            if evaluation_set is not None:
+                data = replace(data, evaluation=evaluation_set.read(self, data, self._scoring()))
             self._fitted = self._fitted_to(data)
         return self
 
     def _read(self, X: Any, y: Any, sample_weight: Any, workers: Communicator = ALONE) -> TrainingSet:
-        return read_training_set(self, self._tasks(), on_disk(self, X), y, sample_weight, self._rows_aside, workers)
+        return read_training_set(
+            self, self._target_readers(), on_disk(self, X), y, sample_weight, self._rows_aside, workers
+        )
 
     def _rows_aside(self, weights: Vector) -> Integers | None:
         """The positions of the rows that the fit does not use, given all multiplicities; None if it uses all."""
@@ -228,32 +229,31 @@ class Boosting(FittedAttributes):
         return fitted
 
     def _choose_formulation(self, data: TrainingSet) -> tuple[Formulation, Tuning | None]:
-        """The formulation to optimise, and the path of the values of C, if there was one."""
         return self._made_formulation(), None
 
     def _pose(self, data: TrainingSet, formulation: Formulation) -> Problem:
         held_out, training_weights = self._hold_out(data)
         rows = self._rows(data, training_weights)
-        fit_context = self._wire(data, rows, formulation, Precision(self.tol))
-        return Problem(data, rows, fit_context, held_out, self._rewire(data, fit_context.formulation))
+        fit_context = self._make_fit_context(data, rows, formulation, Precision(self.tol))
+        return Problem(data, rows, fit_context, held_out, self._fit_context_maker(data, fit_context.formulation))
 
-    def _rewire(self, data: TrainingSet, formulation: Formulation) -> Rewire | None:
-        """A function that wires the programme for other rows, if twins calibrate probabilities; else None."""
+    def _fit_context_maker(self, data: TrainingSet, formulation: Formulation) -> FitContextMaker | None:
+        """A function that makes the fit context of other rows, if twins calibrate probabilities; else None."""
         if self.calibration == "training":
             return None
         if data.workers.size == 1:
-            return lambda rows: self._wire(data, rows, formulation, ON_PATH)
+            return lambda rows: self._make_fit_context(data, rows, formulation, ON_PATH)
         # Each worker fits the same rows without the others. XGBoost would grow trees over all workers.
         alone, twin = (
             replace(data, workers=ALONE, checkpoint=None),
             clone(self).set_params(learner=as_alone(self.learner)),
         )
-        return lambda rows: twin._wire(alone, rows, formulation, ON_PATH)
+        return lambda rows: twin._make_fit_context(alone, rows, formulation, ON_PATH)
 
-    def _wire(
+    def _make_fit_context(
         self, data: TrainingSet, rows: TrainingRows, formulation: Formulation, precision: Precision
     ) -> FitContext | LeafFitContext:
-        """The parts of the algorithm for these rows."""
+        """The fit context of these rows."""
         self._require_formulation_for(data.target, formulation)
         solver = self.solver or SolverOptions()
         threads = available_threads(self.n_jobs)
@@ -293,7 +293,6 @@ class Boosting(FittedAttributes):
         )
 
     def _size(self, formulation: Formulation) -> EnsembleSize:
-        """The greatest depth and number of trees: from the parameters, or the defaults."""
         default = DEFAULT_SIZES[self._optimized(formulation)]
         depth = self.max_depth or affordable_depth(self.learner, default.depth)
         return EnsembleSize(depth, self.max_trees or default.trees)
@@ -362,7 +361,6 @@ class Boosting(FittedAttributes):
         return self.n_iter_no_change
 
     def _held_out_share(self) -> float | None:
-        """The share of rows to validate on; early stopping has a default."""
         return DEFAULT_SHARE if self.validation_fraction is None and self._patience() else self.validation_fraction
 
     def _check_parameters(self) -> None:

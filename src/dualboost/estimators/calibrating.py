@@ -30,7 +30,7 @@ from ..targets.base import Scored
 from ..targets.calibration import limit_of
 from ..targets.quantiles import QuantileTarget, Widening, moved_apart
 from ..workers.base import joined
-from .reading import Problem, Rewire, TrainingSet
+from .reading import FitContextMaker, Problem, TrainingSet
 
 # Margins of training rows are too large: deep trees separate these rows perfectly. Without held-out rows, the training
 # rows are divided into two halves. A twin of the ensemble is trained on each half and scores the other half, and the
@@ -62,11 +62,11 @@ def calibration_of(problem: Problem, trace: Trace, ensemble: Ensemble) -> Any:
     rows, rows_in_unit = _rows_of_all(problem), problem.fit_context.rows.rows_in_unit
     training = Scored(ensemble.decide(rows.X), rows.targets, rows.counts * rows_in_unit)
     unseen = None
-    if problem.has_twins and problem.rewire is not None and trace.stop_reason != "interrupted":
+    if problem.has_twins and problem.make_fit_context is not None and trace.stop_reason != "interrupted":
         try:
             # Workers fit the same twins; clocks that differ between them must not end these fits.
             with nullcontext() if problem.training_set.workers.size == 1 else time_limit(None):
-                unseen = _scored_by_twins(rows, rows_in_unit, problem.rewire, training, ensemble)
+                unseen = _scored_by_twins(rows, rows_in_unit, problem.make_fit_context, training, ensemble)
         except KeyboardInterrupt:
             warnings.warn(
                 "fit was interrupted while probabilities were calibrated; the ensemble is complete, and its "
@@ -93,12 +93,12 @@ def _rows_of_all(problem: Problem) -> TrainingRows:
 
 
 def _scored_by_twins(
-    rows: TrainingRows, rows_in_unit: float, rewire: Rewire, training: Scored, ensemble: Ensemble
+    rows: TrainingRows, rows_in_unit: float, make_fit_context: FitContextMaker, training: Scored, ensemble: Ensemble
 ) -> Scored | None:
     """Each half of the rows with the scores of the twin of the other half; None if rows or time do not suffice.
 
     The size of scores may differ much between ensembles of the same programme. So the scores of each twin are limited,
-    shifted and scaled: their mean and deviation on its training rows equal those of the ensemble on all rows.
+    shifted and scaled: on its training rows they get the mean and deviation of the ensemble's scores on all rows.
     """
     halves = halves_of(rows)
     trained = [_sample(half, MOST_TRAINED) for half in halves]
@@ -116,7 +116,7 @@ def _scored_by_twins(
             return None
         part, tested = rows.part(half), _sample(other, MOST_SCORED)
         with share_of_time(share):
-            twin = _twin(rewire(part), ensemble)
+            twin = _twin(make_fit_context(part), ensemble)
         limit, its_centre, its_width = _extent(twin.decide(part.X), part.counts)
         offsets = np.clip(twin.decide(rows.X[tested]), -limit, limit) - its_centre
         scores = centre + offsets * (width / its_width if its_width > 0 else 0.0)
@@ -161,14 +161,12 @@ def halves_of(rows: TrainingRows) -> tuple[Integers, Integers]:
 
 
 def _sample(positions: Integers, most: int) -> Integers:
-    """At most so many of the positions, at regular distances."""
     if len(positions) > most:
         positions = positions[np.linspace(0, len(positions) - 1, most).astype(np.intp)]
     return np.sort(positions)
 
 
 def _can_train(targets: Vector) -> bool:
-    """Whether there are two classes with enough rows."""
     sizes = np.unique(targets, return_counts=True)[1]
     return len(sizes) > 1 and bool(sizes.min() >= FEWEST_ROWS)
 
@@ -220,7 +218,6 @@ def _widened(outside: Vector, counts: Vector, coverage: float) -> float:
 
 
 def _smallest_reaching(needed: float, numbers: Vector, counts: Vector) -> float:
-    """The smallest number up to which ``needed`` rows are counted."""
     order = np.argsort(numbers, kind="stable")
     return float(numbers[order[np.searchsorted(np.cumsum(counts[order]), needed * (1.0 - 1e-12))]])
 

@@ -86,7 +86,7 @@ class DualBoostClassifier(Boosting, InspectionMixin, PredictionMixin, Classifier
         The largest relative duality gap of a solution, and the smallest improvement of the (normalised) edge that lets
         a tree enter.
     solver : SolverOptions, default=None
-        How the programmes are solved, which does not change what is optimal; None means ``SolverOptions()``.
+        How the programmes are solved, which does not change the optimum; None means ``SolverOptions()``.
     categorical_features : "from_dtype", None, or list of names, of positions or of bools, default="from_dtype"
         The columns of X that hold categories, as in scikit-learn's ``HistGradientBoostingClassifier``. "from_dtype"
         takes columns of text and of a categorical type (pandas, polars, Arrow); of an array, columns of text. A list
@@ -166,7 +166,7 @@ class DualBoostClassifier(Boosting, InspectionMixin, PredictionMixin, Classifier
     gap_ : float
         The relative duality gap of ``weights_``, computed from the weights and the duals alone: no other weights of the
         trees generated (where leaves are corrected: no other values of the leaves of these trees) have an objective
-        that is better by more than this. It says nothing about other trees.
+        that is better by more than this. It does not bound ensembles of other trees.
     bound_ : float or None
         With an exact learner (hard votes and "optimal", or stumps by "edge"): no ensemble of the learner's trees,
         generated or not, has a better objective than this; for "nm", with the offset of the same number of trees. None
@@ -268,7 +268,7 @@ class DualBoostClassifier(Boosting, InspectionMixin, PredictionMixin, Classifier
         self.verbose = verbose
         self.callbacks = callbacks
 
-    def _tasks(self) -> Sequence[type[Target]]:
+    def _target_readers(self) -> Sequence[type[Target]]:
         return CLASSIFICATION
 
     def _made_formulation(self, C: float | None = None) -> Formulation:

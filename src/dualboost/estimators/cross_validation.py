@@ -78,10 +78,10 @@ class TunedBoosting(TunedAttributes, Boosting):
         allowed = known >= known[best] - (np.nan_to_num(error[best]) if self.select == "sparsest" else 0.0)
         Cs = np.tile(values, len(mean) // len(values))
         from_default = np.abs(np.log(Cs / self._untuned().default_C(n_rows)))  # decides between equals
-        chosen = int(min(np.flatnonzero(allowed), key=lambda k: (trees[k], -known[k], from_default[k])))
+        position = int(min(np.flatnonzero(allowed), key=lambda k: (trees[k], -known[k], from_default[k])))
         path = {"C": Cs, "score": mean, "standard_error": error, "n_trees": trees}
-        most = self._sizes()[chosen // len(values)] if len(Cs) > len(values) else None
-        return Tuning(float(Cs[chosen]), Cs, scores, path, most)
+        most = self._sizes()[position // len(values)] if len(Cs) > len(values) else None
+        return Tuning(float(Cs[position]), Cs, scores, path, most)
 
     def _path(
         self, data: TrainingSet, split: Split, values: Vector, with_errors: bool, bar: ProgressBar
@@ -99,7 +99,7 @@ class TunedBoosting(TunedAttributes, Boosting):
             bar.advance(C=f"{C:.3g}", score=f"{point.score:.4g}", trees=point.n_trees)
 
         rows = self._rows(data, split.training)
-        fit_context = self._wire(data, rows, formulation, ON_PATH)
+        fit_context = self._make_fit_context(data, rows, formulation, ON_PATH)
         tested = split.scored()
         with one_blas_thread():
             corrects_leaves = isinstance(fit_context, LeafFitContext)
@@ -107,12 +107,10 @@ class TunedBoosting(TunedAttributes, Boosting):
             return follow_path(fit_context, values, tested, sizes, with_errors, note)
 
     def _sizes(self) -> list[int]:
-        """The numbers of trees that are compared where leaves are corrected."""
         most = self._size(self._untuned()).trees
         return sizes_below(most) if self.select == "sparsest" else [most]
 
     def _n_sizes(self) -> int:
-        """How many numbers of trees each value of C is compared at."""
         return len(self._sizes()) if self._optimized(self._untuned()) == "leaves" else 1
 
     def _n_rows(self, data: TrainingSet) -> float:
@@ -205,7 +203,7 @@ class DualBoostClassifierCV(TunedBoosting, DualBoostClassifier):
     categorical_features, calibration, class_weight : as for ``DualBoostClassifier``
     n_jobs, device, random_state, verbose : as for ``DualBoostClassifier``
     time_limit : as for ``DualBoostClassifier``; half of it is for comparing the values, which are then solved roughly
-    callbacks : as for ``DualBoostClassifier``; those of the final fit
+    callbacks : as for ``DualBoostClassifier``; called in the final fit only
     Cs : int or array of floats, default=10
         The number of values from the formulation's own grid (``formulation.C_grid``), or the values. They are meant for
         all rows: where the paper's C counts rows ("lp", "cg", "qrlp", "erlp", "convex", "spatial"), a fold, which has
@@ -222,8 +220,8 @@ class DualBoostClassifierCV(TunedBoosting, DualBoostClassifier):
         corrected, it also tries fewer trees than ``max_trees``, and the final fit has as many as were chosen.
     scoring : str, scorer or None, default=None
         What the values are compared by: a name of ``sklearn.metrics.get_scorer_names()`` or a scorer made by
-        ``sklearn.metrics.make_scorer``; None is the accuracy. Probabilities, for scorers such as "neg_log_loss", are
-        those of the curve that fits the training rows.
+        ``sklearn.metrics.make_scorer``; None is the accuracy. Probabilities, for scorers such as "neg_log_loss",
+        come from the curve that fits the training rows.
 
     Attributes
     ----------

@@ -142,7 +142,7 @@ def _constant(model: FittedModel, fit: TrainingFit) -> str:
     prediction = f"The model predicts class {fit.leading!r} for {rows}"
     advice = _advice(model.formulation)
     if fit.is_flat:
-        return f"{prediction}, and all with the same probability. {BALANCE} {advice} may tell them apart."
+        return f"{prediction}, and all with the same probability. {BALANCE} {advice} may separate the classes."
     threshold = ", with a threshold other than one half" if model.target.n_outputs == 1 else ""
     return (
         f"{prediction}, and is right for {fit.accuracy:.1%} of them. Probabilities do differ: use "
@@ -200,7 +200,6 @@ def _named(formulation: Formulation) -> str:
 
 
 def _advice(formulation: Formulation) -> str:
-    """The ways to a closer fit, as the beginning of a sentence."""
     ways = [_other_C(formulation), "deeper trees"] if formulation.has_C else ["deeper trees"]
     if formulation.name != "logistic":
         ways.append("formulation='logistic'")

@@ -183,7 +183,6 @@ def _require_order(estimator: Any, learners: list[Learner], problem: Problem) ->
 
 
 def _require_same_data(fitted: FittedModel, problem: Problem) -> None:
-    """Refuse data that the trees of the fit before cannot read."""
     data = problem.training_set
     before, now = fitted.ensemble.n_features, data.features.shape[1]
     if before != now:

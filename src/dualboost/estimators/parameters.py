@@ -41,7 +41,7 @@ class EnsembleSize(NamedTuple):
 
 
 DEFAULT_SIZES = {"leaves": EnsembleSize(5, 50), "weights": EnsembleSize(1, 100)}
-"""By what is optimised; ``benchmarks/defaults.py`` compares the sizes for leaves with other libraries."""
+"""By the value of ``optimize``; ``benchmarks/defaults.py`` compares the sizes for leaves with other libraries."""
 
 
 def check_common(estimator: Any) -> None:

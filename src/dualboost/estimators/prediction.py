@@ -28,7 +28,6 @@ class Predicting(FittedAttributes):
     """Predictions of classes and of numbers, and ``save``."""
 
     def _features(self, X: Any) -> Features:
-        """The features of rows to predict, checked and encoded as in training; an error before ``fit``."""
         check_is_fitted(self)
         return read_features(self, self.fitted_.encoder, X)
 

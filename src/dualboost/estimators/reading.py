@@ -94,7 +94,7 @@ class _StandIn:
 
 def read_training_set(
     estimator: Any,
-    tasks: Sequence[TargetReader],
+    readers: Sequence[TargetReader],
     X: Any,
     y: Any,
     sample_weight: Any,
@@ -107,7 +107,7 @@ def read_training_set(
     """
     X, y, sample_weight = map(in_memory, (X, y, sample_weight))
     require_one_target(estimator, y)
-    y = tasks[0].plain(y)
+    y = readers[0].plain(y)
     read = _read_on_disk if isinstance(X, RowsOnDisk) else _read_in_memory
     features, y, encoder, names = read(estimator, X, y, sample_weight, workers)
     weights = as_sample_weight(sample_weight, len(y))
@@ -115,7 +115,7 @@ def read_training_set(
     if rows is not None:
         aside = Aside(rows, in_rows(weights[rows]))
         weights = np.where(np.isin(np.arange(len(weights)), rows), 0.0, weights)
-    target, targets = read_target(y, tasks, weights, workers)
+    target, targets = read_target(y, readers, weights, workers)
     if target.classes is not None:
         warn_of_classes(target.classes, workers.sum(float(len(targets))))
     target.require_trainable(known_to_all(workers, targets[weights > 0]))
@@ -249,7 +249,6 @@ class _FiniteRows(LazyFeatures):
 
 
 def _known_on_disk(estimator: Any, encoder: FeatureEncoder, X: RowsOnDisk) -> LazyFeatures:
-    """Rows on disk to predict, with the columns of the training rows."""
     known: Any = getattr(estimator, "feature_names_in_", None)
     is_other = X.names is not None and known is not None and X.names.tolist() != known.tolist()
     if X.shape[1] != estimator.n_features_in_ or is_other:
@@ -263,7 +262,6 @@ def _known_on_disk(estimator: Any, encoder: FeatureEncoder, X: RowsOnDisk) -> La
 
 
 def _require_same_columns(workers: Communicator, X: Any) -> None:
-    """Refuse columns that differ between workers."""
     if workers.size > 1:
         names = getattr(X, "names", None)
         own = list(range(X.shape[1]) if names is None else names)
@@ -284,8 +282,8 @@ def _encoder(table: Table | None, X: Any, listed: Any, sample_weight: Any, worke
             )
         return FeatureEncoder(truths=truths_of_array(X))
     n_rows, n_columns = table.shape
-    chosen = categorical_positions(listed, n_columns, table.names if table.has_names else None)
-    return FeatureEncoder.fitted(table, as_sample_weight(sample_weight, n_rows), chosen, workers)
+    categorical = categorical_positions(listed, n_columns, table.names if table.has_names else None)
+    return FeatureEncoder.fitted(table, as_sample_weight(sample_weight, n_rows), categorical, workers)
 
 
 def _require_finite(features: Features, table: Table | None) -> None:
@@ -344,7 +342,7 @@ def _parts(eval_set: Any) -> tuple[Any, ...]:
     return eval_set
 
 
-Rewire = Callable[[TrainingRows], FitContext | LeafFitContext]
+FitContextMaker = Callable[[TrainingRows], FitContext | LeafFitContext]
 
 
 @dataclass(frozen=True, eq=False)
@@ -355,10 +353,14 @@ class Problem:
     rows: TrainingRows
     fit_context: FitContext | LeafFitContext
     held_out: HeldOut | None
-    rewire: Rewire | None = None
+    make_fit_context: FitContextMaker | None = None
     """Makes the parts for other rows, with a looser tolerance; None if there are no twins."""
 
     @property
     def has_twins(self) -> bool:
         """Whether probabilities are calibrated by ensembles of halves of the rows."""
-        return self.held_out is None and self.rewire is not None and not self.fit_context.formulation.has_final_scores
+        return (
+            self.held_out is None
+            and self.make_fit_context is not None
+            and not self.fit_context.formulation.has_final_scores
+        )

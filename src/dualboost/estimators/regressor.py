@@ -28,7 +28,7 @@ class DualBoostRegressor(Boosting, InspectionMixin, NumberPredictionMixin, Regre
     """A small, accurate tree ensemble for numbers, by totally corrective boosting.
 
     Trees are grown one after the other, and after every tree the values of all leaves of all trees are re-optimised.
-    More trees are grown than asked for, those that are missed least are eliminated, and each tree that remains is
+    More trees are grown than ``max_trees``, the trees with the least effect are removed, and each tree that remains is
     grown anew against all others; under the squared loss stumps are exchanged for better ones instead. The result has
     a duality gap, computed from its values and duals.
 
@@ -50,7 +50,7 @@ class DualBoostRegressor(Boosting, InspectionMixin, NumberPredictionMixin, Regre
         exceed the next one. ``predict_quantiles`` and ``predict_interval`` give them, ``predict`` the median.
     interval_calibration : {None, "conformal"}, default=None
         With ``quantiles``: "conformal" sets a quarter of the rows aside and moves the ends of ``predict_interval`` such
-        that it covers as many new rows as the levels promise, on average over rows like those of the fit.
+        that it covers as many new rows as the levels promise, on average over rows like the training rows.
     optimize : {"leaves", "weights"}, default=None
         What is re-optimised after every new tree: the values of all leaves with a ridge, or one weight for each tree,
         whose sum is paid for. None is "leaves", if the learners are trees.
@@ -70,7 +70,7 @@ class DualBoostRegressor(Boosting, InspectionMixin, NumberPredictionMixin, Regre
     n_features_in_, feature_names_in_, estimators_, weights_, n_trees_, n_leaves_, n_generated_, n_iter_, objective_,
     gap_, bound_, certified_, duals_, stop_reason_, history_, feature_importances_, fitted_ :
         as for ``DualBoostClassifier``; ``history_["train_score"]`` is R^2 on the training rows. Votes, weights,
-        ``intercept_`` and objective are those of the standardised y. With ``quantiles``, ``duals_`` has a column for
+        ``intercept_`` and objective refer to the standardised y. With ``quantiles``, ``duals_`` has a column for
         each level, and one for the order of each level and the next.
     formulation_ : the loss with the value of C that was used
 
@@ -145,7 +145,7 @@ class DualBoostRegressor(Boosting, InspectionMixin, NumberPredictionMixin, Regre
         self.verbose = verbose
         self.callbacks = callbacks
 
-    def _tasks(self) -> Sequence[TargetReader]:
+    def _target_readers(self) -> Sequence[TargetReader]:
         loss = self._loss(self.C)
         return [REGRESSION[loss.link].of_loss(loss)]
 

@@ -196,7 +196,6 @@ def to_c(model: Any, *, name: str = "model") -> str:
 
 
 def _comment(found: TreeSum, name: str, functions: Sequence[str]) -> str:
-    """The head of the file: its functions and columns."""
     used, categories = set(found.used_features.tolist()), found.inputs.categories
     notes = {k: f', a category: {name}_category({k}, "...")' for k in categories}
     notes |= dict.fromkeys(found.inputs.numbered, ", a category")
@@ -259,7 +258,6 @@ def _values(name: str, tree: Tree) -> str:
 
 
 def _sum(found: TreeSum, name: str) -> str:
-    """The function that adds up the trees and the intercepts."""
     n_outputs, constants, trees = found.n_outputs, found.intercepts, range(len(found.trees))
     if n_outputs == 1:
         added = [f"s += {name}_tree_{number}(x);" for number in trees]
@@ -302,7 +300,6 @@ def _category(found: TreeSum, name: str) -> str:
 
 
 def _require_different(known: Sequence[Any], column: str) -> None:
-    """Refuse categories with equal text, such as 1 and "1"."""
     by_text: dict[str, Any] = {}
     for value in known:
         if str(value) in by_text:

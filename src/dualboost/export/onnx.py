@@ -171,7 +171,6 @@ class FeatureMatrix:
         return self._graph.step("Cast", sides, to=DOUBLE)
 
     def _values(self, feature: int, sets: list[CategorySet]) -> tuple[NDArray[Any], str]:
-        """The known categories in the order of their codes, and the input column that holds them."""
         graph, name = self._graph, self._found.inputs.names[feature]
         known = self._found.inputs.categories.get(feature)
         if known is None:  # the column holds codes
@@ -185,7 +184,6 @@ class FeatureMatrix:
 
 
 def _sets_of(trees: list[Tree]) -> dict[int, list[CategorySet]]:
-    """The sets of each feature that is split by categories, in the order of the trees."""
     found: dict[int, dict[CategorySet, None]] = {}
     for tree in trees:
         for node in sorted(tree.categories):
@@ -198,7 +196,6 @@ def _set_of(tree: Tree, node: int) -> CategorySet:
 
 
 def _of_one_type(name: str, known: list[Any]) -> NDArray[Any]:
-    """The categories of a column."""
     for kind, dtype in ((str, object), (bool, np.bool_), (int, np.int64), (float, np.float64)):
         if all(type(value) is kind for value in known):
             return np.array(known, dtype=dtype)
@@ -338,7 +335,6 @@ def _scores(found: TreeSum, graph: Graph, features: FeatureMatrix) -> str:
 
 
 def _nodes(trees: list[Tree], graph: Graph, features: FeatureMatrix) -> dict[str, Any]:
-    """The splits of all trees, one tree after the other, as attributes of a tree ensemble."""
     first_node = np.cumsum([0, *(len(tree.feature) for tree in trees)])
     first_leaf = np.cumsum([0, *(tree.n_leaves for tree in trees)])
     each = [(tree, node) for tree in trees for node in range(len(tree.feature))]

@@ -110,7 +110,6 @@ class Expression(TransformWriter[str]):
                 raise InvalidParameterError(f"{name}={value!r} is not for such a model: leave it out.")
 
     def _class(self, classes: Sequence[Any]) -> int:
-        """The position of the class ``probability_of``."""
         label = self.options["probability_of"]
         if label not in classes:
             raise InvalidParameterError(f"probability_of={label!r} must be one of the classes: {list(classes)}.")
@@ -239,7 +238,6 @@ def to_sql(model: Any, *, probability_of: Any = None, quantile: float | None = N
 
 
 def _require_different_columns(found: TreeSum) -> None:
-    """Refuse a tested column whose name differs from another column's only in case."""
     by_name: dict[bytes, list[str]] = {}
     for name in found.inputs.names:
         by_name.setdefault(_folded_name(name), []).append(name)

@@ -197,7 +197,7 @@ class MarginLoss(CustomLoss):
         max  -sum_i P_i conjugate(-u_i/P_i) - 1/2 |e|^2
         s.t. -slopes[1] P_i <= u_i <= -slopes[0] P_i,   sum_i y_i u_i = 0
 
-    so u_i = -P_i derivative(m_i) at the optimum. Pricing, default and grid of C are those of ``LogisticBoost``.
+    so u_i = -P_i derivative(m_i) at the optimum. Pricing, default and grid of C are as in ``LogisticBoost``.
     """
 
     optimizes_for_classes: ClassVar[tuple[str, ...]] = ()
@@ -226,7 +226,7 @@ class ResidualLoss(CustomLoss, NumberLoss):
         max  sum_i [y_i u_i - P_i conjugate(u_i/P_i)] - 1/2 |e|^2
         s.t. slopes[0] P_i <= u_i <= slopes[1] P_i,   sum_i u_i = 0
 
-    so u_i = P_i derivative(y_i - F_i) at the optimum. Default and grid of C are those of the other losses for numbers.
+    so u_i = P_i derivative(y_i - F_i) at the optimum. Default and grid of C are as for the other losses for numbers.
     """
 
     @property

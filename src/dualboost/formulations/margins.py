@@ -275,9 +275,9 @@ class LexiBoost(Formulation):
         max  sum_i u_i - C max_j sum_i u_i y_i h_j(x_i) - sum_k p_k L*_k
         s.t. 0 <= u_i <= p_k b_i for every row i of class k,   sum_k p_k = 1,   p >= 0
 
-    So the costs of the classes, which other methods leave to be tuned, are a part of the solution. We know only the
-    abstract of the paper, which states the two stages. Our choices are the mean over a class, the margin of one, the
-    sum of the weights, and L*_k as the least loss over the columns held. More columns can only lower L*_k; a column
+    So the costs of the classes, which other methods leave to be tuned, are a part of the solution. Of the paper only
+    the abstract was available, which states the two stages. Our choices are the mean over a class, the margin of one,
+    the sum of the weights, and L*_k as the least loss over the columns held. More columns can only lower L*_k; a column
     that would lower L*_k and nothing else is not searched for. L*_k is computed again for every solution returned, and
     to a rough tolerance between pricings (``solvers/two_stages.py``).
 

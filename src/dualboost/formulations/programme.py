@@ -111,7 +111,7 @@ class Programme:
         return f"ordered {self.term.leaf_solver}" if isinstance(self.weight_set, Ordered) else self.term.leaf_solver
 
     def for_growing(self) -> Programme:
-        """The programme for growing trees: without kinks, at which the second derivative is no guide to the loss."""
+        """The programme for growing trees: without kinks, where the second derivative does not describe the loss."""
         if not isinstance(self.term, LinearTerm):
             return self
         return replace(self, term=self.term.smoothed(self.lower, self.upper))
@@ -254,7 +254,6 @@ class Programme:
 
     @cached_property
     def _bounds_of_sums(self) -> tuple[Vector, Vector]:
-        """The least and the largest sum of u over each group of rows with equal coefficients."""
         return self.equations.sums_by_group(self.lower), self.equations.sums_by_group(self.upper)
 
     def _with_sum(self, u: Vector, rows: Integers | slice, target: float) -> Vector:

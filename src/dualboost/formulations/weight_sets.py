@@ -294,7 +294,7 @@ class Ordered(Free):
 
 
 def _squared_distance(edges: Vector, order: LeafOrder | None) -> float:
-    """From the cone of all -D'lambda; that from zero, which is larger, where the nearest point cannot be found."""
+    """From the cone of all -D'lambda; the larger distance from zero where the nearest point cannot be found."""
     lower, upper = ((), ()) if order is None else order.pairs
     if not len(lower):  # for which scipy's nnls aborts the process
         return float(edges @ edges)

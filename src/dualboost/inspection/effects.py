@@ -218,7 +218,7 @@ def effects_of(model: FittedModel, features: Features | None) -> Effects:
         if not has_small_parts([tree]):
             raise UnsupportedModelError(
                 f"effects: estimators_[{j}] tests {tree.most_on_a_path} features on the way to one leaf, and effects "
-                "are those of one or two features: use explain(X), or fit with max_depth=2 or 1."
+                "exist for one or two features only: use explain(X), or fit with max_depth=2 or 1."
             )
     found = model.tree_sum()
     cells = _cells(model, found, features)

@@ -64,7 +64,6 @@ def _framed(title: str, pictures: list[str]) -> str:
 
 
 def _keys(found: Effects) -> str:
-    """The names of the scores in their colours."""
     if len(found.intercept) == 1:
         return ""
     named = zip(found.names.classes, COLOURS, strict=False)
@@ -81,7 +80,6 @@ def _picture(title: str, content: str, captions: Sequence[str], height: int) -> 
 
 
 def _single(effect: Effect, names: Names, scale: Scale) -> str:
-    """A curve or bars for each score, and below the distribution of the rows."""
     (cells,) = effect.cells
     ends, zero = _ends(cells), scale.y(0.0)
     content = f'<path d="M0 {zero:.1f}H{WIDTH}" stroke="currentColor" opacity=".3"/>'
@@ -100,18 +98,16 @@ def _single(effect: Effect, names: Names, scale: Scale) -> str:
 
 
 def _span(cells: Cells, names: Names) -> str:
-    """The values on the horizontal axis."""
     missing = ", missing" if cells.has_missing else ""
     if isinstance(cells.marginal, NumberMarginal):
         low, high = (number(float(f"{end:.3g}")) for end in (cells.marginal.grid[0], cells.marginal.grid[-1]))
         return f"{low} to {high}{missing}"
     texts = cells.texts(names)[:-1]
-    shown = texts if len(texts) <= 3 else [texts[0], "…", texts[-1]]
-    return ", ".join(text[:12] for text in shown) + missing
+    few_texts = texts if len(texts) <= 3 else [texts[0], "…", texts[-1]]
+    return ", ".join(text[:12] for text in few_texts) + missing
 
 
 def _ends(cells: Cells) -> Vector:
-    """The ends of the cells, without the cell of missing values."""
     width = WIDTH - (MISSING_WIDTH + GAP if cells.has_missing else 0)
     if not isinstance(cells.marginal, NumberMarginal):
         return np.linspace(0.0, width, cells.n)
@@ -136,7 +132,6 @@ def _bar(left: float, right: float, height: float, zero: float, colour: str) -> 
 
 
 def _rows(cells: Cells, ends: Vector) -> str:
-    """The distribution of the rows."""
     if isinstance(cells.marginal, NumberMarginal):
         counts = cells.marginal.density()
         sides = np.linspace(0.0, ends[-1], len(counts) + 1)
@@ -180,15 +175,14 @@ def _sides(cells: Cells, length: float) -> list[tuple[float, float]]:
 
 
 def _importances(importances: Vector, names: Names) -> str:
-    """The shares of features in the gain of all splits, the largest first."""
-    shown = [k for k in np.argsort(-importances, kind="stable")[:MOST_BARS].tolist() if importances[k] > 0]
-    if not shown:
+    strongest = [k for k in np.argsort(-importances, kind="stable")[:MOST_BARS].tolist() if importances[k] > 0]
+    if not strongest:
         return ""
-    per_share = WIDTH / (2.0 * importances[shown[0]])
+    per_share = WIDTH / (2.0 * importances[strongest[0]])
     bars = "".join(
         f'<div style="display:flex;gap:.6em"><div style="width:{per_share * importances[k]:.0f}px;'
         f'background:{COLOURS[0]}"></div><span>{escape(names.features[k])} {importances[k]:.0%}</span></div>'
-        for k in shown
+        for k in strongest
     )
     return _framed("importance of features (share of all gain); effects: plot_effects(clf, X)", [f"<div>{bars}</div>"])
 
@@ -229,17 +223,17 @@ def _summary(clf: Any) -> str:
 
 def _curves(title: str, series: dict[str, Vector]) -> str:
     """A plot of curves over the iterations, with their last values in the caption; empty without finite values."""
-    shown = {name: values for name, values in series.items() if np.isfinite(values).any()}
-    if not shown:
+    curves = {name: values for name, values in series.items() if np.isfinite(values).any()}
+    if not curves:
         return ""
-    known = np.concatenate([values[np.isfinite(values)] for values in shown.values()])
+    known = np.concatenate([values[np.isfinite(values)] for values in curves.values()])
     low, high = float(known.min()), float(known.max())
-    colours = dict(zip(shown, COLOURS, strict=False))
-    lines = "".join(_polyline(values, low, high, colours[name]) for name, values in shown.items())
+    colours = dict(zip(curves, COLOURS, strict=False))
+    lines = "".join(_polyline(values, low, high, colours[name]) for name, values in curves.items())
     keys = ", ".join(
-        f'<span style="color:{colours[name]}">{escape(name)} {_last(values)}</span>' for name, values in shown.items()
+        f'<span style="color:{colours[name]}">{escape(name)} {_last(values)}</span>' for name, values in curves.items()
     )
-    n_iterations = len(next(iter(shown.values())))
+    n_iterations = len(next(iter(curves.values())))
     return (
         f"<div><div>{escape(title)}: {keys}</div>"
         f'<svg width="{WIDTH}" height="{HEIGHT}" viewBox="0 0 {WIDTH} {HEIGHT}" role="img" '

@@ -202,7 +202,7 @@ class TreeLimits:
 
 
 class AllowedFeatures:
-    """The features that a node may be split by: those drawn for it, and those that go with the ones above it."""
+    """The features that a node may be split by: drawn for it, and allowed on a path with the features above it."""
 
     def __init__(self, limits: TreeLimits, n_features: int) -> None:
         self._n_features, self._n_drawn = n_features, limits.n_features
@@ -278,7 +278,7 @@ class TrainingData(NamedTuple):
 
     @property
     def n_cells(self) -> int:
-        """How many numbers X has; those that are stored where it is sparse."""
+        """The number of entries of X; of stored entries if it is sparse."""
         return int(getattr(self.X, "nnz", self.X.shape[0] * self.X.shape[1]))
 
     @property
@@ -315,9 +315,9 @@ class PricedColumn(NamedTuple):
 class Pricer(Protocol):
     """Looks for a learner with a large edge: the sum over the rows of the residual times the learner's vote.
 
-    The residual is T'u of the task (``dualboost.targets``). For two classes it is the dual of each row times its label:
-    its sign is the class of the row, its size the importance of the row. For several classes it has a column for each:
-    positive for the class of the row, negative for the others, and zero in sum.
+    The residual is T'u of the target (``dualboost.targets``). For two classes it is the dual of each row times its
+    label: its sign is the class of the row, its size the importance of the row. For several classes it has a column
+    for each: positive for the class of the row, negative for the others, and zero in sum.
     """
 
     is_exact: bool

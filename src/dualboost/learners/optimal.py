@@ -174,18 +174,18 @@ def best_pair_of_splits(binary: BinarySplits, residual: Matrix) -> Branch | None
     both = np.stack([binary.pair_sums(own) for own in residual.T], axis=-1)
     left, total = np.einsum("iik->ik", both).copy(), residual.sum(axis=0)
     right, rounding = total - left, EVEN * float(np.abs(residual).sum())
-    chosen = [np.zeros(len(left), dtype=np.intp) for _ in range(2)]
+    best_splits = [np.zeros(len(left), dtype=np.intp) for _ in range(2)]
     edges = [np.zeros(len(left)) for _ in range(2)]
     for start in range(0, len(left), SPLITS_AT_ONCE):
         roots = slice(start, start + SPLITS_AT_ONCE)
         inside = both[roots]
         for k, (sums, whole) in enumerate(((inside, left[roots]), (left[None] - inside, right[roots]))):
             worth = sums.max(axis=-1) + (whole[:, None] - sums).max(axis=-1)
-            chosen[k][roots] = first_largest(worth, rounding)
+            best_splits[k][roots] = first_largest(worth, rounding)
             edges[k][roots] = worth.max(axis=1)
     f = int(first_largest(edges[0] + edges[1], rounding))
     below = [
-        _class_child(binary, int(chosen[k][f]), float(edges[k][f]), side[f], rounding)
+        _class_child(binary, int(best_splits[k][f]), float(edges[k][f]), side[f], rounding)
         for k, side in enumerate((left, right))
     ]
     gain = left[f].max() + right[f].max() - total.max()

@@ -187,7 +187,6 @@ class StumpExchange:
         }
 
     def _left_sums(self, values: Vector) -> Vector:
-        """The sum over the rows that go left, for all stumps."""
         parts = [self._bins.left_sums(j, values, slice(None)) for j, own in enumerate(self._bins.splits) if own]
         return np.concatenate([np.zeros(0), *parts])
 

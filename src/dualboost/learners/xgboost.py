@@ -217,7 +217,6 @@ class XGBoostRows:
 
 
 def _categories(found: dict[str, Any], numbers: Integers) -> dict[int, Integers]:
-    """For each split by category, the codes that it names."""
     return {
         int(numbers[node]): np.array(found["categories"][start : start + size], dtype=np.intp)
         for node, start, size in zip(

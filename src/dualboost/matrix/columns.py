@@ -169,12 +169,12 @@ class HeldEntries:
         for block, part in zip(self._blocks, self._parts, strict=True):
             part[: len(entries)] = entries[:, block]
 
-    def copy(self, j: int, other: HeldEntries, chosen: Integers) -> None:
+    def copy(self, j: int, other: HeldEntries, column_ids: Integers) -> None:
         """Fill the columns from j on with the chosen columns of another store."""
-        last, there = j + len(chosen), self._rows.put(chosen)
+        last, there = j + len(column_ids), self._rows.put(column_ids)
         for part, others in zip(self._parts, other._parts, strict=True):
             part[j:last] = others[there]
-        self.beside[j:last] = other.beside[chosen]
+        self.beside[j:last] = other.beside[column_ids]
 
     def column(self, j: int) -> Entries:
         """The entries of one column in the data rows."""
@@ -194,12 +194,12 @@ class HeldEntries:
             piece = slice(start, min(start + self._at_once, part.shape[1]))
             yield piece, part[first:last, piece].astype(np.float64)
 
-    def some(self, chosen: Integers, rows: Integers) -> Entries:
+    def some(self, column_ids: Integers, rows: Integers) -> Entries:
         """The entries of the chosen columns in some data rows, one row for each column, in memory."""
-        found = np.empty((len(chosen), len(rows)), dtype=np.float32)
+        found = np.empty((len(column_ids), len(rows)), dtype=np.float32)
         for block, part in zip(self._blocks, self._parts, strict=True):
             inside = np.flatnonzero((rows >= block.start) & (rows < block.stop))
-            wanted = np.ix_(chosen, rows[inside] - block.start)
+            wanted = np.ix_(column_ids, rows[inside] - block.start)
             found[:, inside] = self._rows.host(part[tuple(map(self._rows.put, wanted))])
         return found
 
@@ -242,7 +242,7 @@ class GramCache:
 
 
 # A solver needs three products: ``margins(w) = A w``, ``edges(u) = A'u`` and ``gram(d) = A' diag(d) A``. Each of them
-# is also available for one block of rows. A column is given as its entries in the rows of A, which the task computes
+# is also available for one block of rows. A column is given as its entries in the rows of A, which the target computes
 # from a learner's votes. ``Columns`` multiplies in double precision. Its ``single`` multiplies in single precision,
 # two to three times as fast, for steps that need no more. Side rows, which a few formulations have, are always in
 # double precision.
@@ -347,12 +347,12 @@ class Columns(Products):
         """The entries of one column in the data rows."""
         return self._held.column(j)
 
-    def part(self, chosen: Integers, rows: Integers) -> Matrix:
+    def part(self, column_ids: Integers, rows: Integers) -> Matrix:
         """The entries of the chosen columns in some rows, one row for each column, in double precision."""
         data, beside = rows[rows < self.n_data], rows[rows >= self.n_data] - self.n_data
-        found = np.empty((len(chosen), len(rows)))
-        found[:, rows < self.n_data] = self._held.some(chosen, data)
-        found[:, rows >= self.n_data] = self._held.beside[np.ix_(chosen, beside)]
+        found = np.empty((len(column_ids), len(rows)))
+        found[:, rows < self.n_data] = self._held.some(column_ids, data)
+        found[:, rows >= self.n_data] = self._held.beside[np.ix_(column_ids, beside)]
         return found
 
     def dense(self, first: int = 0) -> Matrix:
@@ -399,24 +399,24 @@ class Columns(Products):
             return np.empty(0)
         return self.sides.entries(entries.astype(np.float32).astype(np.float64), learner)
 
-    def subset(self, chosen: Integers) -> Columns:
+    def subset(self, column_ids: Integers) -> Columns:
         """The chosen columns only, in that order, over the same rows."""
-        part = Columns(self.rows, capacity=len(chosen), sides=self.sides)
-        part.take(self, chosen)
+        part = Columns(self.rows, capacity=len(column_ids), sides=self.sides)
+        part.take(self, column_ids)
         return part
 
-    def take(self, other: Columns, chosen: Integers) -> None:
+    def take(self, other: Columns, column_ids: Integers) -> None:
         """Append the chosen columns of another, over the same rows."""
-        n_columns = self.n_columns + len(chosen)
+        n_columns = self.n_columns + len(column_ids)
         self._held.reserve(n_columns)
-        self._held.copy(self.n_columns, other._held, chosen)
-        self._probed += [other._probed[j] for j in chosen]
+        self._held.copy(self.n_columns, other._held, column_ids)
+        self._probed += [other._probed[j] for j in column_ids]
         self.n_columns = n_columns
 
-    def over(self, rows: Rows, chosen: Integers) -> Columns:
+    def over(self, rows: Rows, row_ids: Integers) -> Columns:
         """The same columns over other rows: new row i has the entries of row ``chosen[i]``; without side rows."""
         part = Columns(rows, capacity=self.n_columns + 1)
-        part._held.fill(self._held.some(np.arange(self.n_columns), chosen))
+        part._held.fill(self._held.some(np.arange(self.n_columns), row_ids))
         part._probed = [0.0] * self.n_columns
         part.n_columns = self.n_columns
         return part
@@ -468,15 +468,15 @@ class Columns(Products):
         entries = self.entries(j).astype(np.float64)
         return np.append(entries, self._held.beside[j]) if self.sides.n else entries
 
-    def distinct(self, rows: Integers, chosen: Integers, coefficients: Matrix) -> tuple[Integers, Integers]:
+    def distinct(self, rows: Integers, column_ids: Integers, coefficients: Matrix) -> tuple[Integers, Integers]:
         """Group the rows given into kinds: one row of each kind, and the kind of every row.
 
-        Two data rows are of the same kind if they have the same entries in the chosen columns and the same
+        Two data rows are of the same kind if they have the same entries in the given columns and the same
         ``coefficients`` (a few numbers for each row of A). Every side row is a kind of its own.
         """
         data, beside = rows[rows < self.n_data], rows[rows >= self.n_data]
-        bits = self._held.some(chosen, data).view(np.uint32).astype(np.uint64)
-        multipliers = np.random.default_rng(0).integers(2**63, size=(len(chosen), 1), dtype=np.uint64)
+        bits = self._held.some(column_ids, data).view(np.uint32).astype(np.uint64)
+        multipliers = np.random.default_rng(0).integers(2**63, size=(len(column_ids), 1), dtype=np.uint64)
         keys = ((bits ^ (bits >> np.uint64(13))) * multipliers).sum(axis=0, dtype=np.uint64)
         more = np.random.default_rng(1).integers(2**63, size=len(coefficients), dtype=np.uint64)
         for row, multiplier in zip(coefficients, more, strict=True):

@@ -36,7 +36,7 @@ LeafNumbers = NDArray[np.unsignedinteger]
 
 
 class OutputOperator(Protocol):
-    """The methods of a task's operator that leaves need."""
+    """The methods of a target's operator that leaves need."""
 
     def apply(self, outputs: Vector) -> Vector: ...
 
@@ -220,7 +220,7 @@ class LeafColumns:
     def gram(self, d: Vector, precision: type[np.floating] = np.float32) -> Matrix:
         """Z' diag(d) Z over the first ``len(d)`` rows, Z being the indicators and a last column of ones.
 
-        ``precision`` is the least precision of the entries; single precision is enough to guide a search.
+        ``precision`` is the least precision of the entries; single precision is enough for a search.
         """
         leaves, stays = [one[: len(d)] for one in self._leaves], len(d) > FEW_ROWS and not self.rows.device.is_memory
         if not stays:

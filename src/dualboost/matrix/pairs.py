@@ -71,9 +71,9 @@ class Pairs:
         """For each pair the value of its row."""
         return np.asarray(values[..., self.row_of])
 
-    def some(self, chosen: NDArray[np.bool_]) -> Pairs:
+    def some(self, mask: NDArray[np.bool_]) -> Pairs:
         """The chosen pairs, of which every row must have one."""
-        return Pairs(self.row_of[chosen])
+        return Pairs(self.row_of[mask])
 
 
 class PairColumns:

@@ -15,7 +15,7 @@ from ..workers.base import cached_property, joined, nth_smallest, summed
 from .rows import LIGHT, Device, Found, Mask, Rows
 
 # What crosses is as small as the ensemble. Sums are in double precision, as everywhere, but CUDA adds numbers up in
-# an order of its own: results agree with those of the processor to the last few digits, not to the last bit.
+# an order of its own: results agree with the processor's to the last few digits, not to the last bit.
 
 
 def on_device(rows: Rows, device: Device) -> Rows:

@@ -230,9 +230,9 @@ def device_named(name: str) -> Device:
     try:
         float(cupy.ones(2) @ cupy.ones(2))  # needs a GPU, its driver and CUDA's libraries
     except Exception as error:  # of CuPy's many kinds
-        said = " ".join(str(error).split())
+        reason = " ".join(str(error).split())
         raise InvalidParameterError(
-            f"device='cuda' needs a GPU that CuPy can work on, and it answers: {said}. Use device='cpu'."
+            f"device='cuda' needs a GPU that CuPy can use; its error is: {reason}. Use device='cpu'."
         ) from error
     return Cuda(cupy)
 
@@ -370,7 +370,7 @@ class Rows:
 
     @property
     def groups(self) -> Integers:
-        """The class of each data row, counted from 0; all rows are of class 0 where the task has no classes."""
+        """The class of each data row, counted from 0; all rows are of class 0 where the target has no classes."""
         return np.zeros(self.n_data, dtype=np.intp) if self._groups is None else self._groups
 
     @cached_property

@@ -85,13 +85,12 @@ def read_solver(value: Any, where: str) -> SolverOptions:
     return made(SolverOptions, {name: check(entry[name], inside(where, name)) for name, check in SOLVER.items()}, where)
 
 
-def _read_named(value: Any, where: str, kinds: Mapping[str, type[Any]]) -> Any:
-    """The object of the kind given by the key ``name``, with all of its arguments."""
-    name = choice(fields(value, where, ("name",), value)["name"], inside(where, "name"), kinds)
-    arguments = dataclass_fields(kinds[name])
+def _read_named(value: Any, where: str, types: Mapping[str, type[Any]]) -> Any:
+    name = choice(fields(value, where, ("name",), value)["name"], inside(where, "name"), types)
+    arguments = dataclass_fields(types[name])
     fields(value, where, ("name", *(one.name for one in arguments)))
     found = {one.name: _same_kind(one)(value[one.name], inside(where, one.name)) for one in arguments}
-    return made(kinds[name], found, where)
+    return made(types[name], found, where)
 
 
 def made(kind: Callable[..., Any], arguments: dict[str, Any], where: str) -> Any:
@@ -124,7 +123,6 @@ def whole_or_fraction(value: Any, where: str) -> Any:
 
 
 def _levels(value: Any, where: str) -> Any:
-    """A number, or a list of numbers as a tuple."""
     return tuple(_fractions(value, where)) if type(value) is list else whole_or_fraction(value, where)
 
 
@@ -144,7 +142,6 @@ _fractions = _listed(number)
 
 
 def _whole_numbers(value: Any, where: str) -> Any:
-    """A list of whole numbers, or of lists of whole numbers, as tuples."""
     entries = _listed(_one_of(list, _listed(integer), integer))(value, where)
     return tuple(tuple(entry) if isinstance(entry, list) else entry for entry in entries)
 
@@ -231,7 +228,6 @@ def _sets_of_features(value: Any) -> Any:
 
 
 def _signs_of_features(value: Any) -> Any:
-    """A dict as a list of features with their signs."""
     if isinstance(value, dict):
         return [{"feature": plain(name), "sign": int(sign)} for name, sign in value.items()]
     return None if value is None else [int(sign) for sign in value]
@@ -263,7 +259,6 @@ def _class_weights(value: Any, where: str) -> dict[Any, Any]:
 
 
 def _signs(value: Any, where: str) -> Any:
-    """A sign for each feature, or for some features by name."""
     if items(value, where) and type(value[0]) is dict:
         return _pairs(value, where, ("feature", "sign"), (text, _sign))
     return _listed(_sign)(value, where)

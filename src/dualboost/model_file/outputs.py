@@ -1,4 +1,4 @@
-"""The parts of a model file that depend on the task."""
+"""The parts of a model file that depend on the target."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def describe_calibration(fitted: FittedModel) -> dict[str, Any] | None:
 
 
 def restore_task(value: Any, formulation: Formulation) -> Target:
-    """The task for the classes of a file."""
+    """The target for the classes of a file."""
     classes = read_classes(value, "classes")
     if len(classes) == 2:
         return BinaryTarget(classes)
@@ -82,7 +82,7 @@ def _read_curve(value: Any, where: str) -> MarginCalibration:
 
 
 NAMES = list(dict.fromkeys(kind.name for kind in REGRESSION.values()))
-"""The names of tasks of regression."""
+"""The names of targets of regression."""
 
 
 def describe_numbers(target: NumericTarget) -> dict[str, Any]:
@@ -110,7 +110,7 @@ def loss_of_parameters(parameters: dict[str, Any], used: NumberLoss) -> tuple[Nu
 
 
 def restore_numbers(value: Any, where: str, loss: NumberLoss) -> NumericTarget:
-    """The task, which must fit the loss."""
+    """The target, which must fit the loss."""
     kind = REGRESSION[loss.link]
     entry = fields(value, where, ("name", *(field.name for field in dataclass_fields(kind))))
     name = choice(entry["name"], f"{where}.name", NAMES)
@@ -118,7 +118,7 @@ def restore_numbers(value: Any, where: str, loss: NumberLoss) -> NumericTarget:
         fail(f"{where}.name", f"is {name!r}; it must be {kind.name!r} under the loss {loss.name!r}")
     centre = number(entry["centre"], f"{where}.centre")
     if centre and not kind.has_centre:
-        fail(f"{where}.centre", f"is {centre}; it must be 0 in the task {kind.name!r}")
+        fail(f"{where}.centre", f"is {centre}; it must be 0 for the target {kind.name!r}")
     levels = {"levels": _levels(entry["levels"], f"{where}.levels", loss)} if "levels" in entry else {}
     return kind(centre, number(entry["scale"], f"{where}.scale", SMALLEST), **levels)
 
@@ -139,7 +139,7 @@ def restore_widening(value: Any, target: NumericTarget, interval_calibration: st
     if value is None:
         return None
     if not isinstance(target, QuantileTarget):
-        fail(where, f"is {spelled(value)}; it must be null in the task {target.name!r}")
+        fail(where, f"is {spelled(value)}; it must be null for the target {target.name!r}")
     shifts = fields(value, where, ("shifts",))["shifts"]
     return Widening(
         tuple(numbers(shifts, inside(where, "shifts"), target.n_intervals, -LARGEST_FIGURE, LARGEST_FIGURE).tolist())

@@ -128,7 +128,6 @@ class _Parts(NamedTuple):
 def _restored(
     document: dict[str, Any], parameters: dict[str, Any], features: StoredFeatures, parts: _Parts
 ) -> StoredEstimator:
-    """The estimator, with the parts that all estimators have."""
     figures = _restore_fit(document["fit"], len(parts.ensemble.weights))
     fitted = FittedModel(
         **parts._asdict(),
@@ -161,7 +160,7 @@ def _restore_ensemble(
         weights,
         baseline,
         features.count,
-        available_threads(n_jobs),  # the file may ask for zero, which the estimator refuses later
+        available_threads(n_jobs),  # the file may contain zero, which the estimator refuses later
         intercept=restore_outputs(document["intercept"], "intercept", target, -most, most),
         is_normalised=is_normalised,
     )
@@ -220,7 +219,6 @@ def _restore_features(value: Any) -> StoredFeatures:
 
 
 def _read_positions(value: Any, where: str, count: int) -> list[int]:
-    """The positions of some features, increasing."""
     positions = [integer(entry, inside(where, k), 0, count - 1) for k, entry in enumerate(items(value, where))]
     if positions != sorted(set(positions)):
         fail(where, "must be in increasing order")

@@ -56,9 +56,9 @@ def describe_categories(feature: int, categories: NDArray[Any]) -> dict[str, Any
     return {"feature": feature} | _describe(kind, CATEGORY_TYPES, values, f"The categories of feature {feature}")
 
 
-def _describe(kind: str, kinds: tuple[str, ...], values: list[Any], what: str) -> dict[str, Any]:
+def _describe(kind: str, allowed: tuple[str, ...], values: list[Any], what: str) -> dict[str, Any]:
     odd = next((value for value in values if type(value) not in (bool, int, float, str)), None)
-    if kind not in kinds or odd is not None:
+    if kind not in allowed or odd is not None:
         reason = f"are of type {kind}" if odd is None else f"hold {odd!r}"
         raise UnsupportedModelError(
             f"{what} {reason}, which a model file cannot hold; fit with numbers or strings, or pickle the model."
@@ -189,7 +189,6 @@ class TreeReader:
         return votes if self.n_outputs > 1 else votes[:, 0]
 
     def _categories(self, value: Any, where: str, feature: Integers) -> dict[int, Integers]:
-        """The codes that go left, for the nodes that split by category."""
         found = {}
         for node, codes in enumerate(items(value, where, len(feature))):
             n_known = self.n_categories.get(int(feature[node]))

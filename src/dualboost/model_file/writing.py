@@ -70,7 +70,6 @@ def _describe_regressor(reg: Any) -> dict[str, Any]:
 
 
 def _describe_estimator(estimator: Any) -> dict[str, Any]:
-    """The parts that all estimators have."""
     fitted: FittedModel = estimator.fitted_
     categories, ensemble = fitted.encoder.categories, fitted.ensemble
     used = np.flatnonzero(ensemble.weights).tolist()

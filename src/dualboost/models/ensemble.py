@@ -122,12 +122,10 @@ class Ensemble:
         return weights / self._total(weights)
 
     def _total(self, weights: Vector) -> float:
-        """The divisor of scores."""
         # Zeros in between would change the rounding of the sum.
         return float(weights[weights != 0].sum()) or 1.0 if self.is_normalised else 1.0
 
     def _constants(self, weights: Vector, intercept: Any) -> Vector:
-        """The part of each score that is equal for all rows."""
         is_empty = self.is_normalised and not weights.any()
         constant = self.baseline if is_empty else np.asarray(intercept) / self._total(weights)
         return np.zeros(self.n_outputs) + constant

@@ -105,12 +105,11 @@ def _draw_steps(ax: Any, cells: Cells, values: Matrix, colours: Sequence[str]) -
 
 def _draw_bars(ax: Any, cells: Cells, values: Matrix, colours: Sequence[str]) -> None:
     assert isinstance(cells.marginal, CategoryMarginal)
-    shown = shown_categories(cells.marginal)
-    _dodged_bars(ax, np.arange(float(len(shown))), values[shown], colours, 0.8)
+    categories = shown_categories(cells.marginal)
+    _dodged_bars(ax, np.arange(float(len(categories))), values[categories], colours, 0.8)
 
 
 def _dodged_bars(ax: Any, middles: Vector, values: Matrix, colours: Sequence[str], width: float) -> None:
-    """At each position a bar for each score, side by side."""
     each = width / len(colours)
     for k, colour in enumerate(colours):
         ax.bar(middles + (k + 0.5) * each - width / 2.0, values[:, k], each, color=colour)
@@ -121,8 +120,8 @@ def draw_rows(ax: Any, marginal: Marginal) -> None:
     if isinstance(marginal, NumberMarginal):
         ax.stairs(marginal.density(), marginal.grid, fill=True, color="0.75")
     else:
-        shown = shown_categories(marginal)
-        ax.bar(np.arange(len(shown)), marginal.counts[shown], 0.8, color="0.75")
+        categories = shown_categories(marginal)
+        ax.bar(np.arange(len(categories)), marginal.counts[categories], 0.8, color="0.75")
     if marginal.missing:
         scale = scale_of(marginal)
         ax.bar(scale.middle, marginal.missing, float(np.ptp(scale.strip)), color="0.75")
@@ -138,9 +137,9 @@ def name_axis(axis: Any, marginal: Marginal, feature: int, names: Names) -> None
 
     scale = scale_of(marginal)
     if isinstance(marginal, CategoryMarginal):
-        shown = shown_categories(marginal)
-        places = [float(place) for place in range(len(shown))]
-        texts = [shortened(names.category(feature, k), NAME_LETTERS) for k in shown]
+        categories = shown_categories(marginal)
+        places = [float(place) for place in range(len(categories))]
+        texts = [shortened(names.category(feature, k), NAME_LETTERS) for k in categories]
     else:
         places = [
             tick for tick in MaxNLocator(5, steps=TICK_STEPS).tick_values(*scale) if scale.low <= tick <= scale.high
@@ -214,8 +213,8 @@ def places_of(column: Vector, marginal: Marginal, seed: int = 0) -> Vector:
     places = np.where((column >= scale.low) & (column <= scale.high), column, np.nan)
     if isinstance(marginal, CategoryMarginal):
         place = np.full(len(marginal.counts) + 1, np.nan)
-        shown = shown_categories(marginal)
-        place[shown] = np.arange(len(shown))
+        categories = shown_categories(marginal)
+        place[categories] = np.arange(len(categories))
         codes = np.where(np.isnan(column), -1, column)  # a column of truth values may hold other numbers
         places = place[np.clip(codes, -1, len(marginal.counts)).astype(np.intp)] + apart
     return np.where(np.isnan(column), scale.middle + float(np.ptp(scale.strip)) * apart, places)
@@ -250,13 +249,13 @@ def plot_effects(clf: Any, X: Any = None, *, most: int = 9, ax: Any = None) -> A
 
 def _plot_sum(model: FittedModel, features: Features | None, most: int, ax: Any) -> Any:
     found = effects_of(model, features).drawn()
-    shown = _shown(found, most)
-    if not shown:
+    effects = _shown(found, most)
+    if not effects:
         raise UnsupportedModelError("plot_effects: the model has no split, so that every row has the same score.")
-    outputs = _outputs(shown, found.names)
-    panels = _panels(ax, [not effect.is_pair for effect in shown])
-    largest = max((float(np.abs(effect.values).max()) for effect in shown if effect.is_pair), default=0.0) or 1.0
-    for effect, axes in zip(shown, panels, strict=True):
+    outputs = _outputs(effects, found.names)
+    panels = _panels(ax, [not effect.is_pair for effect in effects])
+    largest = max((float(np.abs(effect.values).max()) for effect in effects if effect.is_pair), default=0.0) or 1.0
+    for effect, axes in zip(effects, panels, strict=True):
         if effect.is_pair:
             strongest = int(effect.mean_squares.argmax())
             draw_pair(axes[0], effect, strongest, found.names, largest)
@@ -267,7 +266,7 @@ def _plot_sum(model: FittedModel, features: Features | None, most: int, ax: Any)
         else:
             own = Effect(effect.cells, effect.values[..., outputs])
             draw_single(axes[0], axes[1], own, found.names, _colours(outputs))
-    _share_scale([axes[0] for effect, axes in zip(shown, panels, strict=True) if not effect.is_pair])
+    _share_scale([axes[0] for effect, axes in zip(effects, panels, strict=True) if not effect.is_pair])
     return _finished(panels, f"effect on {score_name(model)}", found.names, outputs, ax)
 
 
@@ -278,7 +277,6 @@ def _shown(found: Effects, most: int) -> list[Effect]:
 
 
 def _outputs(effects: Sequence[Effect], names: Names) -> Integers:
-    """The scores that are drawn: all, or the scores with the strongest effects."""
     total = np.sum([effect.mean_squares for effect in effects], axis=0)
     return np.sort(np.argsort(-total, kind="stable")[: len(COLOURS)])
 
@@ -321,7 +319,6 @@ def _share_scale(axes: Sequence[Any]) -> None:
 
 
 def _finished(panels: Sequence[Sequence[Any]], label: str, names: Names, outputs: Integers, ax: Any) -> Any:
-    """The label, the legend of several scores, and the axes as ``plot_effects`` returns them."""
     from matplotlib.lines import Line2D
 
     figure, first = panels[0][0].figure, panels[0][0]
@@ -341,11 +338,11 @@ def _finished(panels: Sequence[Sequence[Any]], label: str, names: Names, outputs
 def _plot_shap(model: FittedModel, features: Features, most: int, ax: Any) -> Any:
     explained, names = explain_margins(model, features), names_of(model)
     importances = explained.importances()
-    shown = [k for k in np.argsort(-importances, kind="stable")[:most].tolist() if importances[k] > 0]
+    strongest = [k for k in np.argsort(-importances, kind="stable")[:most].tolist() if importances[k] > 0]
     values = np.asarray(explained.values).reshape(features.shape[0], len(names.features), -1)
     outputs = np.sort(np.argsort(-np.abs(values).mean(axis=(0, 1)), kind="stable")[: len(COLOURS)])
-    panels = _panels(ax, [True] * len(shown))
-    for k, (upper, below) in zip(shown, panels, strict=True):
+    panels = _panels(ax, [True] * len(strongest))
+    for k, (upper, below) in zip(strongest, panels, strict=True):
         _draw_points(upper, below, model, features, k, values[:, k][:, outputs], names, _colours(outputs))
     _share_scale([axes[0] for axes in panels])
     return _finished(panels, f"SHAP value of {score_name(model)}", names, outputs, ax)
@@ -370,7 +367,6 @@ def _draw_points(
     names: Names,
     colours: Sequence[str],
 ) -> None:
-    """The SHAP values of one feature in each row."""
     column = np.asarray(column_values(features, feature, slice(None)), dtype=float)
     marginal = _marginal(column, feature, names)
     places = places_of(column, marginal)

@@ -96,7 +96,7 @@ def _curve(ax: Any, x: Vector, values: Vector, colour: str, label: str | None = 
 
 
 def _validation_axis(panel: Any, clf: Any) -> Any:
-    """The axis of the held-out score: that of the accuracy, or for another score a new one on the right."""
+    """The axis of the held-out score: the axis of the accuracy, or for another score a new one on the right."""
     name = held_out_name(clf)
     if name == training_name(clf):
         return panel

@@ -62,7 +62,6 @@ def plot_confusion_matrix(clf: Any, X: Any, y: Any, *, ax: Any = None) -> Any:
 
 
 def _counts(clf: Any, X: Any, y: Any) -> Matrix:
-    """The number of rows by class and predicted class."""
     predicted = np.asarray(clf.predict(X))
     n_classes, n_rows = len(clf.classes_), len(predicted)
     cells = encoded(y, clf.classes_, n_rows) * n_classes + encoded(predicted, clf.classes_, n_rows)
@@ -93,14 +92,13 @@ def _name_classes(ax: Any, names: list[str]) -> None:
     """The names at both sides, upright below unless they fit; of too many names every second, third or so."""
     cell = _cell_points(ax)
     font = min(LARGEST_FONT, max(0.7 * cell, LEAST_NAME))
-    shown = range(0, len(names), int(np.ceil(LEAST_NAME / cell)))
+    labelled = range(0, len(names), int(np.ceil(LEAST_NAME / cell)))
     width = LETTER * font * max(map(len, names))
-    ax.set_xticks(shown, [names[k] for k in shown], rotation=0 if width < cell else 90, fontsize=font)
-    ax.set_yticks(shown, [names[k] for k in shown], fontsize=font)
+    ax.set_xticks(labelled, [names[k] for k in labelled], rotation=0 if width < cell else 90, fontsize=font)
+    ax.set_yticks(labelled, [names[k] for k in labelled], fontsize=font)
 
 
 def _write_numbers(ax: Any, counts: Matrix, shares: Matrix) -> None:
-    """The numbers, in a font in which the longest number fits into a cell."""
     cell, letters = _cell_points(ax), max(len(f"{counts.max():,.0f}"), 2)
     font = min(LARGEST_FONT, 0.9 * cell / (LETTER * letters), 0.7 * cell)
     if font < LEAST_FONT:
@@ -149,7 +147,6 @@ def plot_residuals(reg: Any, X: Any, y: Any, *, ax: Any = None) -> Any:
 
 
 def _pairs(reg: Any, X: Any, y: Any, function: str) -> tuple[Vector, Vector]:
-    """The true and the predicted numbers."""
     if not is_regressor(reg):
         raise UnsupportedModelError(f"{function} needs a fitted regressor, not a {type(reg).__name__}.")
     require_fitted(reg, "n_features_in_", function, "regressor")
@@ -168,7 +165,6 @@ def _ends(values: Vector) -> tuple[float, float]:
 
 
 def _rounded(value: float) -> float:
-    """With three digits, for titles."""
     return float(f"{value:.3g}")
 
 
@@ -186,16 +182,16 @@ def plot_intervals(reg: Any, X: Any, y: Any, *, coverage: float | None = None, a
     true, predicted = NumericTarget(0.0, 1.0).encode(NumericTarget.plain(y), len(low)), reg.predict(X)
     is_inside = (low <= true) & (true <= high)
     ax = axes_for(ax, "plot_intervals")
-    shown = np.argsort(predicted, kind="stable")
-    shown = shown[np.unique(np.linspace(0, len(shown) - 1, MOST_ROWS).round().astype(int))]
-    place = np.arange(len(shown))
-    ax.vlines(place, low[shown], high[shown], color=SKY, lw=min(3.0, 400.0 / len(shown)), alpha=0.6, label="interval")
-    ax.plot(place, predicted[shown], color="0.25", lw=1.0, label="predicted")
+    drawn = np.argsort(predicted, kind="stable")
+    drawn = drawn[np.unique(np.linspace(0, len(drawn) - 1, MOST_ROWS).round().astype(int))]
+    place = np.arange(len(drawn))
+    ax.vlines(place, low[drawn], high[drawn], color=SKY, lw=min(3.0, 400.0 / len(drawn)), alpha=0.6, label="interval")
+    ax.plot(place, predicted[drawn], color="0.25", lw=1.0, label="predicted")
     for inside, colour, label in ((True, BLUE, "true, inside"), (False, RED, "true, outside")):
-        own = is_inside[shown] == inside
-        ax.scatter(place[own], true[shown][own], 14, color=colour, linewidths=0, zorder=3, label=label)
+        own = is_inside[drawn] == inside
+        ax.scatter(place[own], true[drawn][own], 14, color=colour, linewidths=0, zorder=3, label=label)
     ax.legend(frameon=False, ncols=2, fontsize="small")
     width = number(_rounded(float(np.mean(high - low))))
     title = f"covers {is_inside.mean():.1%} of {len(true)} rows, mean width {width}"
-    some = f"{len(shown)} of these" if len(shown) < len(true) else "rows"
-    return finish(ax, xlabel=f"{some}, by what is predicted", ylabel="y", title=title, xticks=[])
+    some = f"{len(drawn)} of these" if len(drawn) < len(true) else "rows"
+    return finish(ax, xlabel=f"{some}, by prediction", ylabel="y", title=title, xticks=[])

@@ -66,12 +66,12 @@ def leaf_bars(values: Vector, labels: Sequence[str], rows: float | None, scale: 
     from matplotlib.text import Text
 
     side, line = _side(scale.labels, font), LINE * font
-    shown = strongest(values, MOST_BARS)
-    shown = sorted(shown) if scale.is_ordered else shown
+    indices = strongest(values, MOST_BARS)
+    indices = sorted(indices) if scale.is_ordered else indices
     below = 0.0 if rows is None else line
-    top = below + line * len(shown)
+    top = below + line * len(indices)
     area = DrawingArea(2.0 * side, top)
-    for place, k in enumerate(shown):
+    for place, k in enumerate(indices):
         length = side * float(values[k]) / (scale.largest or 1.0)
         for artist in _bar(length, labels, k, (side, top - line * (place + 0.5)), font):
             area.add_artist(artist)
@@ -159,7 +159,6 @@ def plot_tree(clf: Any, tree: int | None = None, *, ax: Any = None) -> Any:
 
 
 def _position(clf: Any, tree: int | None) -> int:
-    """The position of the tree to draw: ``tree``, or else the tree with the largest weight."""
     if tree is None:
         used = used_trees(clf.fitted_, "plot_tree")
         if not used:
@@ -217,14 +216,12 @@ def _draw_bars(ax: Any, tree: Tree, place: Place, names: Names, scale: LeafScale
 
 
 def _labels(values: Vector, names: Names) -> list[str]:
-    """The labels of the bars of a leaf: classes, or quantiles with their values."""
     if names.has_classes:
         return [shortened(name, NAME_LETTERS) for name in names.classes]
     return [f"{name} {_value(float(value))}" for name, value in zip(names.classes, values, strict=True)]
 
 
 def _box(tree: Tree, node: int, names: Names) -> tuple[str, str]:
-    """The text in the box of a node or leaf, and its colour."""
     if node >= 0:
         return _wrapped(split_text(tree, node, names), SPLIT_LETTERS), SPLIT
     (vote,) = tree.votes[~node].tolist()

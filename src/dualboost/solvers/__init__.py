@@ -70,11 +70,11 @@ def make_reoptimiser(
         )
     if programme.stages is not None:
         return Staged(fallback_solver, warm_starts)
-    chosen = WarmStartedSolver(fallback_solver, precision.aim) if warm_starts else fallback_solver
+    inner = WarmStartedSolver(fallback_solver, precision.aim) if warm_starts else fallback_solver
     if options.active_rows is not None:
-        return ActiveRows(chosen, options.active_rows)
+        return ActiveRows(inner, options.active_rows)
     pays = programme.rows.is_whole and programme.rows.n_data >= LEAST_ROWS and programme.can_merge_rows
-    return DistinctRows(chosen) if pays else chosen
+    return DistinctRows(inner) if pays else inner
 
 
 def _require_own(options: SolverOptions) -> None:
@@ -92,15 +92,15 @@ def make_fallback_solver(
     require_choice("method", solver, ("auto", *SOLVERS))
     order = list(SOLVERS.values())
     if solver != "auto":
-        chosen = SOLVERS[solver]
-        if not chosen.supports(programme):
+        preferred = SOLVERS[solver]
+        if not preferred.supports(programme):
             able = [name for name, other in SOLVERS.items() if other.supports(programme)]
             where = "" if programme.rows.is_whole else " over rows that are not all in memory"
             raise UnsupportedFormulationError(
                 f"method={solver!r} cannot solve formulation {formulation_name!r}{where}; use 'auto' or one of {able}."
             )
-        chosen()  # a missing extra is reported before any work is done
-        order.sort(key=lambda other: other is not chosen)
+        preferred()  # a missing extra is reported before any work is done
+        order.sort(key=lambda other: other is not preferred)
     return FallbackSolver(order, precision.tolerance, precision.vertices)
 
 

@@ -18,7 +18,7 @@ from ..matrix.rows import Rows
 
 @dataclass
 class SolverOptions(ParameterObject):
-    """How a fit is computed; the defaults suit nearly everyone, and no option changes what is optimal.
+    """How a fit is computed; the defaults suit nearly everyone, and no option changes the optimum.
 
     Parameters
     ----------

@@ -152,7 +152,6 @@ class ClassDirection:
         self.u = self.margins = self.p = self.q = np.zeros(0)
 
     def _centrings(self, centring: float, affine: Iterate | None) -> tuple[Any, Any, Any]:
-        """What the products of the duals, and of both bounds of their sums, are to be."""
         if affine is None:
             return centring, centring, centring
         system, change = self.system, self.system.pairs.sums(affine.u)
@@ -332,7 +331,7 @@ def _starting_point(columns: PairColumns, programme: ClassProgramme) -> Iterate:
 
 
 def _violated(programme: ClassProgramme, margins: Vector, active: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """The inactive pairs that have the least margin of their row, below those of all of its active pairs."""
+    """The inactive pairs with the least margin of their row, below the margins of all its active pairs."""
     pairs = programme.pairs
     held = pairs.least(np.where(active, margins, np.inf))
     least = pairs.least(margins)

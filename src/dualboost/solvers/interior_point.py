@@ -106,11 +106,11 @@ def starting_duals(programme: Programme) -> Vector:
         return programme.lower + 0.9 * (programme.upper - programme.lower)
     if programme.term.is_linear:
         return 0.5 * (programme.lower + programme.upper)
-    asked = programme.term.response(np.zeros_like(programme.lower), programme.lower, programme.upper)
-    on_bound = (asked <= programme.lower) | (asked >= programme.upper)
+    response = programme.term.response(np.zeros_like(programme.lower), programme.lower, programme.upper)
+    on_bound = (response <= programme.lower) | (response >= programme.upper)
     if not programme.rows.any(on_bound):
-        return asked
-    return np.where(on_bound, 0.5 * (programme.lower + programme.upper), asked)
+        return response
+    return np.where(on_bound, 0.5 * (programme.lower + programme.upper), response)
 
 
 # The optimum of the old programme lies on bounds that would block every step towards the new optimum. Its
@@ -206,7 +206,6 @@ def _off_bounds(point: Iterate, programme: Programme, mu: float, central: float)
 
 
 def _inside(weight_set: WeightSet, w: Vector) -> Vector:
-    """Admissible weights close to w that stay off their bound."""
     return np.minimum(weight_set.nearest(w), INSIDE * weight_set.bound)
 
 
@@ -307,7 +306,6 @@ class WarmStartedSolver(Reoptimiser):
         return self._optimum
 
     def _is_solved(self, columns: Columns) -> bool:
-        """Whether the fallback has solved the programme over the columns held."""
         return self._optimum is not None and len(self._optimum.w) == columns.n_columns
 
     def move_to(self, columns: Columns, programme: Programme) -> None:
@@ -336,7 +334,6 @@ class WarmStartedSolver(Reoptimiser):
         self._gap, self._length, self._in_single = np.inf, 1.0, False
 
     def _enter(self, columns: Columns, programme: Programme) -> bool:
-        """The step after new columns."""
         assert self._point is not None
         with np.errstate(all="ignore"):
             self._point = with_new_columns(self._point, columns, programme, self._central)
@@ -370,7 +367,7 @@ class WarmStartedSolver(Reoptimiser):
         return False
 
     def _products(self, columns: Columns, in_single: bool) -> Products:
-        """The columns in the precision asked for; the iterate's margins and edges are recomputed after single."""
+        """The columns in this precision; the iterate's margins and edges are recomputed after single."""
         if self._in_single and not in_single and self._point is not None:
             point = self._point
             self._point = point._replace(margins=columns.margins(point.w), edges=columns.edges(point.u))

@@ -89,7 +89,7 @@ class Elimination:
     def remove_down_to(self, n_trees: int, n_staying: int = 0) -> None:
         """Remove the tree that costs least, again and again, until so many are left; the first ones stay.
 
-        If time is up, those that cost least now are removed at once.
+        If time is up, the trees that cost least now are removed at once.
         """
         while len(self.kept) > n_trees:
             if time_is_up(self._workers):

@@ -131,12 +131,10 @@ class InteriorPoint:
         return np.where(self._is_capped, values, 0.0)
 
     def _mean(self, at: Iterate) -> float:
-        """The mean of the products, which are zero at the optimum."""
         rows = self._boxes.rows
         return (rows.dot(at.s, at.p) + rows.dot(at.t, at.q)) / (rows.n_all + self._n_capped)
 
     def _equations(self) -> Callable[[Vector, Vector], Iterate]:
-        """Newton's equations at this point, to be solved for how the products s p and t q are to change."""
         at, products, R = self.at, self._products, self._products.ridges
         D = 1.0 / (at.p / at.s + at.q / at.t)
         matrix = products.gram(D)
@@ -164,7 +162,6 @@ class InteriorPoint:
         return solve
 
     def _longest(self, step: Iterate) -> float:
-        """The longest step up to 1 that keeps everything inside its bounds."""
         pairs = zip(self.at[2:], step[2:], strict=True)
         return min(1.0, *(_reach(self._boxes.rows, value, change) for value, change in pairs))
 
@@ -203,7 +200,6 @@ def optimum_of(method: InteriorPoint, certified: Certify, tolerance: float) -> S
 
 
 def _reach(rows: Rows, value: Vector, change: Vector) -> float:
-    """How often the change may be added before a value becomes negative."""
     with np.errstate(divide="ignore", invalid="ignore"):  # entries without a change are not used
         return rows.least(np.where(change < 0, value / np.abs(change), np.inf))
 

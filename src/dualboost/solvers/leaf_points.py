@@ -85,7 +85,6 @@ class Point(ABC):
 
     @cached_property
     def _sums(self) -> Scores:
-        """The sums of the residual over each leaf and over all rows."""
         sums: Scores = self.columns.sums_and_total(self.residual)
         return sums
 
@@ -155,7 +154,6 @@ class LeafPoint(Point):
 
     @cached_property
     def _of_rows(self) -> tuple[float, Vector, Vector]:
-        """The total loss, and for each row its dual and the second derivative of its loss."""
         programme, rows, rho = self.programme, self.programme.rows, self.rho
         u, curvature = rows.empty(), rows.empty()
 
@@ -235,7 +233,6 @@ class SoftmaxPoint(Point):
 
     @cached_property
     def _of_rows(self) -> tuple[float, Matrix]:
-        """The total loss, and the probabilities."""
         found: tuple[float, Matrix] = self.programme.expansion(self.scores + self.intercept)
         return found
 

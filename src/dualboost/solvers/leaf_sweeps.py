@@ -39,7 +39,6 @@ def sweep(point: LeafPoint, newest: int | None = None) -> LeafPoint:
 
 
 def _in_order(columns: LeafColumns, newest: int | None) -> list[LeafGroup]:
-    """The group of the newest tree, then the others from the last to the first."""
     groups = columns.groups[::-1]
     if newest is None:
         return groups
@@ -59,7 +58,6 @@ def lowered(point: AnyPoint, direction: Scores, change: Scores) -> AnyPoint:
 
 
 def _best_step(point: LeafPoint, group: LeafGroup, residual: Vector, direction: Vector) -> Vector:
-    """The step of the group's values and of the intercept that minimises the quadratic model."""
     ridge, n = point.ridge, sum(group.sizes)
     table, columns = group.table, group.columns
     own = np.array([group.cell_sums(point.curvature), group.cell_sums(residual)])
@@ -118,7 +116,6 @@ def _swept(n_trees: int, newest: int | None) -> list[int]:
 
 
 def _best_length(point: SoftmaxPoint, direction: Matrix, scores: Matrix) -> float:
-    """Where the quadratic model is least along the direction."""
     change = scores + direction[-1]
     own = np.array([(point.residual * change).sum(), (change * point.curved(change)).sum()])
     of_slopes, of_bends = point.programme.rows.workers.sum(own).tolist()

@@ -48,7 +48,7 @@ class Iterate(NamedTuple):
 
 
 class RowDirection(Protocol):
-    """The rows' part of a step: ``reduced`` is asked for first, then ``follow``, then ``finish``."""
+    """The rows' part of a step: call ``reduced`` first, then ``follow``, then ``finish``."""
 
     u: Vector
     p: Vector
@@ -84,7 +84,7 @@ class RowSums(NamedTuple):
 
 
 class LinearisedRows(Protocol):
-    """The equations of the rows, linearised at one point: all that a Newton step needs to know of the rows."""
+    """The equations of the rows, linearised at one point: all that a Newton step needs of the rows."""
 
     predictor: Any
     """The step towards products of zero, whose ``reduced`` is among the sums."""

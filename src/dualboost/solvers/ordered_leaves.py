@@ -206,7 +206,6 @@ class BarrierMethod:
         return True
 
     def _direction(self, slack: Vector) -> tuple[Vector, Vector]:
-        """The solution of Newton's equations, and how it changes the scores."""
         point, D, weights = self.point, self.differences, self.multipliers / slack
         matrix = hessian(point.columns, point.shared_curvature, point.ridge)
         factor, workers = factored(with_differences(matrix, D, weights)), point.programme.rows.workers
@@ -228,7 +227,6 @@ class BarrierMethod:
         return direction, change
 
     def _descent(self, slack: Vector) -> Vector:
-        """The negative gradient of the objective with the logarithms."""
         descent = self.point.descent
         descent[:-1] += self.mu * (self.differences.T @ (1.0 / slack))
         return descent
@@ -253,6 +251,5 @@ class BarrierMethod:
 
 
 def _reach(values: Vector, changes: Vector) -> float:
-    """The longest step up to 1 that keeps positive values positive."""
     falling = changes < 0
     return min(1.0, TO_THE_BOUNDARY * float((values[falling] / -changes[falling]).min(initial=np.inf)))

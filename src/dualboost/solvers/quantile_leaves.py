@@ -32,7 +32,6 @@ class QuantilesPoint(Point):
 
     @cached_property
     def _of_rows(self) -> tuple[float, Matrix, Matrix]:
-        """The total loss, and by row and level the dual and the second derivative."""
         found: tuple[float, Matrix, Matrix] = self.programme.expansion(self.scores + self.intercept)
         return found
 
@@ -129,7 +128,6 @@ def separate_levels(point: QuantilesPoint, better: Callable[[LeafPoint], LeafPoi
 
 
 def _method(point: QuantilesPoint) -> tuple[InteriorPoint, Callable[[InteriorPoint], Solution]]:
-    """The method at this point, and the function that certifies its iterate."""
     programme: QuantilesProgramme = point.programme
     products = QuantilesProducts(point.columns, programme.n_levels, programme.ridge)
     order = np.zeros(programme.rows.n_data * (programme.n_levels - 1))
@@ -147,7 +145,6 @@ def _method(point: QuantilesPoint) -> tuple[InteriorPoint, Callable[[InteriorPoi
 
 
 def _parts(duals: Matrix) -> tuple[Matrix, Matrix]:
-    """The duals of the losses, and the duals of the order."""
     n_levels = (duals.shape[1] + 1) // 2
     return duals[:, :n_levels], duals[:, n_levels:]
 

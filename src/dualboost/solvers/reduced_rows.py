@@ -27,11 +27,11 @@ from .interior_point import SINGLE_ABOVE
 LEAST_ROWS = 10_000
 """With fewer rows than this, merging takes longer than it saves."""
 MOST_DISTINCT = 0.7
-"""Once the kinds of rows are more than this fraction of the rows, the rows are no longer merged."""
+"""Once the distinct rows are more than this fraction of the rows, the rows are no longer merged."""
 
 
 class DistinctRows(Reoptimiser):
-    """Solves by ``inner`` over one row of each kind while there are few kinds; returns solutions over all rows."""
+    """Solves by ``inner`` over the distinct rows while there are few; returns solutions over all rows."""
 
     def __init__(self, inner: Reoptimiser) -> None:
         self.tolerance, self.is_exact = inner.tolerance, inner.is_exact
@@ -104,7 +104,6 @@ class DistinctRows(Reoptimiser):
         self._hold(columns, partition, None if is_first else parents)
 
     def _hold(self, columns: Columns, partition: Partition, parents: Integers | None) -> None:
-        """Solve over one row of each kind from now on."""
         counts = partition.sums(columns.rows.gathered(columns.rows.counts))
         rows, before = Rows(counts, n_jobs=columns.rows.n_jobs), self._held
         if before is None or parents is None:
@@ -118,7 +117,7 @@ class DistinctRows(Reoptimiser):
             self._inner.divide_rows(parents, counts / before.rows.counts[parents])
 
     def _merged(self, programme: Programme) -> Programme:
-        """The programme over one row of each kind, computed once for the same columns."""
+        """The programme over the distinct rows, computed once for the same columns."""
         if self._programme is None:
             assert self._held is not None
             assert self._partition is not None
@@ -128,7 +127,7 @@ class DistinctRows(Reoptimiser):
         return self._programme
 
     def _spread(self, merged: Solution, programme: Programme) -> Solution:
-        """The solution over all rows: each row has the margin of its kind, and its share of the dual of its kind."""
+        """The solution over all rows: each has the margin of its distinct row, and a share of its dual."""
         assert self._partition is not None
         kind = self._partition.kind
         return replace(merged, u=merged.u[kind] * self._shares, margins=merged.margins[kind], programme=programme)
@@ -217,8 +216,8 @@ def sample_of(rows: Rows, n_rows: int) -> Reduction:
     for group, total in enumerate(rows.totals_of_groups):
         members = np.flatnonzero(groups == group)
         most = max(n_rows // len(rows.totals_of_groups), 1)
-        chosen = rng.choice(members, min(len(members), most), replace=False)
-        scale[chosen] = total / counts[chosen].sum()
+        drawn = rng.choice(members, min(len(members), most), replace=False)
+        scale[drawn] = total / counts[drawn].sum()
     members = np.flatnonzero(scale)
     return Reduction(scale > 0, members, np.arange(len(members)), np.ones(len(members)), scale[members])
 
@@ -261,7 +260,6 @@ def _bundled(alone: NDArray[np.bool_], members: Integers, starts: Integers, coun
 
 
 def _sizes(starts: Integers, end: int) -> Integers:
-    """How many members each row of the reduced programme has."""
     return np.diff(np.append(starts, end))
 
 
@@ -359,7 +357,6 @@ class ActiveRows(Reoptimiser):
         return is_new
 
     def _hold(self, reduction: Reduction, columns: Columns) -> None:
-        """Solve over the rows of this reduction from now on."""
         held = Columns(reduction.rows(columns.rows), columns.n_columns)
         for j in range(columns.n_columns):
             held.append(reduction.averaged(columns.entries(j)))

@@ -105,7 +105,7 @@ def quiet_solver() -> highspy.Highs:
 
 
 def within(seconds: float, solver: highspy.Highs) -> highspy.Highs:
-    """The solver, which gives up after so many seconds from now; HiGHS counts those of all its runs."""
+    """The solver with a time limit of so many seconds from now; HiGHS counts the time of all its runs."""
     if seconds < INFINITY:
         solver.setOptionValue("time_limit", solver.getRunTime() + max(seconds, 0.0))
     return solver

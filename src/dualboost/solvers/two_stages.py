@@ -148,7 +148,6 @@ class Staged(Reoptimiser):
         self._n_held = self._n_searched = 0
 
     def _searched(self, columns: Columns, programme: Programme) -> Solution:
-        """Both stages, solved to the tolerance ``ROUGH``."""
         solve = partial(self._rough.solve, columns)
         try:
             found = in_stages(columns, _staged(programme), solve, ROUGH, FEW_SEARCHED)
@@ -159,7 +158,6 @@ class Staged(Reoptimiser):
         return self._kept(columns, found)
 
     def _kept(self, columns: Columns, solution: Solution) -> Solution:
-        """The solution; the steps to come use its class weights."""
         self._last, self._n_searched = _staged(solution.programme), columns.n_columns
         self._steps.move_to(columns, self._last.inner())
         return solution

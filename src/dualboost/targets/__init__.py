@@ -1,4 +1,4 @@
-"""Targets: the tasks of classifiers and regressors, and their registry."""
+"""The targets of classifiers and regressors, and their registry."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from .numbers import RobustTarget as RobustTarget
 from .quantiles import QuantileTarget as QuantileTarget
 
 CLASSIFICATION: list[type[Target]] = [MulticlassTarget, BinaryTarget]
-"""The tasks of a classifier: the first one that takes y reads it; if none does, the last one raises the error."""
+"""The targets of a classifier: the first one that takes y reads it; if none does, the last one raises the error."""
 REGRESSION: dict[str, type[NumericTarget]] = {
     "identity": NumericTarget,
     "robust": RobustTarget,
@@ -30,19 +30,19 @@ REGRESSION: dict[str, type[NumericTarget]] = {
     "tube": EpsilonInsensitiveTarget,
     "quantiles": QuantileTarget,
 }
-"""The tasks of a regressor, by the link of its loss."""
+"""The targets of a regressor, by the link of its loss."""
 
 
 def require_task(target: Target, known: Sequence[type[Target]], what: str) -> None:
-    """Refuse a model of a task that is not among ``known``; the error states ``what`` it cannot be."""
+    """Refuse a model whose target is not among ``known``; the error contains ``what``."""
     if type(target) not in known:
-        raise UnsupportedModelError(f"A model of the task {target.name!r} cannot be {what}.")
+        raise UnsupportedModelError(f"A model with the target {target.name!r} cannot be {what}.")
 
 
 def read_target(
-    y: NDArray[Any], tasks: Sequence[TargetReader], weights: Vector | None = None, workers: Communicator = ALONE
+    y: NDArray[Any], readers: Sequence[TargetReader], weights: Vector | None = None, workers: Communicator = ALONE
 ) -> tuple[Target, Vector]:
     """The target for this y, of all workers, and the number of each row; ``weights`` are the multiplicities."""
-    seen = tasks[0].seen_by_all(y, workers)
-    task = next((one for one in tasks if one.takes(seen)), tasks[-1])
-    return task.read(y, weights) if workers.size == 1 else task.read_part(y, weights, seen, workers)
+    seen = readers[0].seen_by_all(y, workers)
+    reader = next((one for one in readers if one.takes(seen)), readers[-1])
+    return reader.read(y, weights) if workers.size == 1 else reader.read_part(y, weights, seen, workers)

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 TEXT = (str,)
 NUMBERS = (Real, np.bool_)
 FEW_NUMBERS = 20
-"""If no task is given, more distinct whole numbers than this are learnt by regression."""
+"""If no target is given, more distinct whole numbers than this are learnt by regression."""
 MANY_NUMBERS = 50
 """A classifier warns of more distinct numbers than this."""
 MANY_ROWS = 50
@@ -51,7 +51,6 @@ def plain_labels(y: Any) -> Any:
 
 
 def _of_one_kind(objects: NDArray[Any]) -> NDArray[Any]:
-    """Text unchanged; numbers and booleans as an array of their type."""
     entries = objects.ravel().tolist()
     _require_no_gaps(np.array([is_gap(entry) for entry in entries]))
     kind = TEXT if isinstance(entries[0], TEXT) else NUMBERS
@@ -79,9 +78,9 @@ def look_measured(values: NDArray[Any], most: int = MANY_NUMBERS) -> bool:
     """
     if values.dtype.kind not in "iuf":
         return False
-    kinds = np.unique(values)
-    are_whole = np.isfinite(kinds) & (kinds == np.floor(kinds))
-    return len(kinds) > most or (len(kinds) != 2 and not bool(are_whole.all()))
+    distinct = np.unique(values)
+    are_whole = np.isfinite(distinct) & (distinct == np.floor(distinct))
+    return len(distinct) > most or (len(distinct) != 2 and not bool(are_whole.all()))
 
 
 def are_identifiers(n_classes: int, n_rows: float) -> bool:
@@ -125,7 +124,7 @@ def encoded(y: Any, classes: NDArray[Any], n_rows: int) -> Integers:
     unknown = ~np.isin(y, classes)
     if unknown.any():
         raise InvalidDataError(
-            f"y holds {y[unknown].tolist()[0]!r}, but the model knows the classes {classes.tolist()} only; pass the "
+            f"y holds {y[unknown].tolist()[0]!r}, but the classes of the model are {classes.tolist()}; pass the "
             "labels that it was trained with."
         )
     return np.searchsorted(classes, y).astype(np.intp)
@@ -245,7 +244,7 @@ class Operator(Protocol):
         """The scores of the rows, given their margins A w."""
 
     def rows_of_A(self, rows: Rows) -> Rows:
-        """The rows of A, given those of the data; their multiplicities have the same total."""
+        """The rows of A, given the rows of the data; their multiplicities have the same total."""
 
     def divided(self, u: Vector) -> Vector:
         """Duals for the rows of A, given one for each row of the data."""
@@ -289,7 +288,7 @@ class TargetReader(Protocol):
 
 
 class Target(ABC):
-    """The task of a fit: how y is read, and how scores are decoded."""
+    """The target of a fit: how y is read, and how scores are decoded."""
 
     name: ClassVar[str]
     quality_name: ClassVar[str] = "accuracy"

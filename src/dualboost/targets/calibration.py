@@ -159,7 +159,6 @@ def _gain(curve: MarginCalibration, scored: Scored) -> float:
 
 
 def _binned(margins: Vector, labels: Vector, counts: Vector) -> tuple[Vector, Vector, Vector]:
-    """Merge rows with nearly equal margins and equal labels."""
     values, group = np.unique(np.round(margins, DIGITS), return_inverse=True)
     by_label = [np.bincount(group, weights=np.where(labels == sign, counts, 0.0)) for sign in (-1.0, 1.0)]
     return np.tile(values, 2), np.repeat([-1.0, 1.0], len(values)), np.concatenate(by_label)

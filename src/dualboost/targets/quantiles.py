@@ -48,7 +48,6 @@ class QuantileTarget(RobustTarget):
 
     @cached_property
     def _shares(self) -> Vector:
-        """The share of each level in the median."""
         return np.array([np.interp(MIDDLE, self.levels, row) for row in np.eye(len(self.levels))])
 
     def baseline(self, targets: Vector, rows: Rows) -> Vector:

@@ -223,27 +223,24 @@ def _reason(scorer: Callable[..., Any], classes: Any, y: NDArray[Any]) -> str | 
 
 
 def _lacks_positive_class(scorer: Callable[..., Any], classes: Any) -> bool:
-    """Whether there are two classes, and neither is the positive class of the scorer."""
     label = getattr(scorer, "_kwargs", {}).get("pos_label", 1)
     return classes is not None and len(classes) == 2 and _takes("pos_label", scorer) and label not in classes.tolist()
 
 
 def _positive_class(scorer: Callable[..., Any], function: str, classes: list[Any]) -> str:
-    """The message for a scorer without a positive class: how to make it with one of the classes."""
     response = getattr(scorer, "_response_method", "predict")
     options = {"pos_label": classes[1]}
     options |= {} if response == "predict" else {"response_method": response}
     options |= {} if getattr(scorer, "_sign", 1) > 0 else {"greater_is_better": False}
     written = ", ".join(f"{name}={value!r}" for name, value in options.items())
     return (
-        f"is about one class of two, and does not know which of {classes[0]!r} and {classes[1]!r}: pass "
+        f"needs a positive class, {classes[0]!r} or {classes[1]!r}: pass "
         f"make_scorer({function}, {written}) of sklearn.metrics, or a score that is about both, such as "
         f"{FOR_SEVERAL.get(function, 'neg_log_loss')!r}."
     )
 
 
 def _takes(name: str, scorer: Callable[..., Any]) -> bool:
-    """Whether the function behind the scorer has such a parameter."""
     try:
         return name in inspect.signature(getattr(scorer, "_score_func", scorer)).parameters
     except (TypeError, ValueError):  # a function without a signature

@@ -1,4 +1,4 @@
-"""The link of a model: from raw scores to predictions, and what fits and figures of its task need."""
+"""The link of a model: from raw scores to predictions, and the requirements of its target."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ NEGLIGIBLE = 1e-9
 
 
 class Link(ABC):
-    """How raw scores become probabilities or predictions, and the task: the loss of leaves, targets and figures."""
+    """How raw scores become probabilities or predictions, with the loss of leaves, the target and its figures."""
 
     slope: float = 1.0
     """The scores of refitted leaves are this multiple of raw scores."""

@@ -124,7 +124,6 @@ class MemberSolver:
         return certify(self._columns, programme, Candidate(w, found.u, found.rho), (found.margins, edges))
 
     def _enter(self, edges: Vector, n: int) -> None:
-        """Activate the n columns with the largest edges that are not active yet."""
         order = np.argsort(-edges, kind="stable")
         best = order[~self._is_active[order]][:n]
         self._part.take(self._columns, best)

@@ -37,7 +37,7 @@ ROUGHLY = 1e-2
 SWEEPS = 2
 """How many sweeps the members left get after some were removed."""
 WARMING_UP = 5
-"""How many cheap steps come before those that need second derivatives, for several classes."""
+"""The number of cheap steps before the steps with second derivatives, for several classes."""
 EXACT = 1e-6
 """The relative gap of the ensemble that is returned."""
 SEED = 0
@@ -142,7 +142,6 @@ class LeafPath:
             yield point
 
     def _start(self, C: float) -> Any:
-        """All members, with values that are about optimal."""
         self._hold(range(len(self.members)))
         point = self._problem.start(C)
         try:
@@ -151,7 +150,6 @@ class LeafPath:
             return self._problem.improved(point)
 
     def _after(self, point: Any, elimination: Any, base: Sequence[int]) -> Any:
-        """The members that elimination has left, moved towards their optimum."""
         values = np.concatenate([elimination.values_of(k) for k in elimination.kept])
         self._hold([base[k] for k in elimination.kept])
         point = point.at(values, elimination.intercept, self._columns.scores(values))

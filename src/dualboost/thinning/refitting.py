@@ -223,7 +223,6 @@ class Refitting:
         return [(key, tried) for _, key, tried in sorted(best.values(), key=lambda one: (one[1].size, one[1].way))]
 
     def _final(self, key: Key, enough: float) -> Point:
-        """The candidate of the given model, fitted to all rows."""
         last = self.trials.trials[0].judged if self._is_judged_as_returned else self.rows
         candidates = Candidates(Trial(self.adapter, self.rows, last), self.scoring)
         if key.C is None:
@@ -241,7 +240,6 @@ class Refitting:
 
     @property
     def _most(self) -> int | None:
-        """The largest number of members."""
         return None if self.max_trees is None else self.max_trees // self.adapter.trees_per_member
 
     @property
@@ -257,7 +255,6 @@ def _note(seen: dict[Key, list[Seen]], C: float | None, candidates: Candidates, 
 
 
 def _mean(found: Sequence[Seen]) -> CandidateScore:
-    """One candidate on average over the trials."""
     weights, first = [one.n_rows for one in found], found[0].tried
 
     def mean(values: Sequence[float]) -> float:

@@ -107,7 +107,7 @@ def take(points: Sequence[AnyJudged], enough: float) -> AnyJudged | None:
 
 
 BY_HEART = 0.999
-"""A model with at least this accuracy, or R^2, is assumed to know the rows by heart."""
+"""A model with at least this accuracy, or R^2, is assumed to have been trained on these rows."""
 LIGHT = 0.1
 """If the mean of ``sample_weight`` is below this, it is probably not meant as multiplicities."""
 USER = 5
@@ -117,8 +117,8 @@ USER = 5
 def warn_by_heart(rows: ModelRows) -> None:
     if rows.full_quality >= BY_HEART:
         _warn(
-            f"The model {rows.link.quality_in_words(rows.full_quality)}, as on rows that it knows by heart. They "
-            "do not show how many trees it needs: pass rows that it has not seen as validation_data."
+            f"The model {rows.link.quality_in_words(rows.full_quality)}, as on its training rows. They "
+            "do not show how many trees it needs: pass rows that were not in training as validation_data."
         )
 
 
@@ -141,7 +141,7 @@ def warn_unchanged(
         trees = "1 tree" if closest.trees == 1 else f"{closest.trees} trees"
         hint = f" The closest has {trees} and {score_name} {closest.score:.4f}; tolerance={needed:g} takes it."
     if by_heart_hint and rows.full_quality >= BY_HEART:
-        hint += " The model knows the rows of X by heart: rows that it has not seen, as X and y, may do better."
+        hint += " The rows of X look like training rows of the model: pass other rows as X and y."
     if rows.counts.sum() < LIGHT * len(rows.counts):
         total = f"{rows.counts.sum():.3g}"
         hint += f" The sample weights add up to {total}: as repetitions, they should have a mean of one."
@@ -173,7 +173,7 @@ TIMED_RUNS = 5
 MARKERS = ("o", "^", "D", "v")
 WAYS = {
     "refit": "leaves fitted to y",
-    "imitate": "leaves fitted to the model's answers",
+    "imitate": "leaves fitted to the model's predictions",
     "truncate": "the first trees",
     "weights": "new weights",
 }
@@ -247,7 +247,6 @@ class ThinResult:
 
     @property
     def _trees(self) -> tuple[int, int]:
-        """The trees before and after."""
         each = self._adapter.trees_per_member
         return each * self._adapter.n_members, each * len(self.kept)
 
@@ -314,14 +313,14 @@ def make_result(
     adapter: Adapter,
     model: Any,
     data: tuple[Any, Any],
-    chosen: Chosen,
+    selection: Chosen,
     rows: ModelRows,
     score_name: str = "accuracy",
 ) -> ThinResult:
     """The result for the ensemble chosen; if none was, a copy of the model, or its form where it cannot be written."""
     everything = np.arange(adapter.n_members), adapter.weights.copy(), adapter.intercept
-    final = chosen.final or Point(*everything, np.nan, np.nan, np.nan, way="unchanged")
-    is_copy = chosen.final is None and adapter.keeps_type
+    final = selection.final or Point(*everything, np.nan, np.nan, np.nan, way="unchanged")
+    is_copy = selection.final is None and adapter.keeps_type
     return ThinResult(
         model=copy.deepcopy(model) if is_copy else _rebuilt(adapter, final, rows),
         kept=final.members,
@@ -329,11 +328,11 @@ def make_result(
         intercept=final.intercept,
         leaves=final.leaves,
         way=final.way,
-        judged_on=chosen.judged_on,
+        judged_on=selection.judged_on,
         C=None if final.solution is None else final.C,
-        path=_table(chosen.path),
-        chosen=chosen.taken,
-        full_score=chosen.full_score,
+        path=_table(selection.path),
+        chosen=selection.taken,
+        full_score=selection.full_score,
         gap=final.gap,
         _adapter=adapter,
         _original=model,

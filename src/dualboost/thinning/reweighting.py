@@ -125,13 +125,13 @@ class Search:
         points = self._of(solution, C, EXACT)
         return points[0] if points else self._point(C, np.zeros(1, dtype=np.intp), np.zeros(1), solution)
 
-    def over(self, chosen: Integers, C: float, trust: Trust) -> Point:
+    def over(self, column_ids: Integers, C: float, trust: Trust) -> Point:
         """The chosen columns with the optimal weights over these columns only; may raise ``SolverFailed``."""
         programme = self._programme(C)
         solver = self._fit_context.solver_for(programme, trust.precision)
-        solution = solver.polish(self.columns.subset(chosen), programme)
+        solution = solver.polish(self.columns.subset(column_ids), programme)
         used = trust.used(solution.w)
-        return self._point(C, chosen[used], solution.w[used], solution)
+        return self._point(C, column_ids[used], solution.w[used], solution)
 
     def smallest_useful_C(self) -> float | None:
         """The C up to which no member gets a weight, if the formulation can compute it."""
@@ -154,9 +154,8 @@ class Search:
         order = np.argsort(-solution.w[used] * sizes, kind="stable")
         return [self.over(np.sort(used[order[: self._max_columns]]), C, trust)]
 
-    def _point(self, C: float, chosen: Integers, w: Vector, solution: Solution) -> Point:
-        """The ensemble in the units of the model, recalibrated, with its scores."""
-        members = self.members[chosen]
+    def _point(self, C: float, column_ids: Integers, w: Vector, solution: Solution) -> Point:
+        members = self.members[column_ids]
         own = members, w * self._scales[members], self._intercept(solution, w)
         return self._candidates.weighted(*own, self._goals, C=C, solution=solution)
 
@@ -176,7 +175,7 @@ BEYOND = 0.2
 
 @dataclass(frozen=True, eq=False)
 class Thinning:
-    """A task of thinning: the model, the method, the formulation, the rows, and how much of which score may be lost."""
+    """The inputs of thinning: the model, the method, the formulation, the rows, and the tolerated loss of the score."""
 
     adapter: Adapter
     method: Method
@@ -255,7 +254,6 @@ def _sparsest_first(formulation: Formulation, n_samples: float) -> Vector:
 
 
 def _path(search: Search, values: Vector, enough: float, grows: bool, shows_progress: bool) -> list[Point]:
-    """Growing ensembles, and the optimum for every C."""
     points: list[Point] = []
     with ProgressBar(None, enabled=shows_progress, unit="ensemble") as progress:
         if grows:
@@ -306,17 +304,17 @@ def _solved_once(search: Search, C: float) -> Point:
     return point
 
 
-def _refitted(search: Search, chosen: Point, enough: float, C: float) -> Point:
-    """The same trees with weights optimised on all rows, or with the weights of the path if those are better."""
+def _refitted(search: Search, on_path: Point, enough: float, C: float) -> Point:
+    """The same trees with weights optimised on all rows, or with the weights of the path if these are better."""
     try:
         refitted = search.over(np.arange(search.columns.n_columns), C, EXACT)
-        is_worse = refitted.validation_score < min(enough, chosen.validation_score) - ROUNDING
-        return refitted if len(refitted.members) and not is_worse else chosen
+        is_worse = refitted.validation_score < min(enough, on_path.validation_score) - ROUNDING
+        return refitted if len(refitted.members) and not is_worse else on_path
     except SolverFailed as failure:
         warnings.warn(
             f"No solver reached a gap of {EXACT.precision.tolerance:g} on all rows; the weights have one of "
-            f"{chosen.gap:.1e} on the rows of the path ({failure}).",
+            f"{on_path.gap:.1e} on the rows of the path ({failure}).",
             SolverWarning,
             stacklevel=USER - 1,
         )
-        return chosen
+        return on_path

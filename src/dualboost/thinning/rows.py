@@ -143,7 +143,7 @@ class ModelRows:
         return self.target.quality(self.full_scores, self.labels, Rows(self.counts))
 
     def scored(self, scores: Scores, probability: Probability) -> ScoredRows:
-        """The rows with these raw scores, which ``probability`` turns into what is expected."""
+        """The rows with these raw scores, which ``probability`` turns into predictions."""
         return ScoredRows(
             self.target, scores, self.labels, Rows(self.counts), lambda raw: self.link.columns(probability(raw))
         )

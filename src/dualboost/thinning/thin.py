@@ -37,7 +37,7 @@ def is_ordered(model: Any) -> bool:
 
 
 def _parameters(model: Any) -> list[dict[str, Any]]:
-    """The parameters of an estimator; those of a booster, which LightGBM and XGBoost hold in their own ways."""
+    """The parameters of an estimator or booster; LightGBM and XGBoost store them differently."""
     if hasattr(model, "get_params"):
         return [model.get_params(deep=False)]
     if hasattr(model, "save_config"):
@@ -142,18 +142,18 @@ def thin(
         name = INSTEAD
     others = validation_fraction if validation is None else validation
     limits = (tolerance, max_trees, verbose > 0, judge)
-    chosen: Chosen
+    selection: Chosen
     with one_blas_thread(), time_limit(None):  # a fit that is under way may have a limit of its own
         if name == REFIT:
             tried = make_trials(adapter, rows, others, random_state, (X, y, sample_weight))
-            chosen = Refitting(adapter, rows, tried, *limits).choose()
+            selection = Refitting(adapter, rows, tried, *limits).choose()
         else:
             thinning = Thinning(adapter, METHODS[name], programme, rows, validation, *limits)
             if programme.C is not None:
-                chosen = thinning.at_given_C()
+                selection = thinning.at_given_C()
             else:
-                chosen = thinning.along_path(make_trials(adapter, rows, others, random_state))
-    result = make_result(adapter, model, (X, y), chosen, rows, judge.name)
+                selection = thinning.along_path(make_trials(adapter, rows, others, random_state))
+    result = make_result(adapter, model, (X, y), selection, rows, judge.name)
     if isinstance(result.model, ThinnedTreesClassifier):  # the library's own models keep the types of the columns
         result.model.truths = truths_of(X)
     return result
@@ -189,7 +189,6 @@ def _method_for(method: str | None, is_about_weights: bool) -> str:
 
 
 def _needs_two_classes(adapter: Adapter, given: dict[str, Any]) -> InvalidParameterError:
-    """New weights for a model of several classes, or of none."""
     name, value = next((name, value) for name, value in given.items() if value is not None)
     this = f"has a score for each of {len(adapter.classes)}" if adapter.target.has_classes else "predicts numbers"
     return InvalidParameterError(
@@ -199,7 +198,6 @@ def _needs_two_classes(adapter: Adapter, given: dict[str, Any]) -> InvalidParame
 
 
 def _obstacle(adapter: Adapter, model: Any, rows: ModelRows) -> str:
-    """Why the leaves of the model cannot be refitted, if they cannot."""
     if not adapter.refits:
         return "the members of the model are not all trees"
     if is_ordered(model):
@@ -219,7 +217,7 @@ def _obstacle(adapter: Adapter, model: Any, rows: ModelRows) -> str:
 
 
 def _judge(judge: Scoring, scoring: Any, adapter: Adapter) -> Scoring:
-    """The score that compares ensembles: by default the usual one of the task."""
+    """The score that compares ensembles; by default the usual score of the target."""
     if judge.scorer is not None:
         return judge
     if scoring is not None and not adapter.target.has_classes:

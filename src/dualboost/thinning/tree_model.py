@@ -107,7 +107,6 @@ class ThinnedTreesClassifier(ClassifierMixin, BaseEstimator):
 
     @property
     def _sum(self) -> Ensemble:
-        """The weighted sum, which votes fast."""
         if not hasattr(self, "_ensemble"):
             weights, baseline = np.asarray(self.weights), np.zeros_like(self.intercept, dtype=float)
             self._ensemble = Ensemble(

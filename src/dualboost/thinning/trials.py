@@ -63,7 +63,7 @@ def read_validation(adapter: Adapter, validation_data: Any) -> Any:
 
 
 def _require_same_columns(adapter: Adapter, X: Any) -> int:
-    """The number of rows of X, whose columns must be those of the model."""
+    """The number of rows of X; refuses columns other than the model's."""
     expected, names = adapter.n_features, adapter.feature_names
     shape = getattr(X, "shape", None) or np.shape(X)
     if len(shape) != 2:
@@ -176,7 +176,6 @@ def folds(adapter: Adapter, X: Any, y: Any, sample_weight: Any, random_state: An
 
 
 def _too_few(adapter: Adapter, labels: NDArray[Any]) -> str:
-    """Why the rows cannot be divided, if they cannot."""
     if not adapter.target.has_classes:
         return "" if len(labels) >= 2 * FOLDS else f"it has fewer than {2 * FOLDS} rows"
     classes, sizes = np.unique(labels, return_counts=True)
@@ -201,6 +200,6 @@ def _trial(given: Adapter, X: Any, y: NDArray[Any], counts: NDArray[Any], train:
 def _sampled(present: Integers, strata: NDArray[Any] | None, seed: Any) -> Integers:
     if len(present) <= MOST_ROWS:
         return present
-    kinds = None if strata is None else strata[present]
-    kept, _ = train_test_split(present, train_size=MOST_ROWS, stratify=kinds, random_state=seed)
+    present_strata = None if strata is None else strata[present]
+    kept, _ = train_test_split(present, train_size=MOST_ROWS, stratify=present_strata, random_state=seed)
     return np.sort(kept)

@@ -342,10 +342,10 @@ class Bins:
     def _add_categories(self, feature: int, values: Vector) -> None:
         missing = np.isnan(values)
         own = np.where(missing, np.inf, values)
-        kinds = np.unique(np.concatenate(objects_of_all(self._workers, np.unique(own))))
-        codes, known = np.searchsorted(kinds, own), kinds[np.isfinite(kinds)]
+        present = np.unique(np.concatenate(objects_of_all(self._workers, np.unique(own))))
+        codes, known = np.searchsorted(present, own), present[np.isfinite(present)]
         self._n_missing_right.append(len(known))
-        self._add(codes, [Split(feature, category=int(kind)) for kind in known], is_categorical=True)
+        self._add(codes, [Split(feature, category=int(category)) for category in known], is_categorical=True)
 
     def _add(self, codes: NDArray[np.intp], splits: list[Split], is_categorical: bool) -> None:
         self.codes.append(codes.astype(np.promote_types(np.int16, np.min_scalar_type(-len(splits) - 1))))

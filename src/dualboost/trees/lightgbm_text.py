@@ -97,7 +97,7 @@ def _is_among_zeros(cuts: Vector) -> NDArray[np.bool_]:
 
 
 def _cuts(tree: Tree) -> Vector:
-    """The thresholds of numeric nodes; nan for those that split by category."""
+    """The thresholds of numeric nodes; nan for nodes that split by category."""
     cuts = tree.threshold.copy()
     cuts[list(tree.categories)] = np.nan
     return cuts
@@ -264,7 +264,6 @@ def _covers(tree: Tree) -> dict[str, Iterable[object]]:
 
 
 def _bit_set(codes: Integers) -> Integers:
-    """The codes as bits of 32-bit words."""
     words = np.zeros(int(codes.max(initial=0)) // 32 + 1, dtype=np.intp)
     np.bitwise_or.at(words, codes // 32, 1 << (codes % 32))
     return words

@@ -39,7 +39,7 @@ class LeafOrder:
         return np.asarray(self.below.sum(axis=0) - 1.0)
 
     def nearest(self, values: Vector) -> Vector:
-        """Values in order, close to these: those that are in order stay, and order holds to the last bit.
+        """Values in order, close to these; values already in order stay, and order holds to the last bit.
 
         Halfway between the largest value below each leaf and the smallest value above it, which are both in order.
         """
@@ -104,7 +104,6 @@ class _Box:
 
 
 def _boxes(tree: Tree) -> dict[int, _Box]:
-    """The box of each leaf."""
     found: dict[int, _Box] = {}
     pending = [(0 if len(tree.feature) else ~0, _Box({}, {}, frozenset()))]
     while pending:

@@ -112,8 +112,8 @@ class Tree:
             if left < 0 and right < 0:
                 leaf[rows] = np.where(goes_left, ~left, ~right)
                 continue
-            for child, chosen in ((left, goes_left), (right, ~goes_left)):
-                part = np.flatnonzero(chosen) if isinstance(rows, slice) else rows[chosen]
+            for child, goes_there in ((left, goes_left), (right, ~goes_left)):
+                part = np.flatnonzero(goes_there) if isinstance(rows, slice) else rows[goes_there]
                 if child < 0:
                     leaf[part] = ~child
                 elif len(part):

@@ -95,7 +95,6 @@ HINTS["TunedThresholdClassifierCV"] = HINTS["FixedThresholdClassifier"]
 
 
 def _hint(model: Any) -> str:
-    """A hint at what the user may have meant to pass."""
     hint = next((HINTS[base.__name__] for base in type(model).__mro__ if base.__name__ in HINTS), "")
     if isinstance(model, type):
         hint = f"it is a class; pass a fitted {model.__name__}()"

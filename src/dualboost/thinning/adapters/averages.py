@@ -107,7 +107,6 @@ class AverageAdapter(ScikitLearnAdapter):
         return changed
 
     def _of_members(self, kept: Integers, members: list[Any]) -> Any:
-        """A model of changed copies of the members kept."""
         thinned = copy.copy(self._model)
         thinned.estimators_ = members
         return thinned.set_params(n_estimators=len(kept))
@@ -144,7 +143,6 @@ class BaggingAdapter(AverageAdapter):
         return found._replace(given=tuple(given))
 
     def _members_with(self, X: Any) -> Iterator[tuple[Any, Any]]:
-        """Each member with its own features."""
         X = np.asarray(X) if hasattr(X, "columns") else X  # members are fitted without the names of columns
         X = X.tocsr() if hasattr(X, "tocsr") else np.asarray(X)
         members = zip(self._model.estimators_, self._model.estimators_features_, strict=True)

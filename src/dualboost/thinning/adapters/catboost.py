@@ -82,7 +82,6 @@ class CatBoostAdapter(Adapter):
         return LogProbabilities()
 
     def _sorted(self, scores: Scores) -> Scores:
-        """Scores of CatBoost in the order of the sorted classes."""
         return self._sign * scores[..., self._order]
 
     @property
@@ -142,7 +141,6 @@ class CatBoostAdapter(Adapter):
 
 
 def _as_json(model: Any) -> dict[str, Any]:
-    """The model as CatBoost's own JSON."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "model.json"
         try:
@@ -159,7 +157,6 @@ def _leaves(tree: dict[str, Any]) -> list[Any]:
 
 
 def _write(tree: dict[str, Any], values: Matrix) -> None:
-    """Write the values of leaves, in the order of ``_leaves``, into a tree."""
     if "leaf_values" in tree:
         tree["leaf_values"] = values.ravel().tolist()
         return

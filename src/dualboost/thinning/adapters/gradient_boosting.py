@@ -51,7 +51,6 @@ class GradientBoostingAdapter(ScikitLearnAdapter):
         return Logit(2.0 if self._model.loss == "exponential" else 1.0)
 
     def _constants(self) -> Any:
-        """The part of the scores that is no tree's."""
         origin = np.zeros((1, self._model.n_features_in_), dtype=np.float32)
         of_trees = np.array([self._model.learning_rate * tree.predict(origin)[0] for tree in self._trees])
         raw = np.ravel(self.raw_scores(_without_names(self._model), origin))

@@ -83,7 +83,6 @@ class LightGBMAdapter(Adapter):
         return Logit(float(found[2] or 1.0)) if found and known is TWO_CLASSES else known[name]
 
     def _known(self, objective: str, n_scores: int) -> dict[str, Link]:
-        """The objectives that a model of this kind may have."""
         is_of_numbers = not self._is_estimator and objective in (*NUMBERS, *REFUSED)
         if isinstance(self._model, lightgbm.LGBMRegressor) or is_of_numbers:
             return NUMBERS
@@ -96,7 +95,7 @@ class LightGBMAdapter(Adapter):
 
     @property
     def class_weights(self) -> ClassWeights:
-        """Weights by class, and those of the objective "binary", which the text names by one alias."""
+        """Weights by class, and the weights of the objective "binary", which the text names by one alias."""
         by_class = (self._model.class_weight,) if self._is_estimator else ()
         if not self.link.takes_weights:
             return ClassWeights(by_class)
@@ -154,7 +153,6 @@ class LightGBMAdapter(Adapter):
 
 
 def _with_leaves(section: str, number: int, values: Vector) -> str:
-    """The text of a tree under another number, with other leaf values."""
     body = section.partition("\nend of trees")[0].split("\n", 1)[1]
     leaves = "leaf_value=" + " ".join(map(repr, values.tolist()))
     body = re.sub(r"^leaf_value=.*$", leaves, body, flags=re.MULTILINE)

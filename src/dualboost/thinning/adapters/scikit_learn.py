@@ -82,7 +82,6 @@ def class_weights_of(models: Sequence[Any]) -> ClassWeights:
 
 
 def _weights_of(model: Any) -> dict[str, Any]:
-    """The arguments of an estimator that weigh classes, and of the estimators that it is made of."""
     arguments = model.get_params() if hasattr(model, "get_params") else {}
     named = {name: own for name, own in arguments.items() if name.rpartition("__")[2] in (CLASS_WEIGHT, *OTHERS)}
     return {name: _as_balanced(own) for name, own in named.items() if _weighs(own)}
@@ -149,7 +148,6 @@ class ScikitLearnAdapter(Adapter):
 
     @property
     def _has_several_classes(self) -> bool:
-        """Whether the model has one output of more than two classes."""
         classes = getattr(self._model, "classes_", ())
         return not isinstance(classes, list) and len(classes) > 2
 
@@ -204,7 +202,7 @@ def as_votes(values: Matrix) -> Scores:
 
 
 def node_counts(members: list[Any], n_together: int = 1) -> tuple[Integers, Integers]:
-    """The numbers of nodes and of leaves of each member, or of so many together; what is no tree counts as one leaf."""
+    """The numbers of nodes and leaves of each ``n_together`` members; a member without a tree counts as one leaf."""
     trees = [getattr(member, "tree_", None) for member in members]
     nodes = np.array([1 if tree is None else tree.node_count for tree in trees], dtype=np.intp)
     leaves = np.array([1 if tree is None else tree.n_leaves for tree in trees], dtype=np.intp)

@@ -79,7 +79,6 @@ class XGBoostAdapter(Adapter):
         return int(self._json["learner"]["learner_model_param"]["num_class"])
 
     def _known(self, objective: str, n_classes: int) -> dict[str, Link]:
-        """The objectives that a model of this kind may have."""
         is_of_numbers = objective.startswith(OF_NUMBERS) and objective not in CUTS
         if isinstance(self._model, self._xgboost.XGBRegressor) or (not self._is_estimator and is_of_numbers):
             return NUMBERS
@@ -101,13 +100,12 @@ class XGBoostAdapter(Adapter):
             return int(self._booster.num_boosted_rounds())
 
     def _by_members(self, n_trees: int, n_scores: int) -> list[int]:
-        """The trees, those of one round next to each other and in the order of their classes."""
+        """The trees by round, and within a round by class."""
         info = np.array(tree_model(self._json)["tree_info"][:n_trees])
         of_class = [np.flatnonzero(info == k) for k in range(n_scores)]
         return [int(j) for j in np.column_stack(of_class).ravel()]
 
     def _base_scores(self) -> Any:
-        """The scores of a row of missing values, without the values of its leaves."""
         names, types = self._booster.feature_names, self._booster.feature_types
         empty = np.full((1, self._booster.num_features()), np.nan)
         row = self._xgboost.DMatrix(empty, feature_names=names, feature_types=types, enable_categorical=True)
