@@ -95,7 +95,8 @@ def _require_printed(command, folder):
     files = ["model.json", "rows.parquet"] if command[0] == "predict" else ["model.json"]
     done = called(command[0], *files, *command[1:], cwd=folder)
     require(done.returncode == 0, command, "failed:", done.stderr)
-    require_visible(done.stdout + done.stderr, " ".join(command))
+    content = done.stdout if command[0] == "predict" else ""  # redirected, it is data, which stay as they are
+    require_visible(done.stderr if content else done.stdout + done.stderr, " ".join(command))
     if command == ("predict",):
         for cell in [cell for line in csv.reader(io.StringIO(done.stdout)) for cell in line]:
             require(not cell.startswith(FORMULAS) or _is_number(cell), "a spreadsheet would compute", repr(cell))

@@ -1,8 +1,10 @@
 import json
+import os
 import signal
 import subprocess
 import sys
 import time
+from functools import partial
 from io import StringIO
 
 import numpy as np
@@ -11,7 +13,9 @@ import psutil
 import pytest
 
 from dualboost import load_model
+from dualboost.data.table_files import csv_content
 
+from ..command_line import called
 from ..thoroughness import how_many, only_thorough
 
 FIT = ("fit", "train.csv", "--target", "label", "--max-depth", "2")
@@ -120,7 +124,6 @@ def hostile(tables):
         ("show", "hostile.json"),
         ("show", "hostile.json", "--rules"),
         ("show", "hostile.json", "--json"),
-        ("predict", "hostile.json", "hostile.parquet"),
         ("predict", "hostile.json", "hostile.parquet", "--json"),
         ("evaluate", "hostile.json", "hostile.parquet", "--target", "label"),
         ("evaluate", "hostile.json", "hostile.parquet", "--target", "\x1b\u202e"),
@@ -142,6 +145,40 @@ def test_names_control_no_terminal(command, run, hostile):
 def test_a_name_makes_no_line_of_its_own(run, hostile):
     lines = run("show", "hostile.json", "--rules", "--most", "1000").stdout.partition("\n\n")[2].splitlines()
     assert len(lines) == load_model(hostile / "hostile.json").rules().shape[0]
+
+
+@pytest.mark.parametrize("is_json", [False, True])
+def test_predictions_control_no_terminal(is_json, hostile):
+    pty = pytest.importorskip("pty")
+    command = ("predict", "hostile.json", "hostile.parquet", *(["--json"] if is_json else []))
+    ours, theirs = pty.openpty()
+    with subprocess.Popen([sys.executable, "-m", "dualboost.cli", *command], cwd=hostile, stdout=theirs) as process:
+        os.close(theirs)
+        printed = "".join(iter(partial(_read_terminal, ours), ""))
+    os.close(ours)
+    assert process.returncode == 0
+    assert printed.replace("\r\n", "").isprintable()
+    assert "\\u001b]0;" in printed
+
+
+def _read_terminal(descriptor):
+    """What a pseudo-terminal holds; nothing at its end, which Linux gives as an error."""
+    try:
+        return os.read(descriptor, 1 << 16).decode("latin-1")
+    except OSError:
+        return ""
+
+
+def test_redirected_output_holds_the_bytes_of_a_file(hostile):
+    """A table with control characters, and a model."""
+    (hostile / "train.csv").write_bytes(csv_content(pd.read_parquet(hostile / "hostile.parquet").iloc[:, 1:]))
+    fit = ("fit", "train.csv", "--target", "label", "--max-depth", 1, "--max-trees", 2)
+    for command, name in [(("predict", "hostile.json", "hostile.parquet"), "e.csv"), (fit, "e.json")]:
+        there = called(*command, "-o", name, cwd=hostile)
+        here = called(*command, "-o", "-", cwd=hostile)
+        assert (there.returncode, here.returncode) == (0, 0), here.stderr
+        assert here.stdout.encode() == (hostile / name).read_bytes()
+    assert "\x1b]0;\x07 \u202e" in pd.read_csv(hostile / "e.csv")["prediction"].tolist()
 
 
 @pytest.mark.parametrize("out", ["-", "out.csv", "out.csv.gz"])

@@ -38,6 +38,7 @@ def clean(seed=0):
 
 FRAME, LABELS = clean()
 GAPS = np.arange(N) % 10 == 0
+SIZES = np.random.default_rng(1).normal(size=500)
 DAYS = pd.date_range("2024-01-01", periods=N)
 
 
@@ -222,6 +223,23 @@ def test_numbers_written_as_text_are_told(tmp_path):
         DualBoostClassifier(**SMALL, categorical_features=["size", "colour"]).fit(spoilt, LABELS)
         for numbers in (np.arange(N) % 10, [f"0{k % 40}" for k in range(N)]):
             DualBoostClassifier(**SMALL).fit(spoilt.assign(size=np.array(numbers).astype(str)), LABELS)
+
+
+@pytest.mark.parametrize("n_words", [5, 20, 60, 100, 200])
+@pytest.mark.parametrize("written", ["{}", "${},000"])
+def test_text_that_is_mostly_numbers_is_always_warned_of(n_words, written):
+    """Three or more words of letters and digits are codes, which are not refused."""
+    cells = [f"bad{k}" if k < n_words else written.format(k % 400 + 1) for k in range(500)]
+    with pytest.warns(DataWarning, match="X: column 'cell' is text, as row 0 has 'bad0'; its numbers"):
+        DualBoostClassifier(**SMALL).fit(pd.DataFrame({"cell": cells, "size": SIZES}), SIZES > 0)
+
+
+@pytest.mark.parametrize("numbers", [range(1, 8), [f"0{k}" for k in range(10, 60)], [1.5, "a", "b"]], ids=repr)
+def test_codes_and_words_beside_few_numbers_are_not_warned_of(numbers):
+    cells = [("V57", "V58", "K1A")[k % 3] if k % 4 == 0 else str(numbers[k % len(numbers)]) for k in range(500)]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", DataWarning)
+        DualBoostClassifier(**SMALL).fit(pd.DataFrame({"cell": cells, "size": SIZES}), SIZES > 0)
 
 
 def test_only_the_right_message_about_columns():

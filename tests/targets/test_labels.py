@@ -121,7 +121,7 @@ def test_prices_as_classes_are_warned_of_at_any_number_of_rows(make, is_told, n_
     assert len(told) == is_told
     if is_told:
         assert f"y has 200 classes in {n_rows} rows" in told[0]
-        assert told[0].endswith("If the numbers are names of classes, pass y.astype(str).")
+        assert told[0].endswith("If the numbers are names of classes, write them as text, such as 'class 7'.")
 
 
 def test_many_classes_of_few_rows_are_not():

@@ -109,7 +109,7 @@ def formulations(as_json: bool) -> None:
 @click.argument("model", type=FILE)
 @click.argument("data", type=FILE)
 @click.option(
-    "-o", "--out", type=FILE, default="-", help="A .csv, .csv.gz or .parquet file [default: -, CSV to the terminal]."
+    "-o", "--out", type=FILE, default="-", help="A .csv, .csv.gz or .parquet file [default: -, CSV to standard output]."
 )
 @JSON
 def predict(model: Path, data: Path, out: Path, as_json: bool) -> None:
@@ -117,8 +117,8 @@ def predict(model: Path, data: Path, out: Path, as_json: bool) -> None:
 
     A model of several quantiles gives these too, and the ends of the interval between the outermost ones.
     """
-    from ..data.table_files import csv_text, require_table_name, write_table
-    from .models import echo, load_with_features, predictions_of, report, require_place, summary_of
+    from ..data.table_files import csv_content, require_table_name, write_table
+    from .models import echo_content, load_with_features, predictions_of, report, require_place, summary_of
 
     if out != STANDARD:
         require_table_name(out)
@@ -127,7 +127,7 @@ def predict(model: Path, data: Path, out: Path, as_json: bool) -> None:
     predictions = predictions_of(fitted, features)
     if out == STANDARD:
         text = predictions.to_json(orient="records", double_precision=15) + "\n" if as_json else None
-        echo(csv_text(predictions) if text is None else text, nl=False)
+        echo_content(csv_content(predictions) if text is None else text.encode())
         return
     write_table(predictions, out)
     report({"predictions": str(out), "rows": len(predictions)} | summary_of(fitted, predictions), as_json)

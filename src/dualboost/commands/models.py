@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -267,6 +268,14 @@ def echo(text: str = "", nl: bool = True, err: bool = False) -> None:
     click.echo(printable(text, kept="\n"), nl=nl, err=err)
 
 
+def echo_content(content: bytes) -> None:
+    """Write the content of a file to standard output: unchanged to a file or a pipe, escaped to a terminal."""
+    if sys.stdout.isatty():
+        echo(content.decode(), nl=False)
+    else:
+        click.echo(content, nl=False)
+
+
 def require_place(out: Path, *inputs: Path) -> None:
     """Raise an error, before any work is done, if ``out`` cannot be written or would replace an input."""
     if out == STANDARD:
@@ -282,7 +291,7 @@ def require_place(out: Path, *inputs: Path) -> None:
 def write_model(model: Any, out: Path) -> None:
     """Write a model of ours to its file, or to standard output."""
     if out == STANDARD:
-        echo(model_text(model), nl=False)
+        echo_content(model_text(model).encode())
     else:
         model.save(out)
 

@@ -320,8 +320,12 @@ def check_training_column(column: Column, sizes: Mapping[Any, float], n_present:
 
 
 def _word_among_numbers(column: Column, sizes: Mapping[Any, float]) -> str:
-    words = {entry for entry in sizes if not _is_value(entry)}
-    if not words or sum(sizes[word] for word in words) >= (1 - MOSTLY) * sum(sizes.values()):
+    """A note on text that is mostly numbers, by its rows or by its distinct entries."""
+    words = {entry for entry in sizes if not _is_value(entry) and not _is_written_number(entry)}
+    are_rare = sum(sizes[word] for word in words) < (1 - MOSTLY) * sum(sizes.values())
+    n_numbers = len(sizes) - len(words)
+    are_fewer = MOST_CODES < n_numbers > len(words) and not any(map(_begins_with_zero, sizes))
+    if not words or not (are_rare or are_fewer):
         return ""
     rows = (column.source.row(k) for k, entry in enumerate(column.entries) if entry in words)
     first = next((entry for entry in column.entries if entry in words), next(iter(words)))

@@ -21,6 +21,8 @@ from ..escaping import csv_cell
 
 KINDS = (".csv", ".csv.gz", ".parquet")
 STANDARD_INPUT = Path("-")
+CSV: dict[str, Any] = {"index": False, "lineterminator": "\n", "errors": "backslashreplace"}
+"""How CSV files are written; lone surrogates, which UTF-8 lacks, become escapes."""
 GZIP_START, PARQUET_START = b"\x1f\x8b", b"PAR1"
 
 
@@ -124,17 +126,18 @@ def write_table(frame: pd.DataFrame, path: Path) -> None:
         if path.suffix == ".parquet":
             frame.to_parquet(path, index=False)
         else:
-            _with_csv_cells(frame).to_csv(path, index=False)
+            _with_csv_cells(frame).to_csv(path, **CSV)
     except ImportError as error:
         raise _needs_pyarrow() from error
     except OSError as error:
         raise InvalidDataError(f"{path}: cannot be written: {error.strerror or error}.") from error
 
 
-def csv_text(frame: pd.DataFrame) -> str:
-    """The table as ``write_table`` writes it to a CSV file."""
-    text: str = _with_csv_cells(frame).to_csv(index=False, lineterminator="\n")
-    return text
+def csv_content(frame: pd.DataFrame) -> bytes:
+    """The bytes that ``write_table`` writes to a CSV file."""
+    content = io.BytesIO()
+    _with_csv_cells(frame).to_csv(content, **CSV)
+    return content.getvalue()
 
 
 def _with_csv_cells(frame: pd.DataFrame) -> pd.DataFrame:

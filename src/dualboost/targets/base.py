@@ -93,11 +93,15 @@ def warn_of_classes(classes: NDArray[Any], n_rows: float) -> None:
     n_classes = len(classes)
     has_enough_rows = n_rows > MANY_ROWS or n_classes == n_rows
     if look_measured(classes) or (are_identifiers(n_classes, n_rows) and has_enough_rows):
-        as_text = " If the numbers are names of classes, pass y.astype(str)." if classes.dtype.kind in "iuf" else ""
+        as_text = (
+            " If the numbers are names of classes, write them as text, such as 'class 7'."
+            if classes.dtype.kind in "iuf"
+            else ""
+        )
         warn_user(
             f"y has {n_classes} classes in {n_rows:.0f} rows, so that it looks like an identifier or a measured "
-            "number. If it is one, pass the column of the classes as y, cut numbers into classes, or use a regressor "
-            f"(--task regression).{as_text}",
+            "number. If it is one, pass the column of the classes as y, cut numbers into classes, or use a regressor: "
+            f"DualBoostRegressor, or --task regression on the command line.{as_text}",
             DataWarning,
         )
 
