@@ -9,7 +9,7 @@ import pytest
 import xgboost
 from catboost import CatBoostClassifier, sum_models, to_classifier
 from sklearn.ensemble import AdaBoostClassifier, BaggingClassifier, RandomForestClassifier
-from sklearn.metrics import balanced_accuracy_score
+from sklearn.metrics import balanced_accuracy_score, make_scorer
 from sklearn.tree import DecisionTreeClassifier
 
 from dualboost import DualBoostClassifier, thin
@@ -263,3 +263,62 @@ def test_weights_that_cannot_be_read_are_warned_of_unless_the_call_has_an_aim(na
         warnings.simplefilter("always")
         thin(model, X, y, sample_weight=np.ones(len(y)), **options)
     assert not [str(own.message) for own in raised if "cannot be read" in str(own.message)]
+
+
+def plain_accuracy(y, predicted):
+    return np.mean(y == predicted)
+
+
+WEIGHTED = " (weights of classes)"
+LABELS = {
+    "weights": ({"scale_pos_weight": 8.0}, None, f"accuracy, validation{WEIGHTED}"),
+    "no weights": ({}, None, "accuracy, validation"),
+    "another score": ({"scale_pos_weight": 8.0}, "neg_log_loss", f"neg_log_loss, validation{WEIGHTED}"),
+    "a metric without weights": (
+        {"scale_pos_weight": 8.0},
+        make_scorer(plain_accuracy),
+        "plain_accuracy, validation",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", LABELS)
+def test_a_score_weighted_by_class_is_labelled_so(name):
+    weights, scoring, label = LABELS[name]
+    X, _ = rare(400)
+    y = (X[:, 0] + X[:, 1] + np.random.default_rng(1).normal(size=len(X)) > 0).astype(int)
+    large = xgb(**weights).fit(X, y)
+    result = thin(large, X, y, tolerance=0.05, validation_data=(X, y), scoring=scoring)
+    summary = result.summary()
+    assert [own for own in summary if "validation" in own] == [label]
+    assert summary["accuracy, rows given"][0] == pytest.approx(large.score(X, y))
+    assert ("weights of classes" in result.judged_on) == label.endswith(WEIGHTED)
+    if scoring != "neg_log_loss":
+        counts = np.where(y == 1, 8.0, 1.0) if label.endswith(WEIGHTED) else None
+        assert result.full_score == pytest.approx(large.score(X, y, counts), abs=1e-6)
+    lines = str(summary).splitlines()
+    assert len({len(line) for line in lines if not line.endswith(" ")}) == 1
+
+
+def with_a_rare_class(several, seed):
+    """A class of 4 % of the rows, and one or two others."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(600, 5))
+    score = X[:, 0] + X[:, 1] + 0.5 * rng.normal(size=len(X))
+    others = (X[:, 2] > 0).astype(int) if several else 0
+    return X, np.where(score > np.quantile(score, 0.96), 1 + several, others)
+
+
+@pytest.mark.parametrize(("several", "ranking"), [(0, "roc_auc"), (1, "roc_auc_ovr")])
+def test_a_class_that_is_no_longer_predicted_is_warned_of(several, ranking):
+    X, y = with_a_rare_class(several, seed=0)
+    large = xgboost.XGBClassifier(n_estimators=20, max_depth=1, n_jobs=1).fit(X, y)
+    new = with_a_rare_class(several, seed=1)
+    lost, n = y.max(), np.sum(large.predict(X) == y.max())
+    words = f"predicts class {lost} for no row of X; the original model did for {n} of 600.*_accuracy' or '{ranking}'"
+    with pytest.warns(ThinningWarning, match=words) as raised:
+        result = thin(large, X, y, tolerance=0.05, validation_data=new)
+    assert raised[0].filename == __file__
+    assert lost not in result.model.predict(X)
+    kept = thin(large, X, y, tolerance=0.01, validation_data=new, scoring="balanced_accuracy")
+    assert lost in kept.model.predict(X)

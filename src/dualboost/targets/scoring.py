@@ -112,6 +112,19 @@ class Scoring:
     scorer: Callable[..., Any] | None = None
     """scikit-learn's scorer; None is the accuracy."""
 
+    weighting: str = ""
+    """What its rows are weighted by, for messages; empty if that goes without saying."""
+
+    @property
+    def label(self) -> str:
+        """The name of the score with the weighting."""
+        return self.name + self.weighting
+
+    @property
+    def takes_weights(self) -> bool:
+        """Whether the weights of rows change the score."""
+        return self.scorer is None or _takes("sample_weight", self.scorer)
+
     def score(self, known: ScoredRows) -> float:
         if self.scorer is None:
             return known.target.quality(known.scores, known.targets, known.rows)
@@ -139,7 +152,7 @@ class Scoring:
     def _scored(self, known: ScoredRows, stand_in: StandIn | NumberStandIn, rows: Integers) -> float:
         assert self.scorer is not None
         counts = known.rows.counts[rows]
-        weights = {"sample_weight": counts} if (counts != 1).any() and _takes("sample_weight", self.scorer) else {}
+        weights = {"sample_weight": counts} if (counts != 1).any() and self.takes_weights else {}
         y = known.target.for_metrics().labels(known.targets[rows])
         try:
             with warnings.catch_warnings():

@@ -166,10 +166,10 @@ class Refitting:
         place, final = self._first_that_holds(compared, enough)
         path = [tried for _, tried in compared]
         if final is None and self.max_trees is not None and path:
-            warn_best_of_few(self.max_trees, self.scoring.name, enough)
+            warn_best_of_few(self.max_trees, self.scoring.label, enough)
             place, final = self._first_that_holds(compared, np.inf)
         if final is None:
-            warn_unchanged(path, enough, self.tolerance, self.rows, self.scoring.name, by_heart_hint=False)
+            warn_unchanged(path, enough, self.tolerance, self.rows, self.scoring.label, by_heart_hint=False)
             return Chosen(path, None, None, full_score, self.trials.judged_on)
         if self._is_judged_as_returned:  # the path is to show the ensemble that is returned
             path[place] = replace(CandidateScore.of(final, self.adapter), nodes=path[place].nodes)

@@ -16,6 +16,7 @@ from .._typing import Integers, Matrix, Vector
 from ..arguments import how_to_install
 from ..errors import MissingDependencyError, ThinningWarning
 from ..solvers import Solution
+from ..targets.scoring import Scoring
 from .base import Adapter
 from .rows import ModelRows
 
@@ -151,7 +152,7 @@ def warn_unchanged(
 
 
 def warn_not_refitted(reason: str) -> None:
-    _warn(f"method='refit': {reason}. New weights are computed instead, as by method='imitate'.")
+    _warn(f"method='refit': {reason}. New weights are computed instead, as by method='imitate'.", USER - 1)
 
 
 def warn_of_unread_weights(reason: str, has_classes: bool) -> None:
@@ -162,8 +163,8 @@ def warn_of_unread_weights(reason: str, has_classes: bool) -> None:
     )
 
 
-def _warn(message: str) -> None:
-    warnings.warn(message, ThinningWarning, stacklevel=USER)
+def _warn(message: str, stacklevel: int = USER) -> None:
+    warnings.warn(message, ThinningWarning, stacklevel=stacklevel)
 
 
 TIMED_RUNS = 5
@@ -184,10 +185,11 @@ class Summary(dict[str, tuple[float, float]]):
     """For each figure its values before and after thinning; printed as a table."""
 
     def __str__(self) -> str:
-        lines = [f"{'':24}{'before':>14}{'after':>14}{'ratio':>9}"]
+        width = max(24, *(len(name) + 1 for name in self))
+        lines = [f"{'':{width}}{'before':>14}{'after':>14}{'ratio':>9}"]
         for name, (before, after) in self.items():
             ratio = f"{after / before:.2f}" if before else ""
-            lines.append(f"{name:24}{_figure(before):>14}{_figure(after):>14}{ratio:>9}")
+            lines.append(f"{name:{width}}{_figure(before):>14}{_figure(after):>14}{ratio:>9}")
         return "\n".join(lines)
 
 
@@ -204,6 +206,10 @@ class ThinResult:
     models that grow a tree for each class keep or drop whole rounds of these.
 
     Of a regressor, the raw score is the prediction in the units of y, or its logarithm where the model has that link.
+
+    Where the model was trained with weights of classes, they weigh the rows of the scores: ``full_score``, the scores
+    of ``path`` and the tolerance. ``judged_on`` and ``summary()`` name the weights then. The figures of the rows given
+    are never weighted.
     """
 
     model: Any
@@ -239,7 +245,7 @@ class ThinResult:
     _adapter: Adapter = field(repr=False)
     _original: Any = field(repr=False)
     _data: tuple[Any, Any] = field(repr=False)
-    _score_name: str = field(default="accuracy", repr=False)
+    _scoring: Scoring = field(default_factory=Scoring, repr=False)
 
     def __repr__(self) -> str:
         before, after = self._trees
@@ -265,7 +271,7 @@ class ThinResult:
         figures["bytes, saved"] = adapter.saved_bytes(self._original), adapter.saved_bytes(self.model)
         if not np.isnan(self.path["validation_score"]).all():
             after = self.full_score if self.chosen is None else float(self.path["validation_score"][self.chosen])
-            figures[f"{self._score_name}, validation"] = self.full_score, after
+            figures[f"{self._scoring.name}, validation{self._scoring.weighting}"] = self.full_score, after
         before, after_all = (self._measured(model, X, np.asarray(y)) for model in (self._original, self.model))
         figures |= {name: (before[name], after_all[name]) for name in before}
         return figures
@@ -303,7 +309,7 @@ class ThinResult:
             at = trees[self.chosen], scores[self.chosen]
             ax.plot(*at, "o", ms=15, mfc="none", mec="crimson", mew=2, label=f"taken: {at[0]} trees")
         which = "validation" if has_validation else "training"
-        ax.set(xlabel="trees", ylabel=f"{which} {self._score_name}", xlim=(0, 1.04 * n_trees))
+        ax.set(xlabel="trees", ylabel=f"{which} {self._scoring.label}", xlim=(0, 1.04 * n_trees))
         ax.grid(alpha=0.3)
         ax.legend(loc="lower right", frameon=False)
         return ax
@@ -315,7 +321,7 @@ def make_result(
     data: tuple[Any, Any],
     selection: Chosen,
     rows: ModelRows,
-    score_name: str = "accuracy",
+    scoring: Scoring,
 ) -> ThinResult:
     """The result for the ensemble chosen; if none was, a copy of the model, or its form where it cannot be written."""
     everything = np.arange(adapter.n_members), adapter.weights.copy(), adapter.intercept
@@ -337,8 +343,26 @@ def make_result(
         _adapter=adapter,
         _original=model,
         _data=data,
-        _score_name=score_name,
+        _scoring=scoring,
     )
+
+
+def warn_of_lost_classes(result: ThinResult) -> None:
+    """Name a class that the model predicted for rows of X, and the thinned model predicts for none."""
+    adapter, (X, _) = result._adapter, result._data
+    if result.way == "unchanged" or not adapter.target.has_classes:
+        return
+    before, after = (adapter.target.decode(adapter.raw_scores(model, X)) for model in (result._original, result.model))
+    lost = np.setdiff1d(before, after).tolist()
+    if lost:
+        rows = f"{np.isin(before, lost).sum()} of {len(before)}"
+        classes = f"class {lost[0]!r}" if len(lost) == 1 else f"the classes {', '.join(map(repr, lost))}"
+        ranking = "roc_auc" if len(adapter.classes) == 2 else "roc_auc_ovr"
+        _warn(
+            f"The thinned model predicts {classes} for no row of X; the original model did for {rows}. Pass "
+            f"scoring='balanced_accuracy' or {ranking!r}, or a smaller tolerance, to keep more trees.",
+            USER - 1,
+        )
 
 
 def _rebuilt(adapter: Adapter, point: Point, rows: ModelRows) -> Any:

@@ -200,7 +200,7 @@ class Thinning:
         if not trials.is_honest:
             warn_by_heart(self.rows)
         judged = trials.trials[0].judged
-        full_score, name = self._full_score(judged), self.scoring.name
+        full_score, name = self._full_score(judged), self.scoring.label
         enough = full_score - self.tolerance if self.method.imitates else np.inf
         points = self._points(trials.trials[0], enough)
         taken = take(points, enough)

@@ -98,6 +98,8 @@ class ModelRows:
     full_scores: Scores
     goals: Scores | None = None
     """The probabilities or predictions to fit leaves to; None where these are the labels."""
+    has_class_weights: bool = False
+    """Whether the multiplicities contain different weights of classes, which the model was trained with."""
 
     def part(self, rows: Any) -> ModelRows:
         return replace(

@@ -19,7 +19,7 @@ from ..targets.scoring import Scoring, make_scoring
 from .adapters import adapter_for
 from .base import Adapter
 from .refitting import REFIT, Refitting
-from .result import Chosen, ThinResult, make_result, warn_not_refitted, warn_of_unread_weights
+from .result import Chosen, ThinResult, make_result, warn_not_refitted, warn_of_lost_classes, warn_of_unread_weights
 from .reweighting import METHODS, Thinning
 from .rows import MOST_LEAVES_OF_MEMBER, ModelRows
 from .tree_model import ThinnedTreesClassifier
@@ -55,6 +55,8 @@ def _constrains(value: Any) -> bool:
     return value is not None and bool(np.any(np.asarray(value) != 0))
 
 
+BY_CLASS = " (weights of classes)"
+"""The weighting of a score by the weights of classes that the model was trained with."""
 INSTEAD = "imitate"
 """The method for models whose leaves cannot be refitted."""
 AUTO = "auto"
@@ -96,7 +98,8 @@ def thin(
     X, y, sample_weight : the rows to thin on, their classes or numbers, and multiplicities (default: 1)
     tolerance : float, default=0.0
         The loss of validation accuracy (of a regressor R²: 0.01 is one point), or of the score that ``scoring`` names,
-        that is allowed; the smallest ensemble that meets it is taken.
+        that is allowed; the smallest ensemble that meets it is taken. Where the model was trained with weights of
+        classes, such as ``scale_pos_weight``, these weigh the rows of the score: the plain accuracy may fall by more.
     validation_data : tuple (X, y) or (X, y, sample_weight), default=None
         Rows to compare ensembles on.
     validation_fraction : "auto", float or None, default="auto"
@@ -115,7 +118,8 @@ def thin(
         C=None compares ensembles along a path of C, and refits the one taken on all rows. A number solves once.
     scoring : str, scorer or None, default=None
         What ensembles are compared by: a name of ``sklearn.metrics.get_scorer_names()`` or a scorer made by
-        ``sklearn.metrics.make_scorer``; None is the accuracy, or R² of a regressor.
+        ``sklearn.metrics.make_scorer``; None is the accuracy, or R² of a regressor. A metric without the parameter
+        ``sample_weight`` is not weighted, neither by rows nor by classes.
     random_state, verbose : which rows are held out; 1 shows a progress bar on a terminal
     """
     judge = make_scoring(scoring)
@@ -141,6 +145,9 @@ def thin(
             warn_not_refitted(obstacle)
         name = INSTEAD
     others = validation_fraction if validation is None else validation
+    weighs_classes = judge.takes_weights and (validation or rows).has_class_weights
+    if weighs_classes:
+        judge = replace(judge, weighting=BY_CLASS)
     limits = (tolerance, max_trees, verbose > 0, judge)
     selection: Chosen
     with one_blas_thread(), time_limit(None):  # a fit that is under way may have a limit of its own
@@ -153,9 +160,12 @@ def thin(
                 selection = thinning.at_given_C()
             else:
                 selection = thinning.along_path(make_trials(adapter, rows, others, random_state))
-    result = make_result(adapter, model, (X, y), selection, rows, judge.name)
+    if weighs_classes:
+        selection = selection._replace(judged_on=f"{selection.judged_on}, with the model's weights of classes")
+    result = make_result(adapter, model, (X, y), selection, rows, judge)
     if isinstance(result.model, ThinnedTreesClassifier):  # the library's own models keep the types of the columns
         result.model.truths = truths_of(X)
+    warn_of_lost_classes(result)
     return result
 
 

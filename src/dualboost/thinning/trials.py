@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
+from dataclasses import replace
 from numbers import Real
 from typing import Any, NamedTuple
 
@@ -25,26 +26,29 @@ from .rows import ModelRows
 def read_rows(adapter: Adapter, X: Any, y: Any, sample_weight: Any) -> ModelRows:
     """The rows whose ``sample_weight`` is positive."""
     labels = adapter.target.encode(y, _require_same_columns(adapter, X))
-    counts = _weighed(adapter, labels, as_sample_weight(sample_weight, len(labels)))
+    given = as_sample_weight(sample_weight, len(labels))
+    factors = _class_factors(adapter, labels, given)
+    counts = given * factors
     try:
         rows = adapter.rows(X, labels, counts)
     except DualBoostError:
         raise
     except Exception as error:
         raise InvalidDataError(f"The model cannot predict on X: {error}") from error
+    rows = replace(rows, has_class_weights=bool((factors != factors[0]).any()))
     return rows if counts.all() else rows.part(counts > 0)
 
 
-def _weighed(adapter: Adapter, labels: Vector, counts: Vector) -> Vector:
-    """The multiplicities times the weights of classes that the model was trained with, so that it keeps its aim."""
+def _class_factors(adapter: Adapter, labels: Vector, counts: Vector) -> Vector:
+    """For each row the weight of its class that the model was trained with, so that it keeps its aim."""
+    weights = np.ones(len(counts))
     if not adapter.target.has_classes:
-        return counts
+        return weights
     balanced, groups = counts if adapter.balances_weights else np.ones(len(counts)), adapter.target.groups(labels)
-    weighed = counts
     for class_weight in adapter.class_weights.given:
         factors = weights_by_class(class_weight, adapter.target, labels, balanced)
-        weighed = weighed if factors is None else weighed * factors[groups]
-    return weighed
+        weights = weights if factors is None else weights * factors[groups]
+    return weights
 
 
 def read_validation(adapter: Adapter, validation_data: Any) -> Any:
