@@ -252,6 +252,7 @@ UNREAD = {
 }
 
 
+@pytest.mark.filterwarnings("ignore:The thinned model predicts class")  # the tolerance is large
 @pytest.mark.parametrize("name", UNREAD)
 def test_weights_that_cannot_be_read_are_warned_of_unless_the_call_has_an_aim(name):
     X, y = sick(200)
