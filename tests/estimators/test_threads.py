@@ -176,7 +176,12 @@ NUMBERS = {
     "stumps": {"max_depth": 1, "max_trees": 30},
     "absolute": {"loss": "absolute", "max_trees": 15},
     "absolute, in order": {"loss": "absolute", "max_trees": 10, "monotonic_cst": [1, 0, 0, 0]},
-    "quantiles": {"loss": "quantile", "quantiles": [0.1, 0.5, 0.9], "max_trees": 6, "calibrate": "conformal"},
+    "quantiles": {
+        "loss": "quantile",
+        "quantiles": [0.1, 0.5, 0.9],
+        "max_trees": 6,
+        "interval_calibration": "conformal",
+    },
     "numbers, weights": {"loss": "absolute", "optimize": "weights", "max_trees": 40},
     "tuned numbers": {"estimator": DualBoostRegressorCV, "Cs": 4, "max_trees": 10},
 }
@@ -286,7 +291,7 @@ def test_with_no_time_to_compare_C_is_the_default(Cs, chosen, monkeypatch):
     X, y = rows_for("leaves")
     usual = DualBoostClassifier(**(options | {"max_depth": 2})).fit(X, y).fitted_.formulation.C
     expected = usual if chosen is None else chosen
-    assert model.C_ == expected
+    assert expected == model.C_
     assert np.isnan(model.path_["score"]).all()
     assert "0 of" in told[InterruptedFitWarning]
 
