@@ -15,6 +15,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from dataclasses import dataclass
 from math import inf
 from typing import NamedTuple
 
@@ -36,6 +37,8 @@ class _Part(NamedTuple):
 
 ANY_TIME = _Part(inf, inf, inf)
 
+LEAST_OF_STEP = 0.5
+"""A step begins only if the time left is this share of the quickest step like it."""
 OPERATIONS_A_SECOND = 2e10
 """The operations of matrix products by a processor that is shared with other programs."""
 
@@ -91,6 +94,32 @@ def time_is_up(workers: Communicator = ALONE) -> bool:
     """Whether the present part must end, on any of these workers: all of them take the same decision."""
     end = _part.get().end
     return end < inf and workers.max(time.monotonic() - end) >= 0.0
+
+
+@dataclass
+class Pace:
+    """Whether there is time for one more of several like steps, given the quickest of them so far."""
+
+    workers: Communicator = ALONE
+    _quickest: float = inf
+
+    @property
+    def allows_another(self) -> bool:
+        end = _part.get().end
+        if end == inf:
+            return True
+        least = LEAST_OF_STEP * self._quickest if self._quickest < inf else 0.0
+        return self.workers.max(time.monotonic() + least - end) < 0.0
+
+    @contextmanager
+    def step(self) -> Iterator[None]:
+        """A step that counts."""
+        if _part.get().end == inf:
+            yield
+            return
+        start = time.monotonic()
+        yield
+        self._quickest = min(self._quickest, time.monotonic() - start)
 
 
 def is_affordable(n_operations: float, workers: Communicator = ALONE) -> bool:

@@ -176,7 +176,12 @@ NUMBERS = {
     "stumps": {"max_depth": 1, "max_trees": 30},
     "absolute": {"loss": "absolute", "max_trees": 15},
     "absolute, in order": {"loss": "absolute", "max_trees": 10, "monotonic_cst": [1, 0, 0, 0]},
-    "quantiles": {"loss": "quantile", "quantiles": [0.1, 0.5, 0.9], "max_trees": 6, "calibrate": "conformal"},
+    "quantiles": {
+        "loss": "quantile",
+        "quantiles": [0.1, 0.5, 0.9],
+        "max_trees": 6,
+        "interval_calibration": "conformal",
+    },
     "numbers, weights": {"loss": "absolute", "optimize": "weights", "max_trees": 40},
     "tuned numbers": {"estimator": DualBoostRegressorCV, "Cs": 4, "max_trees": 10},
 }
@@ -253,6 +258,42 @@ def test_a_short_limit_may_be_exceeded_by_a_second(monkeypatch):
     assert model.stop_reason_ == "time_limit"
     assert model.n_trees_ == 1
     assert model.gap_ <= 1e-6  # the second is used to solve
+
+
+SHORT = {
+    "classes": {"estimator": DualBoostClassifierCV},
+    "classes, lp": {"estimator": DualBoostClassifierCV, "formulation": "lp", "calibration": "training"},
+    "numbers": {"estimator": DualBoostRegressorCV},
+}
+
+
+@pytest.mark.parametrize("cv", [3, 5])
+@pytest.mark.parametrize("name", SHORT)
+def test_folds_and_values_begin_only_if_time_is_left_for_them(name, cv, monkeypatch):
+    options = SHORT[name] | {"max_trees": 20}
+    kind = "numbers" if name == "numbers" else "leaves"
+    single = {"Cs": [1.0], "cv": None, "max_trees": 1}  # the least that a search can do, with the final fit
+    _, n_calls, _ = timed(kind, monkeypatch, 1.0, **(options | single))
+    options |= {"Cs": 6, "cv": cv}
+    _, took, told = timed(kind, monkeypatch, 1.0 / n_calls, time_limit=0.5, **options)
+    assert took <= 1.5
+    assert "time_limit=0.5 cut the comparison of values of C short" in told[InterruptedFitWarning]
+    assert f"of {cv} splits" in told[InterruptedFitWarning]
+
+
+@pytest.mark.parametrize(("Cs", "chosen"), [(4, None), ([1e-3, 1e-2], 1e-2), ([3.0], 3.0)])
+def test_with_no_time_to_compare_C_is_the_default(Cs, chosen, monkeypatch):
+    """Of values that the user listed, it is the nearest one to the default."""
+    options = {"max_trees": 5, "calibration": "training"}
+    model, _, told = timed(
+        "leaves", monkeypatch, 1.0, time_limit=0.5, estimator=DualBoostClassifierCV, Cs=Cs, **options
+    )
+    X, y = rows_for("leaves")
+    usual = DualBoostClassifier(**(options | {"max_depth": 2})).fit(X, y).fitted_.formulation.C
+    expected = usual if chosen is None else chosen
+    assert expected == model.C_
+    assert np.isnan(model.path_["score"]).all()
+    assert "0 of" in told[InterruptedFitWarning]
 
 
 def test_probabilities_are_fitted_to_training_rows_if_there_is_no_time_for_twins(monkeypatch):

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._typing import Features, Vector
-from ..deadlines import share_of_time
+from ..deadlines import Pace, share_of_time
 from ..errors import InterruptedFitWarning
 from ..learners.base import PricedColumn
 from ..learners.newton_trees import GrownTree
@@ -68,9 +68,22 @@ class PathPoint:
 
     C: float
     score: float
-    """Not a number where no solver can solve this C."""
+    """Not a number where no solver can solve this C, and where no time was left for it."""
     n_trees: int
     standard_error: float = np.nan
+    is_compared: bool = True
+    """Whether there was time for this value of C."""
+    is_cut_short: bool = False
+    """Whether the time limit ended its ensemble before it had all its trees."""
+
+
+class Solved(NamedTuple):
+    """An ensemble on a path."""
+
+    scored: ScoredRows | None
+    """The held-out rows with their scores; None where no solver can solve this C."""
+    n_trees: int
+    is_cut_short: bool
 
 
 class Step(NamedTuple):
@@ -80,8 +93,7 @@ class Step(NamedTuple):
     C: float
     share: float
     """The share of the time left for it."""
-    solve: Callable[[], tuple[ScoredRows | None, int]]
-    """Returns the held-out rows with their scores, None where no solver can solve this C, and the number of trees."""
+    solve: Callable[[], Solved]
 
 
 def follow_path(
@@ -95,6 +107,7 @@ def follow_path(
     """One point for each number of trees, which decrease, and each value of C; the context may be at any C.
 
     With ``with_errors``, the points have the standard errors of their scores. ``observer`` is called with each point.
+    The path ends where no time is left for another point.
     """
     parts = Cs.tolist(), held_out, sizes
     if isinstance(fit_context, LeafFitContext):
@@ -102,16 +115,23 @@ def follow_path(
     else:
         assert isinstance(fit_context, WeightFitContext), "weights or leaves are optimised"
         steps = weight_steps(fit_context, *parts)
-    points: dict[int, PathPoint] = {}
+    points, pace = not_compared(np.tile(Cs, len(sizes))), Pace(fit_context.rows.workers)
     for step in steps:
-        with share_of_time(step.share):
-            scored, n_trees = step.solve()
+        if not pace.allows_another:
+            break
+        with pace.step(), share_of_time(step.share):
+            scored, n_trees, is_cut_short = step.solve()
             score = np.nan if scored is None else held_out.scoring.score(scored)
             error = held_out.scoring.standard_error(scored) if with_errors and scored is not None else np.nan
-        points[step.position] = PathPoint(step.C, score, n_trees, error)
+        points[step.position] = PathPoint(step.C, score, n_trees, error, is_cut_short=is_cut_short)
         if observer is not None:
             observer(points[step.position])
-    return [points[position] for position in sorted(points)]
+    return points
+
+
+def not_compared(Cs: Vector) -> list[PathPoint]:
+    """The points of values of C for which there was no time."""
+    return [PathPoint(C, np.nan, 0, is_compared=False, is_cut_short=True) for C in Cs.tolist()]
 
 
 def _run(generation: Generation) -> Trace:
@@ -145,13 +165,13 @@ def weight_steps(
         yield Step(k, Cs[k], share if n_done else max(share, FIRST), solve)
 
 
-def _solve_weights(fit_context: WeightFitContext, held_out: HeldOut, max_trees: int) -> tuple[ScoredRows | None, int]:
+def _solve_weights(fit_context: WeightFitContext, held_out: HeldOut, max_trees: int) -> Solved:
     """The scores with the columns held and a few more; trees count if their weight exceeds the precision."""
     columns = fit_context.columns
     try:
         start = fit_context.solver.polish(columns, fit_context.programme()) if columns.n_columns else None
     except SolverFailed:  # this extreme value of C is no candidate
-        return None, columns.n_columns
+        return Solved(None, columns.n_columns, is_cut_short=False)
     most = max(max_trees, columns.n_columns + max(max_trees // EXTRA_SHARE, 1))
     generation = ColumnGeneration(fit_context, most, held_out=held_out, scores_each=False, start=start)
     trace = _run(generation)
@@ -160,7 +180,8 @@ def _solve_weights(fit_context: WeightFitContext, held_out: HeldOut, max_trees: 
     else:
         w, intercept = start.w, generation.intercept(start)
     n_trees = int(np.count_nonzero(w > PATH_TOLERANCE * w.max(initial=0.0)))
-    return generation.scored(held_out, w, intercept), n_trees
+    is_cut_short = trace.stop_reason == "time_limit" and columns.n_columns < max_trees
+    return Solved(generation.scored(held_out, w, intercept), n_trees, is_cut_short)
 
 
 SMALLER = 2**-0.5
@@ -183,23 +204,33 @@ def leaf_steps(
     """Steps over values of C that share their trees if these are grown at the same C (``leaf_generation.py``).
 
     Trees are eliminated to reach each smaller number, and the values of their leaves are optimised for every C.
+    Where no time is left to grow another set of trees, the values of C meant for it share the set before.
     """
     grown: dict[float, LeafGeneration] = {}
+    short: set[float] = set()
+    pace = Pace(fit_context.rows.workers)
     shared = [fit_context.at(C).growing.formulation.C_value for C in Cs]
     n_points = len(sizes) * len(Cs)
     for position in range(n_points):
         size, k = sizes[position // len(Cs)], position % len(Cs)
+        if shared[k] not in grown and not pace.allows_another:
+            if not grown:
+                return
+            grown[shared[k]] = next(reversed(grown.values()))
+            short.add(shared[k])
         if shared[k] not in grown:
-            with share_of_time(GROWING / (len(set(shared)) - len(grown))):
+            with pace.step(), share_of_time(GROWING / (len(set(shared)) - len(grown))):
                 options: dict[str, Any] = {"held_out": held_out, "scores_each": False, "is_shared": True}
                 generation = LeafGeneration(fit_context.at(shared[k]), sizes[0], **options)
                 _run(generation)
             grown[shared[k]] = generation
-        solve = partial(_solve_leaves, grown[shared[k]], held_out, size, Cs[k])
+            if generation.trace.stop_reason == "time_limit" and len(generation.ensemble.held) < sizes[0]:
+                short.add(shared[k])
+        solve = partial(_solve_leaves, grown[shared[k]], held_out, size, Cs[k], shared[k] in short)
         yield Step(position, Cs[k], 1.0 / (n_points - position), solve)
 
 
-def _solve_leaves(generation: LeafGeneration, held_out: HeldOut, size: int, C: float) -> tuple[ScoredRows | None, int]:
+def _solve_leaves(generation: LeafGeneration, held_out: HeldOut, size: int, C: float, is_cut_short: bool) -> Solved:
     """The scores with the best values of the leaves for this C; the ensemble stays at its own C."""
     with suppress(SolverFailed):  # the leaves of the smaller ensemble are solved for this C next
         generation.shrink_to(size)
@@ -207,9 +238,9 @@ def _solve_leaves(generation: LeafGeneration, held_out: HeldOut, size: int, C: f
     n_trees, own, stage = len(ensemble.held), ensemble.point, ensemble.stage()
     try:
         generation.value_at(C)
-        return generation.scored(held_out), n_trees
+        return Solved(generation.scored(held_out), n_trees, is_cut_short)
     except SolverFailed:  # this extreme value of C is no candidate
-        return None, n_trees
+        return Solved(None, n_trees, is_cut_short)
     finally:
         ensemble.restore(stage)
         ensemble.point = own

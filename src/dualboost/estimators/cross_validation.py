@@ -16,9 +16,9 @@ from ..arguments import require_integer
 from ..boosting.history import HeldOut
 from ..boosting.leaf_context import LeafFitContext
 from ..boosting.observers import ProgressBar, log_choice
-from ..boosting.paths import ON_PATH, PathPoint, follow_path, sizes_below
+from ..boosting.paths import ON_PATH, PathPoint, follow_path, not_compared, sizes_below
 from ..data.merging import hold_out
-from ..deadlines import share_of_time
+from ..deadlines import Pace, share_of_time, time_is_up
 from ..errors import InvalidParameterError
 from ..formulations import Formulation
 from ..formulations.regression import NumberLoss
@@ -29,6 +29,7 @@ from ..targets.scoring import require_for_task
 from .attributes import TunedAttributes
 from .base import Boosting
 from .classifier import DualBoostClassifier
+from .diagnostics import warn_if_comparison_cut_short
 from .reading import TrainingSet
 from .regressor import DualBoostRegressor
 
@@ -53,7 +54,7 @@ class TunedBoosting(TunedAttributes, Boosting):
 
     def _choose_formulation(self, data: TrainingSet) -> tuple[Formulation, Tuning]:
         tuning = self._tune(data)
-        log_choice(tuning.C, len(tuning.Cs), float(np.nanmax(tuning.path["score"])))
+        log_choice(tuning.C, len(tuning.Cs), float(np.fmax.reduce(tuning.path["score"])))
         return self._made_formulation(tuning.C), tuning
 
     def _tune(self, data: TrainingSet) -> Tuning:
@@ -61,11 +62,8 @@ class TunedBoosting(TunedAttributes, Boosting):
         values = self._values(n_rows)
         splits = self._splits(data)
         with ProgressBar(len(splits) * len(values) * self._n_sizes(), self.verbose > 0, "value of C") as bar:
-            folds = []
-            with share_of_time(COMPARING):
-                for k, split in enumerate(splits):
-                    with share_of_time(1.0 / (len(splits) - k)):
-                        folds.append(self._path(data, split, values, len(splits) == 1, bar))
+            folds = self._compared(data, splits, values, bar)
+        n_compared = warn_if_comparison_cut_short(folds, len(splits), self.time_limit)
         scores = np.array([[point.score for point in fold] for fold in folds])
         trees = np.array([[point.n_trees for point in fold] for fold in folds]).mean(axis=0)
         mean = scores.mean(axis=0)
@@ -80,8 +78,34 @@ class TunedBoosting(TunedAttributes, Boosting):
         from_default = np.abs(np.log(Cs / self._untuned().default_C(n_rows)))  # decides between equals
         position = int(min(np.flatnonzero(allowed), key=lambda k: (trees[k], -known[k], from_default[k])))
         path = {"C": Cs, "score": mean, "standard_error": error, "n_trees": trees}
+        if n_compared <= 1 < len(values):
+            return Tuning(self._usual_C(values, n_rows), Cs, scores, path, None)
         most = self._sizes()[position // len(values)] if len(Cs) > len(values) else None
         return Tuning(float(Cs[position]), Cs, scores, path, most)
+
+    def _compared(
+        self, data: TrainingSet, splits: Sequence[Split], values: Vector, bar: ProgressBar
+    ) -> list[list[PathPoint]]:
+        """The paths of the folds that there is time for; only the paths with the most values, one at least."""
+        folds, pace = [], Pace(data.workers)
+        with share_of_time(COMPARING):
+            for k, split in enumerate(splits):
+                if not pace.allows_another:
+                    break
+                with pace.step(), share_of_time(1.0 / (len(splits) - k)):
+                    folds.append(self._path(data, split, values, len(splits) == 1, bar))
+        if not folds:
+            return [not_compared(np.tile(values, self._n_sizes()))]
+        n_compared = [sum(point.is_compared for point in fold) for fold in folds]
+        complete = [fold for fold, n in zip(folds, n_compared, strict=True) if n == max(n_compared)]
+        return complete if max(n_compared) else complete[:1]
+
+    def _usual_C(self, values: Vector, n_rows: float) -> float:
+        """The default C; if the user listed values, the value nearest to it."""
+        default = self._untuned().default_C(n_rows)
+        if isinstance(self.Cs, Integral):
+            return default
+        return float(values[np.argmin(np.abs(np.log(values / default)))])
 
     def _path(
         self, data: TrainingSet, split: Split, values: Vector, with_errors: bool, bar: ProgressBar
@@ -99,6 +123,8 @@ class TunedBoosting(TunedAttributes, Boosting):
             bar.advance(C=f"{C:.3g}", score=f"{point.score:.4g}", trees=point.n_trees)
 
         rows = self._rows(data, split.training)
+        if time_is_up(data.workers):  # merging has taken it all, and the grower would encode the rows next
+            return not_compared(np.tile(values, self._n_sizes()))
         fit_context = self._make_fit_context(data, rows, formulation, ON_PATH)
         tested = split.scored()
         with one_blas_thread():
@@ -229,9 +255,10 @@ class DualBoostClassifierCV(TunedBoosting, DualBoostClassifier):
     Cs_ : ndarray of the values compared
     scores_ : ndarray of shape (n_folds, n_values), scores on held-out rows
     path_ : dict of arrays "C", "score", "standard_error" and "n_trees"
-        Score and trees for each C; nan where no solver can solve it. The standard error is that of the mean over folds;
-        for a single split it is the binomial error of the accuracy, or the jackknife's of another score, nan if
-        ``time_limit`` left no time for it.
+        Score and trees for each C; nan where no solver can solve it, or ``time_limit`` left no time for it. With at
+        most one value compared, ``C_`` is the default. The standard error is that of the mean over folds; for a single
+        split it is the binomial error of the accuracy, or the jackknife's of another score, nan if ``time_limit`` left
+        no time for it.
     """
 
     def __init__(

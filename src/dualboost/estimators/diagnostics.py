@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,10 +13,12 @@ from ..arguments import warn_user
 from ..boosting.context import FitContext
 from ..boosting.history import Trace
 from ..boosting.leaf_context import LeafFitContext
+from ..boosting.paths import PathPoint
 from ..errors import (
     ConstantPredictionWarning,
     DegenerateEnsembleWarning,
     DualBoostWarning,
+    InterruptedFitWarning,
     SolverWarning,
     TiedEnsembleWarning,
 )
@@ -236,6 +238,27 @@ def warn_if_cut_short(trace: Trace, tol: float, time_limit: float | None) -> Non
             "A longer time_limit or a smaller max_trees helps.",
             SolverWarning,
         )
+
+
+def warn_if_comparison_cut_short(folds: Sequence[Sequence[PathPoint]], n_folds: int, time_limit: float | None) -> int:
+    """Warn if the time limit left out folds, values of C or trees; returns the number of values compared.
+
+    All folds have compared the same values.
+    """
+    points = [point for point in folds[0] if point.is_compared]
+    n_compared, n_values = (len({point.C for point in some}) for some in (points, folds[0]))
+    n_used = len(folds) if points else 0
+    if n_used == n_folds and not any(point.is_cut_short for fold in folds for point in fold):
+        return n_compared
+    trees = max((point.n_trees for fold in folds for point in fold), default=0)
+    chosen = "was chosen among them" if n_compared > 1 else "was not chosen by its score"
+    warn_user(
+        f"time_limit={time_limit!r} cut the comparison of values of C short: {n_compared} of {n_values} values were "
+        f"compared, on {n_used} of {n_folds} splits of the rows, with ensembles of at most {trees} trees. C {chosen}, "
+        "and another may be better. A longer time_limit, fewer Cs, a smaller cv or a smaller max_trees helps.",
+        InterruptedFitWarning,
+    )
+    return n_compared
 
 
 def is_flat_for_numbers(model: FittedModel) -> bool:
