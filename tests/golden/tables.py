@@ -84,7 +84,7 @@ thin(two, X, y, method="refit", C=1.0); thin(three, X, y, method="reweight"); th
 thin(numbers, X, numbers_y, method="thin"); thin(quantiles, X, numbers_y); thin(linear, X, y, method="refit")
 thin(numbers, X, y); thin(gaps, X, y, method="reweight", formulation="nope"); db.load_model("/nowhere/x.json")
 load(lambda text: ""); load(lambda text: "hello"); load(lambda text: "[]"); load(lambda text: "{}")
-load(lambda text: text[:900]); load(lambda text: text.replace('version": 2', 'version": 99'))
+load(lambda text: text[:900]); load(lambda text: text.replace('version": 1', 'version": 99'))
 load(lambda text: text.replace("DualBoostClassifier", "Other")); load(lambda text: text.replace("null", "NaN", 1))
 load(lambda text: text.replace('"feature": [', '"feature": [77, ', 1)); load(lambda text: text.replace("logistic", "x"))
 load(lambda text: text.replace('"max_depth"', '"depth"')); load(lambda text: text)
