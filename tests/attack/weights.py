@@ -18,7 +18,7 @@ from .case import NAMES
 from .drawing import random_case
 from .sane import answers_of, require
 
-SPLIT = ("validation_fraction", "n_iter_no_change", "cv", "calibrate", "subsample")
+SPLIT = ("validation_fraction", "n_iter_no_change", "cv", "interval_calibration", "subsample")
 """Options by which copies of a row are divided, so that they are not what one row is."""
 SETTLED = ("logistic", "lp", "nm", "lp-nu", "hard")
 """The formulations whose optimum is a vertex, or that have a ridge for every leaf; so do the losses for numbers."""
