@@ -69,7 +69,7 @@ def test_a_warning_may_be_an_error_each_time():
 
 SEARCH = """
 from sklearn.model_selection import GridSearchCV
-from tests.test_telling import STUMPS, rare
+from tests.test_warnings import STUMPS, rare
 
 GridSearchCV(STUMPS, {"C": [1, 10, 100]}, cv=4, n_jobs=2).fit(*rare())
 """

@@ -152,7 +152,7 @@ CASES = {
     ),
     "three classes": lambda: fitted(DualBoostClassifier(max_depth=3, max_trees=6), three_classes, WORDS),
     "calibrated classes": lambda: fitted(DualBoostClassifier("cg", max_depth=2, max_trees=8), three_classes, WORDS),
-    "trees for numbers": lambda: fitted(DualBoostRegressor("absolute", optimize="trees", max_trees=15), amounts),
+    "trees for numbers": lambda: fitted(DualBoostRegressor("absolute", optimize="weights", max_trees=15), amounts),
     "counts": lambda: fitted(DualBoostRegressor("poisson", max_depth=3, max_trees=6), counts),
     "crossing quantiles": with_crossing_quantiles,
     "ties": with_ties,
